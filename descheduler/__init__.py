@@ -1,0 +1,1 @@
+"""A Kubernetes descheduler that plans first; see `evaluate` for the Python API."""

@@ -1,0 +1,1 @@
+"""Snapshots of a cluster: from the live API, from a dump, generated. Nothing here decides anything."""

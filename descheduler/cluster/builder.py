@@ -1,0 +1,233 @@
+"""Collects decoded objects, page by page or one by one, and freezes them into a Snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from operator import attrgetter
+from typing import TypeVar
+
+import msgspec
+
+from descheduler.cluster.decode import NodeDecoder, PodDecoder
+from descheduler.cluster.kinds import Kind, SmallObject, kind_of
+from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from descheduler.cluster.wire import ABSENT, NodeWire, ObjectHeader, PodWire, RawItems, Wire
+from descheduler.model.node import Node
+from descheduler.model.objects import (
+    DisruptionBudget,
+    MigrationJob,
+    Namespace,
+    NodeUsage,
+    PersistentVolumeClaim,
+    PodUsage,
+    PriorityClass,
+    Workload,
+)
+from descheduler.model.pod import Pod
+
+__all__ = ["SnapshotBuilder", "printable"]
+
+
+Object = TypeVar("Object")
+
+
+class _PodPage(Wire):
+    items: list[PodWire] | None = None
+
+
+class _Name(Wire):
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Named(Wire):
+    metadata: _Name | None = None
+
+
+_decode_pod = msgspec.json.Decoder(PodWire).decode
+_decode_pod_page = msgspec.json.Decoder(_PodPage).decode
+_decode_node = msgspec.json.Decoder(NodeWire).decode
+_decode_items = msgspec.json.Decoder(RawItems).decode
+_decode_header = msgspec.json.Decoder(ObjectHeader).decode
+_decode_named = msgspec.json.Decoder(_Named).decode
+
+
+@dataclass
+class SnapshotBuilder:
+    """Objects read so far. A broken object is an error naming it, or with `skip_broken` is left out and named.
+
+    `source` names the origin in messages (a file, `standard input`, a server).
+    """
+
+    source: str = ""
+    skip_broken: bool = False
+    keep_conditions: bool = True
+    nodes: list[Node] = field(default_factory=list)
+    pods: list[Pod] = field(default_factory=list)
+    small: list[SmallObject] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    skipped: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._pod_decoder = PodDecoder(keep_conditions=self.keep_conditions)
+        self._node_decoder = NodeDecoder()
+
+    def add_page(self, kind: Kind, page: bytes) -> int:
+        """Reads a list of one kind, as the API server sends it; returns how many objects it held.
+
+        The page is decoded in one go; only when that fails is it gone through object by object to name the culprit.
+        Raises SnapshotError.
+        """
+        self.kinds.add(kind.name)
+        if kind.name == "Pod":
+            try:
+                items = _decode_pod_page(page).items or []
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                return self._add_one_by_one(kind, page)
+            return self._add_pods(items)
+        return self._add_one_by_one(kind, page)
+
+    def add_object(self, block: bytes) -> int:
+        """Reads one object or list of any kind; returns how many objects it held. Kinds that are not read are passed over.
+
+        Raises SnapshotError.
+        """
+        try:
+            header = _decode_header(block)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise SnapshotError(f"{self.source}: not a Kubernetes object in JSON: {error}") from error
+        name, version = header.kind or "", header.api_version or ""
+        if header.items is not ABSENT and name.endswith("List"):
+            kind = kind_of(version, name.removesuffix("List"))
+            if kind is not None:
+                return self.add_page(kind, block)
+            return sum(self.add_object(bytes(item)) for item in self._items(block))
+        kind = kind_of(version, name)
+        if kind is None:
+            return 1
+        self.kinds.add(kind.name)
+        self._add(kind, block)
+        return 1
+
+    def finish(
+        self,
+        *,
+        taken_at: datetime | None = None,
+        resource_version: str = "",
+        node_samples: dict[str, dict[str, float]] | None = None,
+    ) -> Snapshot:
+        """The frozen snapshot of everything read. Raises SnapshotError when two objects of a kind share a name."""
+        nodes = _sorted_unique(self.nodes, "node", self.source, lambda node: node.name)
+        pods = _sorted_unique(self.pods, "pod", self.source, lambda pod: f"{pod.namespace}\0{pod.name}")
+        small = self.small
+        return Snapshot(
+            nodes=nodes,
+            pods=pods,
+            namespaces={o.name: o for o in _of(small, Namespace)},
+            priority_classes={o.name: o for o in _of(small, PriorityClass)},
+            claims={(o.namespace, o.name): o for o in _of(small, PersistentVolumeClaim)},
+            budgets=tuple(sorted(_of(small, DisruptionBudget), key=attrgetter("namespace", "name"))),
+            workloads={o.uid: o for o in _of(small, Workload)},
+            migration_jobs=tuple(sorted(_of(small, MigrationJob), key=attrgetter("name"))),
+            node_usage={o.name: o for o in _of(small, NodeUsage)},
+            pod_usage={(o.namespace, o.name): o for o in _of(small, PodUsage)},
+            node_samples=node_samples or {},
+            kinds=frozenset(self.kinds),
+            skipped=tuple(self.skipped),
+            warnings=tuple(self.warnings),
+            source=self.source,
+            taken_at=taken_at,
+            resource_version=resource_version,
+        )
+
+    def _items(self, block: bytes) -> list[msgspec.Raw]:
+        try:
+            return _decode_items(block).items or []
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise SnapshotError(f"{self.source}: the list cannot be read: {error}") from error
+
+    def _add_pods(self, items: list[PodWire]) -> int:
+        decode, pods = self._pod_decoder.decode, self.pods
+        for item in items:
+            try:
+                pod = decode(item)
+            except ValueError as error:
+                self._broken("pod", _wire_name(item), error)
+                continue
+            if pod.name:
+                pods.append(pod)
+            else:
+                self._broken("pod", "", ValueError("metadata.name is missing"))
+        return len(items)
+
+    def _add_one_by_one(self, kind: Kind, page: bytes) -> int:
+        items = self._items(page)
+        for item in items:
+            self._add(kind, bytes(item))
+        return len(items)
+
+    def _add(self, kind: Kind, block: bytes) -> None:
+        try:
+            if kind.name == "Pod":
+                pod = self._pod_decoder.decode(_decode_pod(block))
+                _require_name(pod.name)
+                self.pods.append(pod)
+            elif kind.name == "Node":
+                node = self._node_decoder.decode(_decode_node(block))
+                _require_name(node.name)
+                self.nodes.append(node)
+            else:
+                assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
+                self.small.append(kind.decode(block))
+        except ValueError as error:
+            self._broken(kind.name, _name_in(block), error)
+
+    def _broken(self, kind: str, name: str, error: ValueError) -> None:
+        sentence = f"{kind} {printable(name) or 'without a name'} is broken: {printable(str(error))}"
+        if not self.skip_broken:
+            raise SnapshotError(
+                f"{self.source}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
+            ) from error
+        self.skipped.append(sentence)
+
+
+def printable(text: str) -> str:
+    """`text` with control characters escaped, safe for a terminal and a log."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def _require_name(name: str) -> None:
+    if not name:
+        raise ValueError("metadata.name is missing")
+
+
+def _wire_name(pod: PodWire) -> str:
+    metadata = pod.metadata
+    return "" if metadata is None else f"{metadata.namespace or ''}/{metadata.name or ''}"
+
+
+def _name_in(block: bytes) -> str:
+    try:
+        metadata = _decode_named(block).metadata or _Name()
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
+    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name or ""
+
+
+def _of(objects: list[SmallObject], kind: type[Object]) -> Iterator[Object]:
+    return (item for item in objects if isinstance(item, kind))
+
+
+def _sorted_unique(
+    objects: list[Object], what: str, source: str, name_of: Callable[[Object], str]
+) -> tuple[Object, ...]:
+    ordered = sorted(objects, key=name_of)
+    for previous, current in pairwise(ordered):
+        if name_of(previous) == name_of(current):
+            name = printable(name_of(current).replace("\0", "/"))
+            raise SnapshotError(f"{source}: {what} {name} is there twice; one object stands for one name in a cluster")
+    return tuple(ordered)

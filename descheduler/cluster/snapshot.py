@@ -1,0 +1,82 @@
+"""One frozen view of a cluster, with the indexes that rules ask for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from descheduler.model.node import Node
+from descheduler.model.objects import (
+    DisruptionBudget,
+    MigrationJob,
+    Namespace,
+    NodeUsage,
+    PersistentVolumeClaim,
+    PodUsage,
+    PriorityClass,
+    Workload,
+)
+from descheduler.model.pod import Pod
+
+__all__ = ["Snapshot", "SnapshotError"]
+
+
+class SnapshotError(ValueError):
+    """A cluster that cannot be read whole; the message names the source, the object and the way out."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Objects of one cluster at one moment. Nodes are in name order, pods in namespace and name order.
+
+    `skipped` names the broken objects that were left out on request. `kinds` holds the kinds that were read, so that
+    "none exist" can be told from "not asked for". `node_samples` maps a Prometheus query to node name → sample.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    namespaces: Mapping[str, Namespace] = field(default_factory=dict)
+    priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
+    claims: Mapping[tuple[str, str], PersistentVolumeClaim] = field(default_factory=dict)
+    budgets: tuple[DisruptionBudget, ...] = ()
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    migration_jobs: tuple[MigrationJob, ...] = ()
+    node_usage: Mapping[str, NodeUsage] = field(default_factory=dict)
+    pod_usage: Mapping[tuple[str, str], PodUsage] = field(default_factory=dict)
+    node_samples: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()
+    skipped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    source: str = ""
+    taken_at: datetime | None = None
+    resource_version: str = ""
+
+    @cached_property
+    def pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:
+        """Node name → its pods of any phase, in namespace and name order. Unbound pods are left out."""
+        by_node: dict[str, list[Pod]] = {}
+        for pod in self.pods:
+            if pod.node_name:
+                by_node.setdefault(pod.node_name, []).append(pod)
+        return {name: tuple(pods) for name, pods in by_node.items()}
+
+    @cached_property
+    def pods_by_owner(self) -> Counter[str]:
+        """Owner UID → number of pods that name it, in any namespace, phase or place."""
+        return Counter(owner.uid for pod in self.pods for owner in pod.owners)
+
+    @cached_property
+    def budgets_by_namespace(self) -> Mapping[str, tuple[DisruptionBudget, ...]]:
+        """Namespace → its well-formed budgets, in name order."""
+        by_namespace: dict[str, list[DisruptionBudget]] = {}
+        for budget in self.budgets:
+            if not budget.selector_error:
+                by_namespace.setdefault(budget.namespace, []).append(budget)
+        return {namespace: tuple(budgets) for namespace, budgets in by_namespace.items()}
+
+    def budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
+        """The budgets whose selector matches `pod`."""
+        return tuple(b for b in self.budgets_by_namespace.get(pod.namespace, ()) if b.selector.matches(pod.labels))

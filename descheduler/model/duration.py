@@ -1,0 +1,57 @@
+"""Go durations (`1h30m`, `500ms`) in both directions."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from fractions import Fraction
+
+__all__ = ["format_duration", "parse_duration"]
+
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+
+
+def parse_duration(text: str) -> timedelta:
+    """The duration that Go's `time.ParseDuration` reads from `text`, to the microsecond.
+
+    Raises ValueError on a missing unit, an unknown one, or anything beyond 292 years.
+    """
+    sign, body = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    if body == "0":
+        return timedelta(0)
+    total, position = Fraction(0), 0
+    while position < len(body):
+        match = _PART.match(body, position)
+        if match is None:
+            raise ValueError(f"{text!r} is not a duration: write a number with a unit, such as 90s, 5m or 1h30m")
+        total += Fraction(match[1]) * _NANOSECONDS[match[2]]
+        position = match.end()
+    if position == 0:
+        raise ValueError(f"{text!r} is not a duration: write a number with a unit, such as 90s, 5m or 1h30m")
+    if total >= 2**63:
+        raise ValueError(f"{text!r} is longer than a duration may be (292 years)")
+    return timedelta(microseconds=sign * int(total // 1000))
+
+
+def format_duration(duration: timedelta) -> str:
+    """`duration` in Go syntax, such as `1h30m0s`; the inverse of `parse_duration`."""
+    microseconds = round(duration.total_seconds() * 10**6)
+    sign, microseconds = ("-", -microseconds) if microseconds < 0 else ("", microseconds)
+    seconds, rest = divmod(microseconds, 10**6)
+    if seconds == 0 and rest:
+        return f"{sign}{rest // 1000}ms" if rest % 1000 == 0 else f"{sign}{rest}µs"
+    hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
+    fraction = f".{rest:06d}".rstrip("0") if rest else ""
+    if hours:
+        return f"{sign}{hours}h{minutes}m{seconds}{fraction}s"
+    return f"{sign}{minutes}m{seconds}{fraction}s" if minutes else f"{sign}{seconds}{fraction}s"

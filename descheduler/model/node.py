@@ -1,0 +1,26 @@
+"""Nodes as the scheduler and the descheduler see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from descheduler.model.requests import ResourceList
+from descheduler.model.taints import Taint
+
+__all__ = ["Node"]
+
+
+class Node(msgspec.Struct, frozen=True, eq=False):
+    """One node. `allocatable` and `capacity` are in nano units; `is_ready` is false only for a Ready condition that says so."""
+
+    name: str
+    uid: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    unschedulable: bool
+    taints: tuple[Taint, ...]
+    allocatable: ResourceList
+    capacity: ResourceList
+    is_ready: bool

@@ -1,0 +1,164 @@
+"""Pods, split into what differs from pod to pod (`Pod`) and what its replicas share (`PodSpec`).
+
+The shared parts are flyweights: the decoder hands out one instance for all pods that state the same thing, so identity
+of a `PodSpec` is a cheap placement class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from descheduler.model.affinity import Affinity, TopologySpreadConstraint
+from descheduler.model.requests import ContainerResources, ResourceList
+from descheduler.model.taints import Toleration
+
+__all__ = [
+    "CRITICAL_PRIORITY",
+    "EVICTION_IN_PROGRESS_ANNOTATION",
+    "EVICT_ANNOTATION",
+    "PREFER_NO_EVICTION_ANNOTATION",
+    "REQUEST_EVICT_ONLY_ANNOTATION",
+    "ContainerStatus",
+    "Owner",
+    "Pod",
+    "PodCondition",
+    "PodSpec",
+]
+
+EVICT_ANNOTATION = "descheduler.alpha.kubernetes.io/evict"
+PREFER_NO_EVICTION_ANNOTATION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
+REQUEST_EVICT_ONLY_ANNOTATION = "descheduler.alpha.kubernetes.io/request-evict-only"
+EVICTION_IN_PROGRESS_ANNOTATION = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+
+CRITICAL_PRIORITY = 2_000_000_000
+"""Lowest priority of the system-critical classes, and the highest a user's class may have."""
+
+_MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+_SOURCE_ANNOTATION = "kubernetes.io/config.source"
+
+
+class Owner(msgspec.Struct, frozen=True, gc=False):
+    """One entry of `metadata.ownerReferences`."""
+
+    kind: str
+    name: str
+    uid: str
+    api_version: str = ""
+    controller: bool = False
+
+
+class ContainerStatus(msgspec.Struct, frozen=True, gc=False):
+    """The current state of one container; reasons are None outside that state."""
+
+    restart_count: int = 0
+    waiting_reason: str | None = None
+    terminated_reason: str | None = None
+    exit_code: int | None = None
+
+
+class PodCondition(msgspec.Struct, frozen=True, gc=False):
+    """One entry of `status.conditions`; `transitioned_at` is None for the zero time."""
+
+    type: str
+    status: str
+    reason: str
+    transitioned_at: datetime | None
+
+
+class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
+    """What identical replicas share. `requests` is the effective request in nano units; `qos_class` is derived."""
+
+    containers: tuple[ContainerResources, ...]
+    init_containers: tuple[ContainerResources, ...]
+    images: tuple[str, ...]
+    requests: ResourceList
+    qos_class: str
+    node_selector: Mapping[str, str]
+    affinity: Affinity | None
+    tolerations: tuple[Toleration, ...]
+    topology_spread: tuple[TopologySpreadConstraint, ...]
+    priority: int | None
+    scheduler_name: str
+    has_local_storage: bool
+    has_resource_claims: bool
+
+
+class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """One pod. Times are aware UTC, None for the zero time; `node_name` is empty while unbound.
+
+    `annotations` holds only the keys that some rule reads; `conditions` is None in a snapshot taken without them.
+    """
+
+    name: str
+    namespace: str
+    uid: str
+    spec: PodSpec
+    node_name: str
+    phase: str
+    created_at: datetime | None
+    started_at: datetime | None
+    deleted_at: datetime | None
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    owners: tuple[Owner, ...]
+    claim_names: tuple[str, ...]
+    status_reason: str
+    reported_qos_class: str
+    container_statuses: tuple[ContainerStatus, ...]
+    init_container_statuses: tuple[ContainerStatus, ...]
+    ephemeral_container_statuses: tuple[ContainerStatus, ...]
+    is_ready: bool
+    conditions: tuple[PodCondition, ...] | None
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def priority(self) -> int | None:
+        """`spec.priority`; None when unset, which is below every number."""
+        return self.spec.priority
+
+    @property
+    def qos_class(self) -> str:
+        """The reported class, or the derived one while the status has none."""
+        return self.reported_qos_class or self.spec.qos_class
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the pod has finished: phase `Succeeded` or `Failed`."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_terminating(self) -> bool:
+        """Whether a deletion time is set."""
+        return self.deleted_at is not None
+
+    @property
+    def is_mirror(self) -> bool:
+        """Whether the pod mirrors a static pod of a kubelet."""
+        return _MIRROR_ANNOTATION in self.annotations
+
+    @property
+    def is_static(self) -> bool:
+        """Whether a kubelet runs the pod from a source other than the API server."""
+        return self.annotations.get(_SOURCE_ANNOTATION, "api") != "api"
+
+    @property
+    def has_evict_annotation(self) -> bool:
+        """Whether the owner consents to every eviction; the annotation's value is irrelevant."""
+        return EVICT_ANNOTATION in self.annotations
+
+    @property
+    def prefers_no_eviction(self) -> bool:
+        """Whether the owner would rather keep the pod; the annotation's value is irrelevant."""
+        return PREFER_NO_EVICTION_ANNOTATION in self.annotations
+
+    @property
+    def controller(self) -> Owner | None:
+        """The owner marked as controller, if any."""
+        return next((owner for owner in self.owners if owner.controller), None)

@@ -1,0 +1,73 @@
+"""What the policy layer knows of a plugin: its name, its arguments and where it may be enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+__all__ = ["ArgsProblem", "ExtensionPoint", "PluginSpec", "Registry", "dotted"]
+
+ExtensionPoint = Literal["deschedule", "balance", "filter", "preEvictionFilter", "evict"]
+"""Where a plugin takes part in a cycle."""
+
+ArgsT = TypeVar("ArgsT", bound=msgspec.Struct)
+_Unchanged = TypeVar("_Unchanged")
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """`path` as it is written in messages, such as `profiles[0].pluginConfig[1].args`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsProblem:
+    """One fault in a plugin's arguments; the loader adds the file, the line and the column."""
+
+    path: tuple[str | int, ...]
+    """Keys and list positions below `args`, in YAML spelling; empty for the arguments as a whole. A tuple, because
+    resource names such as `nvidia.com/gpu` hold dots."""
+    message: str
+
+    @property
+    def field(self) -> str:
+        """The dotted form of `path`."""
+        return dotted(self.path)
+
+
+def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
+    return ()
+
+
+def _unchanged(args: _Unchanged) -> _Unchanged:
+    return args
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginSpec(Generic[ArgsT]):
+    """One row of the plugin table.
+
+    `validate` sees the arguments as decoded, before `defaults` fills them, as the reference does. What it finds stops
+    the policy from loading; what `construction_problems` finds only stops the plugin from being built.
+    """
+
+    name: str
+    args_type: type[ArgsT]
+    """A frozen Struct whose fields carry their YAML spelling (`rename="camel"`); all have the zero value as default."""
+    extension_points: frozenset[ExtensionPoint]
+    factory: Callable[[ArgsT, Any], object]
+    """Builds the plugin from its arguments and the cycle's handle; the policy layer never calls it."""
+    validate: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
+    defaults: Callable[[ArgsT], ArgsT] = _unchanged
+    construction_problems: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
+    native: bool = False
+    """Whether the arguments are an API kind of their own (`<name>Args`), known only to a DeschedulerConfiguration."""
+
+
+Registry: TypeAlias = Mapping[str, PluginSpec[Any]]
+"""The plugins of this program by name; always passed as an argument."""

@@ -1,0 +1,117 @@
+"""Argument shapes that several plugins share, and the checks that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+
+from descheduler.model.labels import LabelError, LabelSelector, selector_from_object
+from descheduler.policy.plugin import ArgsProblem
+
+__all__ = [
+    "Args",
+    "Int32",
+    "Int64",
+    "LabelExpression",
+    "LabelSelectorArg",
+    "Namespaces",
+    "PriorityThreshold",
+    "UInt",
+    "check_exclude_only",
+    "check_in",
+    "check_namespaces",
+    "check_percentages",
+    "check_selector",
+    "compile_selector",
+]
+
+UInt = Annotated[int, msgspec.Meta(ge=0)]
+"""Go's `uint`: 0 to 2^64-1."""
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class Args(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of every plugin's arguments and their parts: frozen, with `snake_case` fields read from `camelCase` keys."""
+
+
+class Namespaces(Args, frozen=True):
+    """Exact namespace names to keep to, or to leave out; no globbing. An empty list restricts nothing."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+class LabelExpression(Args, frozen=True):
+    """One entry of `matchExpressions`."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class LabelSelectorArg(Args, frozen=True):
+    """A structured label selector as written; `compile_selector` makes it usable."""
+
+    match_labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    match_expressions: tuple[LabelExpression, ...] = ()
+
+
+class PriorityThreshold(Args, frozen=True):
+    """The priority from which pods are protected, as a number or by the name of a PriorityClass."""
+
+    value: Int32 | None = None
+    name: str = ""
+
+
+def compile_selector(selector: LabelSelectorArg | None) -> LabelSelector | None:
+    """The selector ready to match; None ("no restriction") stays None. Raises LabelError when it is not valid."""
+    if selector is None:
+        return None
+    return selector_from_object(msgspec.to_builtins(selector))
+
+
+def check_selector(field: str, selector: LabelSelectorArg | None) -> list[ArgsProblem]:
+    """The problem that keeps `selector` from compiling, if there is one."""
+    try:
+        compile_selector(selector)
+    except LabelError as error:
+        return [ArgsProblem((field,), str(error))]
+    return []
+
+
+def check_namespaces(namespaces: Namespaces | None) -> list[ArgsProblem]:
+    """A problem when both lists of `namespaces` are given."""
+    if namespaces is None or not (namespaces.include and namespaces.exclude):
+        return []
+    return [ArgsProblem(("namespaces",), "include and exclude are both given; keep one of them")]
+
+
+def check_exclude_only(field: str, namespaces: Namespaces | None) -> list[ArgsProblem]:
+    """A problem when `namespaces` has an include list, for plugins that only know how to leave namespaces out."""
+    if namespaces is None or not namespaces.include:
+        return []
+    return [ArgsProblem((field, "include"), "including namespaces is not supported here; use exclude")]
+
+
+def check_in(field: str, values: Sequence[str], allowed: Iterable[str]) -> list[ArgsProblem]:
+    """A problem for every entry of the list `field` that is not one of `allowed`."""
+    known = list(allowed)
+    return [
+        ArgsProblem((field, index), f"{value!r} is not one of {', '.join(known)}")
+        for index, value in enumerate(values)
+        if value not in known
+    ]
+
+
+def check_percentages(field: str, percent_by_resource: Mapping[str, float]) -> list[ArgsProblem]:
+    """Problems of a resource-to-percent map: it must name a resource, and stay within 0 and 100."""
+    if not percent_by_resource:
+        return [ArgsProblem((field,), "no resource is given; name at least one, such as cpu: 20")]
+    return [
+        ArgsProblem((field, resource), f"{percent:g} is {'below 0' if percent < 0 else 'above 100'} (percent)")
+        for resource, percent in sorted(percent_by_resource.items())
+        if not 0 <= percent <= 100
+    ]

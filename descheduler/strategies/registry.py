@@ -1,0 +1,126 @@
+"""The plugins of this program: one table, name to arguments, extension points and factory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descheduler.eviction import default_evictor, migration_controller
+from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
+from descheduler.strategies import (
+    high_node_utilization,
+    low_node_utilization,
+    pod_life_time,
+    remove_duplicates,
+    remove_failed_pods,
+    remove_pods_having_too_many_restarts,
+    remove_pods_violating_inter_pod_anti_affinity,
+    remove_pods_violating_node_affinity,
+    remove_pods_violating_node_taints,
+    remove_pods_violating_topology_spread_constraint,
+)
+
+__all__ = ["REGISTRY"]
+
+_DESCHEDULE: frozenset[ExtensionPoint] = frozenset({"deschedule"})
+_BALANCE: frozenset[ExtensionPoint] = frozenset({"balance"})
+
+
+def _placeholder(args: object, handle: object) -> object:
+    raise NotImplementedError
+
+
+_SPECS: tuple[PluginSpec[Any], ...] = (
+    PluginSpec(
+        name="DefaultEvictor",
+        args_type=default_evictor.DefaultEvictorArgs,
+        extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
+        factory=_placeholder,
+        validate=default_evictor.validate_args,
+        construction_problems=default_evictor.construction_problems,
+    ),
+    PluginSpec(
+        name="MigrationController",
+        args_type=migration_controller.MigrationControllerArgs,
+        extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
+        factory=_placeholder,
+        validate=migration_controller.validate_args,
+        defaults=migration_controller.default_args,
+        native=True,
+    ),
+    PluginSpec(
+        name="PodLifeTime",
+        args_type=pod_life_time.PodLifeTimeArgs,
+        extension_points=_DESCHEDULE,
+        factory=_placeholder,
+        validate=pod_life_time.validate_args,
+    ),
+    PluginSpec(
+        name="RemoveFailedPods",
+        args_type=remove_failed_pods.RemoveFailedPodsArgs,
+        extension_points=_DESCHEDULE,
+        factory=_placeholder,
+        validate=remove_failed_pods.validate_args,
+        defaults=remove_failed_pods.default_args,
+    ),
+    PluginSpec(
+        name="RemovePodsHavingTooManyRestarts",
+        args_type=remove_pods_having_too_many_restarts.RemovePodsHavingTooManyRestartsArgs,
+        extension_points=_DESCHEDULE,
+        factory=_placeholder,
+        validate=remove_pods_having_too_many_restarts.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingInterPodAntiAffinity",
+        args_type=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinityArgs,
+        extension_points=_DESCHEDULE,
+        factory=_placeholder,
+        validate=remove_pods_violating_inter_pod_anti_affinity.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingNodeAffinity",
+        args_type=remove_pods_violating_node_affinity.RemovePodsViolatingNodeAffinityArgs,
+        extension_points=_DESCHEDULE,
+        factory=_placeholder,
+        validate=remove_pods_violating_node_affinity.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingNodeTaints",
+        args_type=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaintsArgs,
+        extension_points=_DESCHEDULE,
+        factory=_placeholder,
+        validate=remove_pods_violating_node_taints.validate_args,
+    ),
+    PluginSpec(
+        name="RemoveDuplicates",
+        args_type=remove_duplicates.RemoveDuplicatesArgs,
+        extension_points=_BALANCE,
+        factory=_placeholder,
+        validate=remove_duplicates.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingTopologySpreadConstraint",
+        args_type=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraintArgs,
+        extension_points=_BALANCE,
+        factory=_placeholder,
+        validate=remove_pods_violating_topology_spread_constraint.validate_args,
+        defaults=remove_pods_violating_topology_spread_constraint.default_args,
+    ),
+    PluginSpec(
+        name="LowNodeUtilization",
+        args_type=low_node_utilization.LowNodeUtilizationArgs,
+        extension_points=_BALANCE,
+        factory=_placeholder,
+        validate=low_node_utilization.validate_args,
+        construction_problems=low_node_utilization.construction_problems,
+    ),
+    PluginSpec(
+        name="HighNodeUtilization",
+        args_type=high_node_utilization.HighNodeUtilizationArgs,
+        extension_points=_BALANCE,
+        factory=_placeholder,
+        validate=high_node_utilization.validate_args,
+    ),
+)
+
+REGISTRY: Registry = {spec.name: spec for spec in _SPECS}
+"""Every plugin this version runs."""
