@@ -1,0 +1,1 @@
+"""Carries a plan out: evictions at a safe pace, each with one outcome."""

@@ -1,0 +1,1 @@
+"""Can a pod land elsewhere, and if not, why."""

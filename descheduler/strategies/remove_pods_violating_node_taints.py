@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, tolerates_all
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
+from descheduler.strategies.eviction_loop import evict_from_node
+from descheduler.strategies.pod_filter import PodFilter
 
-__all__ = ["RemovePodsViolatingNodeTaintsArgs", "validate_args"]
+__all__ = ["RemovePodsViolatingNodeTaints", "RemovePodsViolatingNodeTaintsArgs", "validate_args"]
 
 
 class RemovePodsViolatingNodeTaintsArgs(Args, frozen=True):
@@ -28,3 +36,49 @@ def validate_args(args: RemovePodsViolatingNodeTaintsArgs) -> list[ArgsProblem]:
     if args.included_taints and args.excluded_taints:
         problems.append(ArgsProblem(("includedTaints",), "is given next to excludedTaints; keep one of them"))
     return problems
+
+
+class RemovePodsViolatingNodeTaints:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingnodetaints/node_taint.go`."""
+
+    def __init__(self, args: RemovePodsViolatingNodeTaintsArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._shadow = handle.shadow
+        self._evictor = handle.evictor
+        self._pods = PodFilter(args.namespaces, args.label_selector)
+
+    def deschedule(self, nodes: Sequence[Node]) -> None:
+        """Evicts node by node every active pod that does not tolerate all relevant taints of its node."""
+        for node in nodes:
+            taints = [taint for taint in node.taints if self._is_relevant(taint)]
+            if not taints:
+                continue
+            victims = [pod for pod in self._shadow.active_pods_on(node.name) if self._is_victim(pod, taints)]
+            if not evict_from_node(self._evictor, victims, lambda pod: _sentence(pod, taints)):  # noqa: B023 - used at once
+                return
+
+    def _is_victim(self, pod: Pod, taints: Sequence[Taint]) -> bool:
+        return (
+            self._pods.accepts(pod)
+            and not tolerates_all(pod.spec.tolerations, taints)
+            and self._evictor.admits(pod)
+            and self._evictor.admits_now(pod)
+        )
+
+    def _is_relevant(self, taint: Taint) -> bool:
+        args = self._args
+        if taint.effect != NO_SCHEDULE and not (taint.effect == PREFER_NO_SCHEDULE and args.include_prefer_no_schedule):
+            return False
+        if any(_names(entry, taint) for entry in args.excluded_taints):
+            return False
+        return args.included_taints is None or any(_names(entry, taint) for entry in args.included_taints)
+
+
+def _names(entry: str, taint: Taint) -> bool:
+    """Whether a list entry, `key` or `key=value`, means `taint`."""
+    return entry == taint.key or (bool(taint.value) and entry == f"{taint.key}={taint.value}")
+
+
+def _sentence(pod: Pod, taints: Sequence[Taint]) -> str:
+    taint = next(t for t in taints if not tolerates_all(pod.spec.tolerations, (t,)))
+    return f"does not tolerate taint {taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect} of its node"

@@ -1,0 +1,27 @@
+"""What the eviction API answered, or is known to answer, for single pods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["Answers", "EvictionAnswer"]
+
+_BACKGROUND_TEXT = "Eviction triggered evacuation"
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionAnswer:
+    """A refusal of the eviction API; `code` 0 stands for an error without an HTTP status."""
+
+    code: int
+    message: str
+
+    @property
+    def starts_background_eviction(self) -> bool:
+        """Whether the refusal says that another controller has taken the eviction over (KubeVirt's wording)."""
+        return self.code == 429 and _BACKGROUND_TEXT in self.message
+
+
+Answers = Mapping[str, EvictionAnswer]
+"""`namespace/name` → the refusal; every pod not named is evicted."""

@@ -1,0 +1,140 @@
+"""The one evictor: every strategy of every profile asks it, and it books what it grants.
+
+Steps, limits and counting follow kubernetes-sigs/descheduler 0.36 `pkg/descheduler/evictions/evictions.go`. Nothing is
+sent to the API server here; the book becomes the plan.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from descheduler.eviction.answers import Answers
+from descheduler.eviction.budgets import BudgetLedger
+from descheduler.eviction.limits import EvictionCounters, EvictionLimits
+from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.shadow_cluster import ShadowCluster
+
+__all__ = ["BookedEviction", "Evictor", "Refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class BookedEviction:
+    """An eviction that was granted. `is_repeated` marks a further request for a pod that is in the book already."""
+
+    pod: Pod
+    profile: str
+    plugin: str
+    reason: str
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A pod that a plugin would have evicted, and why it stays. `is_attempt` when limits or the API said no."""
+
+    pod: Pod
+    profile: str
+    plugin: str
+    verdict: Verdict
+    is_attempt: bool
+
+
+class Evictor:
+    """Books evictions for one run. `answers` are refusals of the API that are known beforehand."""
+
+    def __init__(
+        self,
+        shadow: ShadowCluster,
+        limits: EvictionLimits,
+        *,
+        answers: Answers | None = None,
+        evictions_in_background: bool = False,
+    ) -> None:
+        self._shadow = shadow
+        self._answers = answers or {}
+        self._budgets = BudgetLedger(shadow.snapshot)
+        self._in_background = evictions_in_background
+        self.counters = EvictionCounters(limits)
+        self.booked: list[BookedEviction] = []
+        self.background: list[BookedEviction] = []
+        self.refusals: list[Refusal] = []
+        self.kept: dict[int, Refusal] = {}
+        self.results: Counter[tuple[str, str, str]] = Counter()
+        self._booked_pods: set[int] = set()
+        self._background_pods: set[int] = set()
+        if evictions_in_background:
+            self._adopt_background_evictions()
+
+    @property
+    def num_background(self) -> int:
+        """Pods whose eviction another controller carries out, those found in progress included."""
+        return len(self._background_pods)
+
+    def request(self, pod: Pod, *, profile: str, plugin: str, reason: str = "") -> Verdict:
+        """Asks for the eviction of `pod`; a granted one is booked and charged at once."""
+        if not pod.uid:
+            message = f"pod {pod.key} is missing UID"
+            return self._refuse(pod, profile, plugin, refuse(Reason.MISSING_UID, message, pod.key))
+        if self._in_background and id(pod) in self._background_pods and _may_run_in_background(pod):
+            return ACCEPTED
+        verdict = self.counters.verdict(pod)
+        if not verdict.is_accepted:
+            return self._refuse(pod, profile, plugin, verdict)
+        answer = self._answers.get(pod.key)
+        if answer is not None:
+            if self._in_background and answer.starts_background_eviction and _may_run_in_background(pod):
+                return self._leave_to_background(pod, profile, plugin, reason)
+            verdict = refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
+        elif id(pod) not in self._booked_pods:
+            verdict = self._budgets.verdict(pod)
+        if not verdict.is_accepted:
+            return self._refuse(pod, profile, plugin, verdict)
+        self._book(pod, profile, plugin, reason)
+        return ACCEPTED
+
+    def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
+        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps."""
+        self.results[profile, plugin, _code(verdict)] += 1
+        if id(pod) not in self.kept:
+            self.kept[id(pod)] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
+
+    def _book(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
+        is_repeated = id(pod) in self._booked_pods
+        self.booked.append(BookedEviction(pod, profile, plugin, reason, is_repeated))
+        self.results[profile, plugin, "success"] += 1
+        self.counters.count(pod)
+        if not is_repeated:
+            self._budgets.charge(pod)
+            self._booked_pods.add(id(pod))
+            self._shadow.book_eviction(pod)
+
+    def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
+        self.results[profile, plugin, _code(verdict)] += 1
+        self.refusals.append(Refusal(pod, profile, plugin, verdict, is_attempt=True))
+        return verdict
+
+    def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> Verdict:
+        if not pod.is_terminal:
+            self._background_pods.add(id(pod))
+            self.background.append(BookedEviction(pod, profile, plugin, reason))
+            self.results[profile, plugin, "background"] += 1
+            self.counters.count(pod)
+        return ACCEPTED
+
+    def _adopt_background_evictions(self) -> None:
+        """Evictions that another controller has begun count against the limits of this run."""
+        for pod in self._shadow.snapshot.pods:
+            annotations = pod.annotations
+            if EVICTION_IN_PROGRESS_ANNOTATION in annotations and _may_run_in_background(pod) and not pod.is_terminal:
+                self._background_pods.add(id(pod))
+                self.counters.count(pod)
+
+
+def _may_run_in_background(pod: Pod) -> bool:
+    return REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations
+
+
+def _code(verdict: Verdict) -> str:
+    return "" if verdict.reason is None else str(verdict.reason.value)

@@ -1,0 +1,33 @@
+"""What a plugin gets to work with: one read-only view of the cluster and the evictor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from descheduler.eviction.profile_evictor import PluginEvictor
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.types import Policy
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.node_fit import NodeFit
+
+__all__ = ["Handle", "StrategyHandle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """The cycle as a filter plugin sees it. `now` is the aware UTC instant that all ages are taken at."""
+
+    policy: Policy
+    shadow: ShadowCluster
+    node_fit: NodeFit
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyHandle(Handle):
+    """The cycle as a strategy sees it: with the evictor that speaks in its name."""
+
+    evictor: PluginEvictor

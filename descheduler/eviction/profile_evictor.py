@@ -1,0 +1,79 @@
+"""What one plugin of one profile sees of the evictor: the profile's filters, and requests in the plugin's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from descheduler.eviction.evictor import Evictor
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
+
+__all__ = ["EvictorPlugin", "PluginEvictor"]
+
+
+class EvictorPlugin(Protocol):
+    """A plugin of the extension points `filter` and `preEvictionFilter`."""
+
+    def filter(self, pod: Pod) -> Verdict:
+        """Whether `pod` may be evicted at all."""
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """Whether `pod` may be evicted now; asked only for pods that passed the filter."""
+
+
+class PluginEvictor:
+    """The evictor as `plugin` of `profile` uses it."""
+
+    def __init__(
+        self,
+        evictor: Evictor,
+        *,
+        profile: str,
+        plugin: str,
+        filters: Sequence[EvictorPlugin],
+        pre_eviction_filters: Sequence[EvictorPlugin],
+    ) -> None:
+        self._evictor = evictor
+        self._profile = profile
+        self._plugin = plugin
+        self._filters = filters
+        self._pre_eviction_filters = pre_eviction_filters
+
+    def filter(self, pod: Pod) -> Verdict:
+        """The first refusal of the profile's filters, else acceptance. Notes nothing."""
+        for plugin in self._filters:
+            verdict = plugin.filter(pod)
+            if verdict.reason is not None:
+                return verdict
+        return ACCEPTED
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
+        for plugin in self._pre_eviction_filters:
+            verdict = plugin.pre_eviction_filter(pod)
+            if verdict.reason is not None:
+                return verdict
+        return ACCEPTED
+
+    def admits(self, candidate: Pod) -> bool:
+        """Whether the filter accepts a pod that the plugin wants gone; a refusal is noted for the report."""
+        return self._noted(candidate, self.filter(candidate))
+
+    def admits_now(self, candidate: Pod) -> bool:
+        """Whether the pre-eviction filter accepts a pod that the plugin wants gone; a refusal is noted."""
+        return self._noted(candidate, self.pre_eviction_filter(candidate))
+
+    def keep(self, candidate: Pod, verdict: Verdict) -> None:
+        """Notes why the plugin itself keeps a candidate."""
+        self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
+
+    def request(self, candidate: Pod, reason: str = "") -> Verdict:
+        """Asks for the eviction; see `Evictor.request`. `reason` is the sentence that the plan shows."""
+        return self._evictor.request(candidate, profile=self._profile, plugin=self._plugin, reason=reason)
+
+    def _noted(self, candidate: Pod, verdict: Verdict) -> bool:
+        if verdict.reason is None:
+            return True
+        self.keep(candidate, verdict)
+        return False

@@ -1,0 +1,126 @@
+"""`connect`, and the client it gives: raw bytes from and to the API server, with retries where repeating is safe."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from descheduler.kube.configuration import load_connection
+from descheduler.kube.errors import ApiError, TransportError
+from descheduler.kube.listing import ListPage, list_pages
+from descheduler.kube.retry import RetryPolicy
+from descheduler.kube.status import RawResponse, decode_status
+from descheduler.kube.token_bucket import TokenBucket
+from descheduler.kube.transport import Transport
+
+__all__ = ["KubeClient", "connect"]
+
+T = TypeVar("T")
+
+
+class KubeClient:
+    """Calls to one API server. Safe to use from several threads.
+
+    `bucket` paces every request; None leaves reading unpaced, which is what a batch job that reads a cluster in
+    hundreds of pages wants (the server's own priority and fairness protects it, and its 429 is honoured).
+    """
+
+    def __init__(
+        self, transport: Transport, *, retry: RetryPolicy | None = None, bucket: TokenBucket | None = None
+    ) -> None:
+        self.host = transport.host
+        self.retry = retry or RetryPolicy()
+        self._transport = transport
+        self._bucket = bucket
+
+    def send(
+        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> RawResponse:
+        """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError."""
+        while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
+            self.retry.sleep(wait_seconds)
+        return self._transport.send(method, path, query=query, body=body)
+
+    def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:
+        """The body of a successful GET; raises as `fetch`."""
+        return self.fetch(path, bytes, query=query)
+
+    def fetch(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T:
+        """What `decode` makes of the body of a successful GET; faults and overload are retried.
+
+        A body that `decode` refuses (msgspec.DecodeError) was cut short on its way and counts as a fault.
+        Raises ApiError for a refusal, TransportError when no usable answer came within the retry policy.
+        """
+        return self.retry.call(lambda: self._fetch_once(path, decode, query))
+
+    def list_pages(
+        self,
+        path: str,
+        *,
+        limit: int = 500,
+        resource_version: str | None = None,
+        label_selector: str | None = None,
+    ) -> Iterator[ListPage]:
+        """The pages of the list at `path`; see `descheduler.kube.listing.list_pages`."""
+        return list_pages(self, path, limit=limit, resource_version=resource_version, label_selector=label_selector)
+
+    def close(self) -> None:
+        """Closes idle connections."""
+        self._transport.close()
+
+    def _fetch_once(self, path: str, decode: Callable[[bytes], T], query: Mapping[str, str] | None) -> T:
+        response = self.send("GET", path, query=query)
+        if not response.is_success:
+            raise self._refusal("GET", path, response)
+        try:
+            return decode(response.body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise TransportError(f"GET {path} on {self.host}: the answer is cut short or not what was asked") from error
+
+    def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
+        status = decode_status(response)
+        text = f"{method} {path} on {self.host}: {status.message} ({status.code})"
+        if status.code == 401:
+            text = f"{self.host} does not accept the credentials (401); renew them or choose another --context"
+        return ApiError(
+            text, status_code=status.code, reason=status.reason, retry_after_seconds=status.retry_after_seconds
+        )
+
+
+def connect(
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    as_user: str | None = None,
+    request_timeout: float = 30.0,
+    qps: float | None = None,
+    burst: int = 10,
+    user_agent: str | None = None,
+    *,
+    retry: RetryPolicy | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> KubeClient:
+    """A client for the cluster that kubectl would talk to with these settings; nothing is sent yet.
+
+    `as_user` is impersonated; `request_timeout` is in seconds and bounds each wait for the server; `qps` and `burst`
+    pace every request, None not at all. Raises KubeConfigError.
+    """
+    connection = load_connection(kubeconfig, context, environ=environ)
+    headers = {"User-Agent": user_agent or f"descheduler/{_version()}"}
+    if as_user:
+        headers["Impersonate-User"] = as_user
+    bucket = TokenBucket(qps, burst, now=time.monotonic) if qps else None
+    return KubeClient(
+        Transport(connection, headers=headers, timeout_seconds=request_timeout), retry=retry, bucket=bucket
+    )
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("descheduler")
+    except importlib.metadata.PackageNotFoundError:  # run from a source tree that was never installed
+        return "0"

@@ -1,0 +1,90 @@
+"""What the API server offers: its version, its groups, and whether pods can be evicted at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from descheduler.kube.errors import KubeError
+
+__all__ = ["ServerFacts", "discover"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """Facts of one server. `groups` maps each API group to its preferred version, such as `policy` to `policy/v1`."""
+
+    git_version: str
+    major: str
+    minor: str
+    groups: Mapping[str, str]
+
+    @property
+    def policy_version(self) -> str:
+        """The preferred version of group `policy`, the `apiVersion` of an eviction."""
+        return self.groups["policy"]
+
+    def serves(self, group: str) -> bool:
+        """Whether an optional group, such as `metrics.k8s.io` or `scheduling.koordinator.sh`, is there."""
+        return group in self.groups
+
+
+class DiscoveryApi(Protocol):
+    """What discovery needs of a client."""
+
+    @property
+    def host(self) -> str:
+        """Base URL of the API server."""
+
+    def fetch(self, path: str, decode: Callable[[bytes], T]) -> T:
+        """What `decode` makes of the body of a successful GET, retried on faults."""
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+    major: str = ""
+    minor: str = ""
+
+
+class _GroupVersion(msgspec.Struct, rename="camel"):
+    group_version: str = ""
+
+
+class _Group(msgspec.Struct, rename="camel"):
+    name: str
+    preferred_version: _GroupVersion = msgspec.field(default_factory=_GroupVersion)
+
+
+class _GroupList(msgspec.Struct):
+    groups: list[_Group]
+
+
+class _Resource(msgspec.Struct):
+    name: str
+    kind: str = ""
+
+
+class _ResourceList(msgspec.Struct):
+    resources: list[_Resource]
+
+
+def discover(client: DiscoveryApi) -> ServerFacts:
+    """The facts of the server behind `client`.
+
+    Raises KubeError when it offers no eviction (neither group `policy` nor `pods/eviction` may be missing): a
+    descheduler that reports success there would hide that it can never do anything.
+    """
+    version = client.fetch("/version", msgspec.json.Decoder(_Version).decode)
+    groups = client.fetch("/apis", msgspec.json.Decoder(_GroupList).decode).groups
+    core = client.fetch("/api/v1", msgspec.json.Decoder(_ResourceList).decode).resources
+    preferred = {group.name: group.preferred_version.group_version for group in groups}
+    if "policy" not in preferred:
+        raise KubeError(f"{client.host} serves no API group policy, so pods cannot be evicted; use a cluster that does")
+    if not any(resource.name == "pods/eviction" and resource.kind == "Eviction" for resource in core):
+        raise KubeError(f"{client.host} offers no pods/eviction, so pods cannot be evicted; use a cluster that does")
+    return ServerFacts(version.git_version, version.major, version.minor, preferred)

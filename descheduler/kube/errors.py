@@ -1,0 +1,58 @@
+"""What can go wrong at the edge to the API server; a class only where a caller acts on it."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ApiError",
+    "KindAbsent",
+    "KindForbidden",
+    "KubeConfigError",
+    "KubeError",
+    "ListExpired",
+    "TransportError",
+]
+
+
+class KubeError(Exception):
+    """Base of every error of this package; its text is one sentence with a way out, without any credential."""
+
+
+class KubeConfigError(KubeError):
+    """No usable connection settings: kubeconfig missing, malformed or inconsistent."""
+
+
+class TransportError(KubeError):
+    """No usable answer: refused, reset, timed out, cut short or damaged. Whether a write took place is unknown."""
+
+
+class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+    """A paged list can no longer be continued at its resource version; drop what was read and start again."""
+
+
+class ApiError(KubeError):
+    """An answer of the API server that is not a success.
+
+    `status_code` is the HTTP status, `reason` the machine-readable word of the `Status` body ("" without one),
+    `retry_after_seconds` the wait the server asked for, None when it asked for none.
+    """
+
+    def __init__(
+        self, message: str, *, status_code: int, reason: str = "", retry_after_seconds: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+        self.reason = reason
+        self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether asking again can help: overload (429) and server-side faults that say nothing about the request."""
+        return self.status_code in {429, 500, 502, 503, 504}
+
+
+class KindAbsent(ApiError):  # noqa: N818 - an answer callers act on, named after what it says
+    """The API server does not serve the kind that was asked for (404 for a list)."""
+
+
+class KindForbidden(ApiError):  # noqa: N818 - an answer callers act on, named after what it says
+    """The caller may not read the kind (403); the text names the kind, the verb and, when told, the user."""

@@ -1,0 +1,163 @@
+"""Events about pods, written in the background: a run neither waits for them nor fails because of them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Literal, Protocol
+
+import msgspec
+
+from descheduler.kube.background import BackgroundCalls
+from descheduler.kube.errors import KubeError
+from descheduler.kube.status import RawResponse, decode_status
+
+__all__ = ["EventRecorder", "EventTotals", "PodEvent"]
+
+_CONTROLLER = "sigs.k8s.io.descheduler"
+# Limits of the events.k8s.io/v1 API; longer values would have the whole event refused.
+_MAX_NOTE_BYTES = 1024
+_MAX_NAME_PREFIX = 200
+_MAX_REASON_BYTES = 128
+
+
+@dataclass(frozen=True, slots=True)
+class PodEvent:
+    """One event: the pod it regards, its type, `reason` and `action` in CamelCase, and a sentence."""
+
+    namespace: str
+    name: str
+    uid: str
+    type: Literal["Normal", "Warning"]
+    reason: str
+    action: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventTotals:
+    """How many events were written, refused or still unanswered when time was up, and dropped for a full queue."""
+
+    num_written: int
+    num_failed: int
+    num_dropped: int
+    first_fault: str | None
+
+
+class EventApi(Protocol):
+    """What writing events needs of a client."""
+
+    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
+        """The answer to one request, without any retry."""
+
+
+class _ObjectMeta(msgspec.Struct, rename="camel"):
+    generate_name: str
+    namespace: str
+
+
+class _Regarding(msgspec.Struct, rename="camel"):
+    kind: str
+    api_version: str
+    namespace: str
+    name: str
+    uid: str
+
+
+class _Event(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    metadata: _ObjectMeta
+    event_time: str
+    type: str
+    reason: str
+    action: str
+    note: str
+    regarding: _Regarding
+    reporting_controller: str
+    reporting_instance: str
+
+
+class EventRecorder:
+    """Writes events with one daemon thread. For one calling thread; `now` gives aware UTC times.
+
+    At most `max_queued` events wait; further ones are dropped and counted, so that a slow API server costs memory
+    and time in bounds.
+    """
+
+    def __init__(
+        self,
+        client: EventApi,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        hostname: str | None = None,
+        max_queued: int = 1000,
+    ) -> None:
+        self._client = client
+        self._now = now
+        self._instance = f"{_CONTROLLER}-{hostname or socket.gethostname()}"[:128]
+        self._max_queued = max_queued
+        self._calls: BackgroundCalls[str | None] = BackgroundCalls(1, name="events")
+        self._waiting: set[Future[str | None]] = set()
+        self._faults: list[str] = []
+        self._num_written = 0
+        self._num_dropped = 0
+
+    def record(self, event: PodEvent) -> None:
+        """Queues the event and returns at once."""
+        self._count_finished()
+        if len(self._waiting) >= self._max_queued:
+            self._num_dropped += 1
+            return
+        self._waiting.add(self._calls.submit(partial(self._write, event, self._now())))
+
+    def flush(self, timeout_seconds: float) -> EventTotals:
+        """Totals after waiting for queued events, for `timeout_seconds` at most; what is left then is given up."""
+        wait(self._waiting, timeout=timeout_seconds)
+        self._count_finished()
+        self._calls.close()
+        return EventTotals(
+            num_written=self._num_written,
+            num_failed=len(self._faults) + len(self._waiting),
+            num_dropped=self._num_dropped,
+            first_fault=self._faults[0] if self._faults else None,
+        )
+
+    def _count_finished(self) -> None:
+        finished = {future for future in self._waiting if future.done()}
+        self._waiting -= finished
+        faults = [fault for future in finished if (fault := future.result()) is not None]
+        self._faults.extend(faults)
+        self._num_written += len(finished) - len(faults)
+
+    def _write(self, event: PodEvent, at: datetime) -> str | None:
+        path = f"/apis/events.k8s.io/v1/namespaces/{event.namespace}/events"
+        try:
+            answer = self._client.send("POST", path, body=msgspec.json.encode(self._document(event, at)))
+        except KubeError as error:
+            return str(error)
+        return None if answer.is_success else decode_status(answer).message
+
+    def _document(self, event: PodEvent, at: datetime) -> _Event:
+        return _Event(
+            api_version="events.k8s.io/v1",
+            kind="Event",
+            metadata=_ObjectMeta(f"{event.name[:_MAX_NAME_PREFIX]}.", event.namespace),
+            event_time=at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            type=event.type,
+            reason=event.reason[:_MAX_REASON_BYTES],
+            action=event.action,
+            note=_cut(event.note, _MAX_NOTE_BYTES),
+            regarding=_Regarding("Pod", "v1", event.namespace, event.name, event.uid),
+            reporting_controller=_CONTROLLER,
+            reporting_instance=self._instance,
+        )
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    encoded = text.encode()
+    return text if len(encoded) <= max_bytes else encoded[: max_bytes - 3].decode(errors="ignore") + "..."

@@ -1,0 +1,156 @@
+"""Node usage from Prometheus: one instant query, one figure in 0..1 a node."""
+
+from __future__ import annotations
+
+import math
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+import urllib3
+
+from descheduler.kube.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
+from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.status import RawResponse
+from descheduler.kube.transport import exchange
+
+__all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRatios:
+    """`by_node` maps the label `instance` to a usage ratio in 0..1; `warnings` are Prometheus's own sentences."""
+
+    by_node: Mapping[str, float]
+    warnings: tuple[str, ...]
+
+
+class _Sample(msgspec.Struct):
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Vector(msgspec.Struct, rename="camel"):
+    result_type: str = ""
+    result: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Answer(msgspec.Struct, rename="camel"):
+    status: str
+    data: _Vector = msgspec.field(default_factory=_Vector)
+    error_type: str = ""
+    error: str = ""
+    warnings: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusClient:
+    """Asks one Prometheus server at `url` (http or https, a path prefix is kept).
+
+    `token` is sent as bearer token, "" sends none. `ca_file` holds the only trusted roots when it exists, else the
+    system's roots are trusted; an http address needs neither.
+    """
+
+    url: str
+    token: str = field(default="", repr=False)
+    ca_file: Path = SERVICE_ACCOUNT_CA
+    timeout_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if urlsplit(self.url).scheme not in {"http", "https"} or not urlsplit(self.url).hostname:
+            raise KubeError(f"prometheus address {self.url!r} is not an address such as https://prometheus:9090")
+
+    def query(self, promql: str) -> UsageRatios:
+        """The latest ratio of every node that `promql` has a sample for; of several samples a node the last counts.
+
+        Raises TransportError, ApiError for an HTTP failure, and KubeError naming the sample that is out of 0..1, not
+        a number or without the label `instance`, or naming the type of a result that is not a vector.
+        """
+        with self._pool() as pool:
+            response = self._send(pool, "POST", promql)
+            if response.status_code in {405, 501}:  # some proxies in front of Prometheus let only GET through
+                response = self._send(pool, "GET", promql)
+        return _ratios(self._decode(response))
+
+    def _pool(self) -> urllib3.PoolManager:
+        if urlsplit(self.url).scheme == "http":
+            return urllib3.PoolManager()
+        roots = str(self.ca_file) if self.ca_file.exists() else None
+        try:
+            return urllib3.PoolManager(ssl_context=ssl.create_default_context(cafile=roots))
+        except (ssl.SSLError, OSError) as error:
+            raise KubeError(f"certificate authority {roots} cannot be used for prometheus; put PEM text there") from error
+
+    def _send(self, pool: urllib3.PoolManager, method: str, promql: str) -> RawResponse:
+        headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        url, form = f"{self.url.rstrip('/')}/api/v1/query", urlencode({"query": promql})
+        return exchange(
+            lambda: pool.request(
+                method,
+                url if method == "POST" else f"{url}?{form}",
+                body=form.encode() if method == "POST" else None,
+                headers=headers,
+                timeout=self.timeout_seconds,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            ),
+            what=f"prometheus query to {self.url}",
+            timeout_seconds=self.timeout_seconds,
+        )
+
+    def _decode(self, response: RawResponse) -> _Answer:
+        try:
+            answer = msgspec.json.decode(response.body, type=_Answer)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            answer = _Answer(status="error", error=response.phrase)
+        if response.is_success and answer.status == "success":
+            return answer
+        raise ApiError(
+            f"prometheus query to {self.url} failed: {answer.error or response.phrase} ({response.status_code})",
+            status_code=response.status_code,
+            reason=answer.error_type,
+        )
+
+
+def read_service_account_token(file: Path = SERVICE_ACCOUNT_TOKEN) -> str:
+    """The token of the service account this runs as, read anew each time; "" outside a pod. Raises KubeError."""
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise KubeError(f"service account token {file} cannot be read: {(error.strerror or '').lower()}") from error
+
+
+def _ratios(answer: _Answer) -> UsageRatios:
+    if answer.data.result_type != "vector":
+        raise KubeError(
+            f"prometheus answered with a {answer.data.result_type or 'result of no type'}, a vector with one sample "
+            "a node is needed; change the query"
+        )
+    try:
+        samples = msgspec.json.decode(answer.data.result, type=list[_Sample])
+    except msgspec.DecodeError as error:
+        raise KubeError(f"prometheus answered with a vector that does not decode ({error})") from error
+    return UsageRatios(dict(map(_ratio, samples)), tuple(answer.warnings or ()))
+
+
+def _ratio(sample: _Sample) -> tuple[str, float]:
+    node = sample.metric.get("instance")
+    if not node:
+        labels = ", ".join(f'{name}="{text}"' for name, text in sorted(sample.metric.items()))
+        raise KubeError(f"prometheus sample {{{labels}}} has no label instance; the query must keep it as node name")
+    text = sample.value[1]
+    try:
+        ratio = float(text)
+    except ValueError:
+        ratio = math.nan
+    if not 0 <= ratio <= 1:  # false for NaN too
+        raise KubeError(f"prometheus sample of instance {node!r} is {text}, the query must give values from 0 to 1")
+    return node, ratio

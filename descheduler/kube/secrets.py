@@ -1,0 +1,68 @@
+"""The one Secret a policy may name: the bearer token for Prometheus."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from descheduler.kube.errors import ApiError, KubeError
+
+__all__ = ["read_prometheus_token"]
+
+T = TypeVar("T")
+
+_KEY = "prometheusAuthToken"
+
+
+class SecretApi(Protocol):
+    """What reading a Secret needs of a client."""
+
+    def fetch(self, path: str, decode: Callable[[bytes], T]) -> T:
+        """What `decode` makes of the body of a successful GET, retried on faults."""
+
+
+class _Secret(msgspec.Struct):
+    # Only this key is decoded, so that no other value of the Secret is ever held.
+    data: _SecretData | None = None
+
+
+class _SecretData(msgspec.Struct):
+    token: str = msgspec.field(default="", name=_KEY)
+
+    def __repr__(self) -> str:
+        return "_SecretData(token=...)"
+
+
+def read_prometheus_token(client: SecretApi, namespace: str, name: str) -> str:
+    """The text under `prometheusAuthToken` of the named Secret, and of no other.
+
+    Raises KubeError, which never holds the value, when the Secret, the key or the right to read it is missing.
+    """
+    subject = f"secret {namespace}/{name}"
+    try:
+        path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
+        secret = client.fetch(path, msgspec.json.Decoder(_Secret).decode)
+    except ApiError as error:
+        raise _unreadable(subject, error) from error
+    encoded = secret.data.token if secret.data is not None else ""
+    try:
+        token = base64.b64decode(encoded, validate=True).decode().strip()
+    except (binascii.Error, UnicodeDecodeError):
+        raise KubeError(f"{subject}: key {_KEY} does not hold base64 text") from None
+    if not token:
+        raise KubeError(f"{subject}: key {_KEY} is missing or empty; put the bearer token for prometheus there")
+    return token
+
+
+def _unreadable(subject: str, error: ApiError) -> KubeError:
+    match error.status_code:
+        case 404:
+            return KubeError(f"{subject} does not exist; create it or take authToken out of the policy")
+        case 403:
+            return KubeError(f"{subject} may not be read; grant the verb get on it with a Role")
+        case _:
+            return error

@@ -1,0 +1,124 @@
+"""One HTTP exchange with the API server: the pool and the credentials of the official client, bytes in and out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Protocol
+from urllib.parse import urlencode
+
+import urllib3
+from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead, NewConnectionError, ProtocolError, SSLError
+from urllib3.exceptions import TimeoutError as NoAnswerInTime
+
+from descheduler.kube.errors import KubeError, TransportError
+from descheduler.kube.status import RawResponse
+
+__all__ = ["Connection", "Transport", "exchange"]
+
+
+class Connection(Protocol):
+    """What `descheduler.kube.kubeconfig` hands over: an address, a pool and the current credentials."""
+
+    @property
+    def host(self) -> str:
+        """Base URL of the API server, without a slash at the end."""
+
+    @property
+    def pool(self) -> urllib3.PoolManager:
+        """The connection pool with the TLS settings of the configuration."""
+
+    def auth_headers(self) -> Mapping[str, str]:
+        """Header fields with the credentials as of now; tokens that have expired are renewed here."""
+
+
+class Transport:
+    """Sends single requests. Never retries, never follows a redirect, keeps no state but the pool."""
+
+    def __init__(self, connection: Connection, *, headers: Mapping[str, str], timeout_seconds: float) -> None:
+        self.host = connection.host
+        self._connection = connection
+        self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip", **headers}
+        self._timeout_seconds = timeout_seconds
+        # The hook that renews a token rewrites the shared configuration, and is not made for several threads.
+        self._auth_lock = threading.Lock()
+
+    def send(
+        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> RawResponse:
+        """The answer to one request, whatever its status code.
+
+        Raises TransportError when there is no complete answer, and KubeError for a TLS failure, which no repetition
+        mends. Neither text holds the query or a header field.
+        """
+        url = self.host + path + (f"?{urlencode(query)}" if query else "")
+        headers = self._headers | self._current_auth()
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        return exchange(
+            lambda: self._open(method, url, headers, body),
+            what=f"{method} {path} on {self.host}",
+            timeout_seconds=self._timeout_seconds,
+        )
+
+    def close(self) -> None:
+        """Closes the idle connections of the pool."""
+        self._connection.pool.clear()
+
+    def _current_auth(self) -> dict[str, str]:
+        with self._auth_lock:
+            return dict(self._connection.auth_headers())
+
+    def _open(self, method: str, url: str, headers: dict[str, str], body: bytes | None) -> urllib3.BaseHTTPResponse:
+        return self._connection.pool.request(
+            method,
+            url,
+            body=body,
+            headers=headers,
+            timeout=urllib3.Timeout(connect=min(10.0, self._timeout_seconds), read=self._timeout_seconds),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+            enforce_content_length=True,
+        )
+
+
+def exchange(
+    open_response: Callable[[], urllib3.BaseHTTPResponse], *, what: str, timeout_seconds: float
+) -> RawResponse:
+    """The whole answer of a request that `open_response` starts; errors as `Transport.send`, naming `what`."""
+    try:
+        response = open_response()
+        try:
+            body = response.read(decode_content=True)
+        finally:
+            response.release_conn()
+    except SSLError as error:
+        raise KubeError(f"{what}: TLS failed ({_tls_fault(error)}); check the certificate authority") from error
+    except (HTTPError, OSError) as error:
+        raise TransportError(f"{what}: {_describe_fault(error, timeout_seconds)}") from error
+    headers = {name.lower(): text for name, text in response.headers.items()}
+    return RawResponse(response.status, response.reason or "", headers, body)
+
+
+def _describe_fault(error: Exception, timeout_seconds: float) -> str:
+    """A few words on a transport fault, without the object addresses that urllib3 puts into its texts."""
+    match error:
+        case NewConnectionError():
+            cause = error.__cause__ or error.__context__
+            return f"no connection ({getattr(cause, 'strerror', None) or 'address unknown'})"
+        case NoAnswerInTime():
+            return f"no answer within {timeout_seconds:g} s"
+        case IncompleteRead():
+            return "the answer was cut short"
+        case DecodeError():
+            return "the compressed answer is damaged"
+        case ProtocolError():
+            return "the connection was closed before the answer was complete"
+        case _:
+            return f"the connection failed ({type(error).__name__})"
+
+
+def _tls_fault(error: SSLError) -> str:
+    inner = error.args[0] if error.args else error
+    return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or "handshake failed").lower()

@@ -1,0 +1,82 @@
+"""How many evictions may happen in total, on a node and in a namespace, with calls in flight counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from enum import Enum
+
+from descheduler.migration.planned import PlannedEviction
+
+__all__ = ["EvictionLimits", "LimitLedger", "Room"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionLimits:
+    """Most evictions in one run; None is no limit."""
+
+    total: int | None = None
+    per_node: int | None = None
+    per_namespace: int | None = None
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            number = getattr(self, limit.name)
+            if number is not None and number < 0:
+                raise ValueError(f"{limit.name} is {number}, a limit cannot be below 0")
+
+
+class Room(Enum):
+    """Whether one more eviction may start."""
+
+    FREE = "free"
+    """It may."""
+    AWAITED = "awaited"
+    """Calls in flight will tell: if one of them fails there is room, else there is none."""
+    FULL = "full"
+    """It may not, whatever calls in flight bring."""
+
+
+class LimitLedger:
+    """Books evictions as they start and settles them as they end.
+
+    Counting the calls in flight as successes, and waiting for them where they decide, keeps the limits exact: never
+    one too many, and never one too few because a call failed. Not for use from several threads.
+    """
+
+    def __init__(self, limits: EvictionLimits) -> None:
+        self._limits = limits
+        self._in_flight: Counter[tuple[str, str]] = Counter()
+        self._counted: Counter[tuple[str, str]] = Counter()
+
+    def room_for(self, eviction: PlannedEviction) -> tuple[Room, str]:
+        """Whether it may start, and the limit that stands against it, as kubernetes-sigs/descheduler words it."""
+        awaited = ""
+        for scope, limit, text in self._scopes(eviction):
+            if self._counted[scope] >= limit:
+                return Room.FULL, text
+            if self._counted[scope] + self._in_flight[scope] >= limit:
+                awaited = awaited or text
+        return (Room.AWAITED, awaited) if awaited else (Room.FREE, "")
+
+    def book(self, eviction: PlannedEviction) -> None:
+        """Counts the eviction as in flight, from its first call until it is settled."""
+        self._in_flight.update(scope for scope, _, _ in self._scopes(eviction))
+
+    def settle(self, eviction: PlannedEviction, *, counts: bool) -> None:
+        """Ends a booking; `counts` says whether it uses the limits up."""
+        scopes = [scope for scope, _, _ in self._scopes(eviction)]
+        self._in_flight.subtract(scopes)
+        if counts:
+            self._counted.update(scopes)
+
+    def _scopes(self, eviction: PlannedEviction) -> Iterator[tuple[tuple[str, str], int, str]]:
+        limits = self._limits
+        if limits.total is not None:
+            yield ("total", ""), limits.total, "maximum number of evicted pods per a descheduling cycle reached"
+        if limits.per_node is not None and eviction.node:
+            yield ("node", eviction.node), limits.per_node, "maximum number of evicted pods per node reached"
+        if limits.per_namespace is not None:
+            scope = ("namespace", eviction.namespace)
+            yield scope, limits.per_namespace, "maximum number of evicted pods per namespace reached"

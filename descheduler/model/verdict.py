@@ -1,0 +1,83 @@
+"""The one answer value: a pod may go or stays, with a reason code, a sentence and the object at fault."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+__all__ = ["ACCEPTED", "Reason", "Verdict", "refuse"]
+
+
+class Reason(Enum):
+    """Why a pod stays where it is. `value` is the code in documents and metrics; `summary` explains the code."""
+
+    def __new__(cls, code: str, summary: str) -> Reason:
+        """A member whose value is its code."""
+        member = object.__new__(cls)
+        member._value_ = code
+        member.summary = summary
+        return member
+
+    summary: str
+
+    UNSET = "Unset", "no reason was given; never seen outside a defect of this program"
+    MIRROR_POD = "MirrorPod", "a mirror pod shows what a kubelet runs by itself; evicting it changes nothing"
+    STATIC_POD = "StaticPod", "a static pod is run by its kubelet, not by the API server"
+    TERMINATING = "Terminating", "the pod is being deleted already"
+    NO_EVICTION_ANNOTATION = (
+        "NoEvictionAnnotation",
+        "the pod asks not to be evicted and the policy makes that mandatory",
+    )
+    SYSTEM_CRITICAL = "SystemCritical", "the pod's priority is that of a system-critical class"
+    PRIORITY_THRESHOLD = "PriorityThreshold", "the pod's priority reaches the policy's threshold"
+    BARE_POD = "BarePod", "no owner would create the pod again"
+    LOCAL_STORAGE = "LocalStorage", "the pod would lose a hostPath or emptyDir volume"
+    DAEMON_SET = "DaemonSet", "a DaemonSet puts the pod on this very node again"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim", "the pod mounts a claim that the policy protects"
+    NO_DISRUPTION_BUDGET = "NoDisruptionBudget", "no PodDisruptionBudget covers the pod and the policy asks for one"
+    RESOURCE_CLAIMS = "ResourceClaims", "the pod uses resource claims and the policy protects such pods"
+    LABEL_SELECTOR = "LabelSelector", "the evictor's label selector leaves the pod out"
+    NAMESPACE = "Namespace", "the policy leaves the pod's namespace out"
+    NAMESPACE_LABELS = "NamespaceLabels", "the labels of the pod's namespace do not match the policy"
+    TOO_FEW_REPLICAS = "TooFewReplicas", "the pod's owner has too few replicas"
+    TOO_YOUNG = "TooYoung", "the pod runs for less than the policy's least age"
+    NO_NODE_FITS = "NoNodeFits", "the pod fits on no other node"
+    NO_DESTINATION = "NoDestination", "no destination node of the strategy tolerates the pod"
+    USAGE_UNKNOWN = "UsageUnknown", "nobody measured what the pod uses"
+    STRATEGY_NODE_LIMIT = "StrategyNodeLimit", "the strategy has evicted its share from the node"
+    NODE_LIMIT = "NodeLimit", "the policy's limit of evictions per node is reached"
+    NAMESPACE_LIMIT = "NamespaceLimit", "the policy's limit of evictions per namespace is reached"
+    TOTAL_LIMIT = "TotalLimit", "the policy's limit of evictions per run is reached"
+    DISRUPTION_BUDGET = "DisruptionBudget", "a PodDisruptionBudget allows no further disruption"
+    SEVERAL_BUDGETS = "SeveralBudgets", "several PodDisruptionBudgets cover the pod; the eviction API refuses such pods"
+    MISSING_UID = "MissingUID", "the object has no UID, so it is not a stored pod"
+    API_REFUSED = "APIRefused", "the API server refused the eviction"
+    ALREADY_MIGRATING = "AlreadyMigrating", "a PodMigrationJob moves the pod already"
+    SCHEDULER_NAME = "SchedulerName", "the pod's scheduler cannot hold a reservation for it"
+    EVICTION_COST = "EvictionCost", "the pod's eviction cost says never"
+    WORKLOAD_UNKNOWN = "WorkloadUnknown", "the pod's controller could not be found"
+    WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
+    WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
+    MIGRATING_LIMIT = "MigratingLimit", "as many pods as allowed are being migrated"
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False):
+    """An answer about one pod. `reason` is None exactly when the pod may go; `subject` names the object at fault."""
+
+    reason: Reason | None = None
+    message: str = ""
+    subject: str = ""
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the pod may go."""
+        return self.reason is None
+
+
+ACCEPTED = Verdict()
+
+
+def refuse(reason: Reason, message: str, subject: str = "") -> Verdict:
+    """A refusal with its sentence (lower case, no trailing stop) and the object at fault."""
+    return Verdict(reason, message, subject)

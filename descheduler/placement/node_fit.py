@@ -1,0 +1,181 @@
+"""NodeFit, the descheduler's own quick check whether a pod could run on a node.
+
+Mirrors kubernetes-sigs/descheduler 0.36 `pkg/descheduler/node/node.go`, its gaps included: one pod at a time, its own
+anti-affinity on the very node alone, no ports, volumes or spread. The checks that depend only on what replicas share
+are made once per placement class for all nodes at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.affinity import NodeMatch, PodAffinityTerm, match_node
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.quantity import ceil_milli, ceil_value
+from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.model.taints import tolerates_all
+from descheduler.placement.node_masks import NodeMasks, hard_taints
+from descheduler.placement.pods_by_labels import PodsByLabels
+from descheduler.placement.shadow_cluster import ShadowCluster
+
+__all__ = ["NodeFit", "NodeSet"]
+
+_INT64_MAX = 2**63 - 1
+
+
+class NodeSet:
+    """Some nodes of the cluster, with the answers already given about them. Make one with `NodeFit.node_set`."""
+
+    __slots__ = ("answers", "indexes", "version")
+
+    def __init__(self, indexes: NDArray[np.intp], version: int) -> None:
+        self.indexes = indexes
+        self.version = version
+        self.answers: dict[object, tuple[int, int]] = {}
+
+
+class NodeFit:
+    """Answers for one shadow cluster; follows the moves that are booked on it."""
+
+    def __init__(self, shadow: ShadowCluster) -> None:
+        self._shadow = shadow
+        self._nodes = shadow.snapshot.nodes
+        self._index = {node.name: index for index, node in enumerate(self._nodes)}
+        self._masks = NodeMasks(self._nodes)
+        self._labelled = PodsByLabels(shadow, self._index)
+        self._columns: dict[str, NDArray[np.int64]] = {}
+        self._version = shadow.version
+        self._namesakes: dict[str, set[str]] | None = None
+
+    def node_set(self, nodes: Sequence[Node]) -> NodeSet:
+        """The set of `nodes`, which must belong to the cluster. Keep it: it remembers answers."""
+        return NodeSet(np.array([self._index[node.name] for node in nodes], dtype=np.intp), self._version)
+
+    def fits_any_other(self, pod: Pod, nodes: NodeSet) -> bool:
+        """Whether `pod` fits on one of `nodes` other than the one it runs on."""
+        self._follow()
+        count, first = self._fitting(pod, nodes)
+        if count > 1 or (count == 1 and first != self._index.get(pod.node_name)):
+            return True
+        affinity = pod.spec.affinity
+        return affinity is not None and bool(affinity.anti_required) and self._fits_beside_namesake(pod, nodes)
+
+    def fits_any(self, pod: Pod, nodes: NodeSet) -> bool:
+        """Whether `pod` fits on one of `nodes`, the one it runs on included."""
+        own = self._index.get(pod.node_name)
+        if own is not None and own in nodes.indexes and self.obstacle(pod, self._nodes[own]) is None:
+            return True
+        return self.fits_any_other(pod, nodes)
+
+    def obstacle(self, pod: Pod, node: Node) -> str | None:
+        """The first thing that keeps `pod` off `node`, or None when it fits."""
+        self._follow()
+        spec = pod.spec
+        if node.unschedulable:
+            return "node is not schedulable"
+        if match_node(spec.node_selector, spec.affinity, node.name, node.labels) is not NodeMatch.MATCHES:
+            return "pod node selector does not match the node label"
+        if not tolerates_all(spec.tolerations, hard_taints(node)):
+            return "pod does not tolerate taints on the node"
+        if self._meets_anti_affinity(pod, node):
+            return "pod matches inter-pod anti-affinity rule of other pod on node"
+        return None if node.name == pod.node_name else self._short_resource(spec, self._index[node.name])
+
+    def _short_resource(self, spec: PodSpec, index: int) -> str | None:
+        for name, need in _needs(spec):
+            if need > self._available(name)[index]:
+                return f"insufficient {name}"
+        return "insufficient pods" if self._available(PODS)[index] <= 0 else None
+
+    def _meets_anti_affinity(self, pod: Pod, node: Node) -> bool:
+        affinity = pod.spec.affinity
+        if affinity is None or not affinity.anti_required:
+            return False
+        others = [other for other in self._shadow.active_pods_on(node.name) if other.name != pod.name]
+        for term in affinity.anti_required:
+            if term.error:
+                return True
+            namespaces = term.namespaces or (pod.namespace,)
+            if term.topology_key in node.labels and any(
+                other.namespace in namespaces and term.selector.matches(other.labels) for other in others
+            ):
+                return True
+        return False
+
+    def _fitting(self, pod: Pod, nodes: NodeSet) -> tuple[int, int]:
+        """Number of `nodes` that the class of `pod` fits on, and the index of the first, as if it ran nowhere."""
+        spec = pod.spec
+        terms = spec.affinity.anti_required if spec.affinity is not None else ()
+        key = (id(spec), pod.namespace) if terms else id(spec)
+        if nodes.version != self._version:
+            nodes.answers.clear()
+            nodes.version = self._version
+        known = nodes.answers.get(key)
+        if known is None:
+            fitting = nodes.indexes[self._class_mask(spec, pod.namespace, terms)[nodes.indexes]]
+            known = nodes.answers[key] = (len(fitting), int(fitting[0]) if len(fitting) else -1)
+        return known
+
+    def _class_mask(self, spec: PodSpec, namespace: str, terms: Iterable[PodAffinityTerm]) -> NDArray[np.bool_]:
+        mask = self._masks.static(spec) & (self._available(PODS) > 0)
+        for name, need in _needs(spec):
+            mask &= self._available(name) >= need
+        for term in terms:
+            if term.error:
+                return np.zeros(len(self._nodes), dtype=bool)
+            holders = self._labelled.nodes_with(term.selector, term.namespaces or frozenset((namespace,)))
+            mask &= ~(holders & self._masks.has_label(term.topology_key))
+        return mask
+
+    def _fits_beside_namesake(self, pod: Pod, nodes: NodeSet) -> bool:
+        """Pods of the candidate's name never object, whatever their namespace; the class as a whole cannot know."""
+        if self._namesakes is None:
+            self._namesakes = {}
+            for other in self._shadow.snapshot.pods:
+                self._namesakes.setdefault(other.name, set()).add(other.node_name)
+        hosts = self._namesakes.get(pod.name, set()) - {pod.node_name}
+        members = set(nodes.indexes.tolist())
+        return any(
+            self._index.get(host, -1) in members and self.obstacle(pod, self._shadow.nodes[host]) is None
+            for host in hosts
+        )
+
+    def _available(self, name: str) -> NDArray[np.int64]:
+        column = self._columns.get(name)
+        if column is None:
+            column = np.fromiter((self._available_on(node, name) for node in self._nodes), np.int64, len(self._nodes))
+            self._columns[name] = column
+        return column
+
+    def _available_on(self, node: Node, name: str) -> int:
+        """What is left of a resource: cpu in milli, others in whole units; 0 of one that the node does not list."""
+        active = self._shadow.active_pods_on(node.name)
+        if name == PODS:
+            return ceil_value(node.allocatable.get(PODS, 0)) - len(active)
+        if name not in node.allocatable and name not in (CPU, MEMORY):
+            return 0
+        used = sum(pod.spec.requests.get(name, 0) for pod in active)
+        convert = ceil_milli if name == CPU else ceil_value
+        return max(-_INT64_MAX, convert(node.allocatable.get(name, 0)) - convert(used))
+
+    def _follow(self) -> None:
+        """Takes in what was booked since the last answer."""
+        if self._version == self._shadow.version:
+            return
+        for pod in self._shadow.booked[self._version :]:
+            index = self._index.get(pod.node_name)
+            if index is not None:
+                for name, column in self._columns.items():
+                    column[index] = self._available_on(self._nodes[index], name)
+            self._labelled.remove(pod)
+        self._version = self._shadow.version
+
+
+def _needs(spec: PodSpec) -> Iterable[tuple[str, int]]:
+    """Resource name → need in the unit of the available column; a stated zero counts, as upstream has it."""
+    for name, nano in spec.requests.items():
+        yield name, min(_INT64_MAX, ceil_milli(nano) if name == CPU else ceil_value(nano))

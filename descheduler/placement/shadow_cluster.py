@@ -1,0 +1,75 @@
+"""The snapshot plus the moves booked so far: what strategies and fit checks look at within a cycle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.labels import LabelSelector
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+
+__all__ = ["ShadowCluster"]
+
+
+class ShadowCluster:
+    """A cluster that answers from `snapshot` and, with `moves_take_effect`, from the evictions booked on it.
+
+    Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
+    until the deletion is observed. `booked` lists the evictions that took effect, oldest first, for readers that
+    cache; `version` is its length.
+    """
+
+    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool) -> None:
+        self.snapshot = snapshot
+        self.booked: list[Pod] = []
+        self._moves_take_effect = moves_take_effect
+        self._nodes = {node.name: node for node in snapshot.nodes}
+        self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
+        self._active: dict[str, tuple[Pod, ...]] = {}
+        self._gone_by_owner: Counter[str] = Counter()
+        self._ready: dict[LabelSelector, tuple[Node, ...]] = {}
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """All nodes by name, ready or not."""
+        return self._nodes
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of what this cluster answers."""
+        return len(self.booked)
+
+    def ready_nodes(self, selector: LabelSelector) -> tuple[Node, ...]:
+        """The nodes that `selector` selects and that no Ready condition speaks against, in name order."""
+        known = self._ready.get(selector)
+        if known is None:
+            nodes = (node for node in self.snapshot.nodes if node.is_ready and selector.matches(node.labels))
+            known = self._ready[selector] = tuple(nodes)
+        return known
+
+    def pods_on(self, node_name: str) -> tuple[Pod, ...]:
+        """The pods of a node in any phase, in namespace and name order."""
+        return self._pods.get(node_name, ())
+
+    def active_pods_on(self, node_name: str) -> tuple[Pod, ...]:
+        """The pods of a node that have not finished; terminating ones are among them."""
+        known = self._active.get(node_name)
+        if known is None:
+            known = self._active[node_name] = tuple(p for p in self.pods_on(node_name) if not p.is_terminal)
+        return known
+
+    def pods_of_owner(self, uid: str) -> int:
+        """How many pods name the owner `uid`, in any namespace, phase or place."""
+        return self.snapshot.pods_by_owner[uid] - self._gone_by_owner[uid]
+
+    def book_eviction(self, pod: Pod) -> None:
+        """Takes `pod` off its node, where moves take effect within the cycle."""
+        if not self._moves_take_effect:
+            return
+        self.booked.append(pod)
+        self._pods[pod.node_name] = tuple(p for p in self.pods_on(pod.node_name) if p is not pod)
+        self._active.pop(pod.node_name, None)
+        for owner in pod.owners:
+            self._gone_by_owner[owner.uid] += 1

@@ -1,0 +1,64 @@
+"""What every kind of policy document is checked for, and where the findings go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from descheduler.policy.decode import Decoder, Path
+from descheduler.policy.document import Document, Node, find
+from descheduler.policy.problems import Problem, did_you_mean, shown
+from descheduler.policy.types import Compatibility
+
+__all__ = ["Checks", "compatibility_of"]
+
+_MODES: tuple[Compatibility, ...] = ("upstream", "fixed")
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Findings by stage: `load` keeps a document from loading, `build` keeps its plugins from being built."""
+
+    load: Decoder
+    build: Decoder
+
+    @classmethod
+    def of(cls, document: Document) -> Checks:
+        """Empty findings for `document`."""
+        return cls(Decoder(document), Decoder(document))
+
+    def node(self, path: Path) -> Node:
+        """The node at `path` of the document, or the nearest one above it."""
+        return find(self.load.document.root, path)
+
+    def fail_load(self, path: Path, message: str) -> None:
+        """Record a problem of loading at `path`."""
+        self.load.problem(path, self.node(path).mark, message)
+
+    def fail_build(self, path: Path, message: str) -> None:
+        """Record a problem of building plugins at `path`."""
+        self.build.problem(path, self.node(path).mark, message)
+
+    def warn(self, path: Path, message: str) -> None:
+        """Record a warning at `path`."""
+        self.load.warn(path, self.node(path).mark, message)
+
+    def warnings(self) -> tuple[Problem, ...]:
+        """All warnings, in document order."""
+        return in_order([*self.load.warnings, *self.build.warnings])
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """`problems` by place, each once; those of the whole document come first."""
+    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line or 0, problem.column or 0)))
+
+
+def compatibility_of(checks: Checks, text: str, default: Compatibility) -> Compatibility:
+    """The value of our own top-level field `compatibility`; a wrong one is recorded."""
+    if not text:
+        return default
+    for mode in _MODES:
+        if text == mode:
+            return mode
+    checks.fail_load(("compatibility",), f"{shown(text)} is not one of {', '.join(_MODES)}{did_you_mean(text, _MODES)}")
+    return default

@@ -1,0 +1,119 @@
+"""Arguments of one plugin: decoded strictly, validated, defaulted, with every fault placed in the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from descheduler.policy.decode import Decoder, Path, Strictness
+from descheduler.policy.document import Document, Node, find
+from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.problems import PolicyError, did_you_mean, shown
+from descheduler.policy.shared_args import PriorityThreshold
+from descheduler.policy.source import read_document
+from descheduler.policy.types import SYSTEM_CRITICAL_PRIORITY
+
+__all__ = [
+    "ArgsReader",
+    "load_args",
+    "threshold_of",
+    "too_high",
+    "unknown_plugin",
+    "with_threshold_value",
+    "wrong_extension_point",
+]
+
+# Koordinator's own plugins that have no counterpart here.
+_KOORDINATOR_ONLY = frozenset({"LowNodeLoad", "CustomPriority", "FragmentationAware", "ScaleDownBinPack"})
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsReader:
+    """Reads `args` blocks of one document."""
+
+    decoder: Decoder
+    duplicates: Literal["error", "warning"]
+    """What duplicate keys are inside `args`."""
+
+    def read(self, spec: PluginSpec[Any], node: Node, path: Path) -> msgspec.Struct | None:
+        """The arguments at `node`, with the problems of decoding and validating recorded; None if they do not decode.
+
+        Kubernetes' own API kinds are defaulted while decoding, so native plugins are validated after their defaults;
+        all others before.
+        """
+        strictness = Strictness("error", self.duplicates, type_meta=True)
+        args = self.decoder.struct(node, spec.args_type, path, strictness)
+        if args is None:
+            return None
+        if spec.native:
+            self._check_type_meta(spec, node, path)
+        defaulted: msgspec.Struct = spec.defaults(args)
+        self.record(spec.validate(defaulted if spec.native else args), node, path)
+        return defaulted
+
+    def record(self, problems: Iterable[ArgsProblem], node: Node, path: Path) -> None:
+        """Record what a plugin found in its arguments, which stand at `node`."""
+        for problem in problems:
+            self.decoder.problem((*path, *problem.path), find(node, problem.path).mark, problem.message)
+
+    def _check_type_meta(self, spec: PluginSpec[Any], node: Node, path: Path) -> None:
+        members = node.value if isinstance(node.value, Mapping) else {}
+        for key, expected in (("apiVersion", "descheduler/v1alpha2"), ("kind", f"{spec.name}Args")):
+            given = members[key].node if key in members else None
+            if given is not None and given.value and given.value != expected:
+                message = f"is {shown(str(given.value))}, but the arguments of {spec.name} say {expected}, or nothing"
+                self.decoder.problem((*path, key), given.mark, message)
+
+
+def unknown_plugin(name: str, known: Iterable[str]) -> str:
+    """What to say about a plugin that is not in the registry."""
+    if name in _KOORDINATOR_ONLY:
+        return f"plugin {shown(name)} of Koordinator is not run by this version; remove it"
+    names = sorted(known)
+    return f"unknown plugin {shown(name)}{did_you_mean(name, names) or '; known are ' + ', '.join(names)}"
+
+
+def wrong_extension_point(spec: PluginSpec[Any], used: str, offered: Iterable[ExtensionPoint]) -> str:
+    """What to say about a plugin that does not implement the extension point it is listed under."""
+    places = " and ".join(sorted(point.lower() for point in spec.extension_points & set(offered)))
+    return f"plugin {shown(spec.name)} is no {used} plugin" + (f"; list it under {places}" if places else "")
+
+
+def threshold_of(args: msgspec.Struct) -> PriorityThreshold | None:
+    """The `priorityThreshold` among `args`, if they have one and it is set."""
+    threshold = getattr(args, "priority_threshold", None)
+    return threshold if isinstance(threshold, PriorityThreshold) else None
+
+
+def with_threshold_value(args: msgspec.Struct) -> msgspec.Struct:
+    """`args` with a threshold of system critical when there is none; one by name stays, to be resolved later."""
+    threshold = threshold_of(args)
+    if threshold is not None and (threshold.value is not None or threshold.name):
+        return args
+    return msgspec.structs.replace(args, priority_threshold=PriorityThreshold(value=SYSTEM_CRITICAL_PRIORITY))
+
+
+def too_high(priority: int) -> str | None:
+    """Why `priority` cannot be a threshold, or None."""
+    if priority <= SYSTEM_CRITICAL_PRIORITY:
+        return None
+    return f"{priority} is above {SYSTEM_CRITICAL_PRIORITY}, the highest priority threshold"
+
+
+def load_args(spec: PluginSpec[Any], source: str | Mapping[str, object], *, name: str | None = None) -> msgspec.Struct:
+    """The validated and defaulted arguments in `source`, outside of any policy. Raises PolicyError."""
+    document: Document = read_document(source, name or f"<{spec.name}Args>")
+    decoder = Decoder(document)
+    duplicates: Literal["error", "warning"] = "error" if document.form == "json" or spec.native else "warning"
+    args = ArgsReader(decoder, duplicates).read(spec, document.root, ())
+    if args is None or decoder.problems:
+        raise PolicyError(decoder.problems)
+    return args
+
+
+def registered(registry: Registry, *, native: bool) -> Registry:
+    """The part of `registry` that a document kind knows: all of it, or what the reference registers."""
+    return registry if native else {name: spec for name, spec in registry.items() if not spec.native}

@@ -1,0 +1,143 @@
+"""Where a policy document comes from: a file, a text or an object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from descheduler.policy.document import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Document,
+    DocumentError,
+    Mark,
+    Member,
+    Node,
+    measured,
+    to_plain,
+)
+from descheduler.policy.json_document import parse_json
+from descheduler.policy.problems import PolicyError, Problem, spelled
+from descheduler.policy.yaml_document import parse_yaml
+
+__all__ = ["digest_of", "read_document"]
+
+_MOST_BITS = 1024
+
+
+def read_document(source: Path | str | Mapping[str, object], name: str | None) -> Document:
+    """The document in `source`: a Path is read, a str is YAML or JSON text, a mapping is taken as it is.
+
+    `name` stands for the file in messages. Raises PolicyError with one problem when there is no document to be had.
+    """
+    path = spelled(name or (str(source) if isinstance(source, Path) else "<policy>"))
+    try:
+        if isinstance(source, Mapping):
+            return Document(path, _Importer().node(source, 0), "object")
+        text = _read_text(source) if isinstance(source, Path) else source
+        return _parse(text, path)
+    except DocumentError as error:
+        line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
+        problem = Problem(path, line, column, "", str(error))
+        raise PolicyError([problem]) from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise DocumentError("no such file; name the policy file to read") from error
+    except IsADirectoryError as error:
+        raise DocumentError("is a directory; name the policy file in it") from error
+    except (OSError, ValueError) as error:
+        raise DocumentError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > MAX_BYTES:
+        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no policy needs that")
+    return _decode(data)
+
+
+def _decode(data: bytes) -> str:
+    if data.startswith(b"\x1f\x8b"):
+        raise DocumentError("is compressed with gzip; unpack it first")
+    if b"\0" in data:
+        raise DocumentError("holds NUL bytes, so it is no text file; a policy is YAML or JSON in UTF-8")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the policy as UTF-8"
+        raise DocumentError(message, Mark(line, column)) from error
+
+
+def _parse(text: str, path: str) -> Document:
+    if len(text) > MAX_BYTES:
+        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no policy needs that")
+    if "\0" in text:
+        raise DocumentError("holds NUL characters, so it is no text; a policy is YAML or JSON")
+    document = parse_json(text, path) if text.lstrip().startswith("{") else parse_yaml(text, path)
+    _refuse_infinite(document.root)
+    return document
+
+
+def _refuse_infinite(root: Node) -> None:
+    """Infinity and NaN exist in YAML but not in JSON, which Kubernetes decodes from: they are errors anywhere."""
+    pending, seen = [root], set()
+    while pending:
+        node = pending.pop()
+        if isinstance(node.value, float) and not math.isfinite(node.value):
+            raise DocumentError(f"{node.value} is not a number Kubernetes reads", node.mark)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node.value, tuple):
+            pending.extend(node.value)
+        elif isinstance(node.value, Mapping):
+            pending.extend(member.node for member in node.value.values())
+
+
+class _Importer:
+    """Turns plain objects into nodes without marks, within the limits of parsed text."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    def node(self, value: object, depth: int) -> Node:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise DocumentError(f"holds more than {MAX_NODES} values; no policy needs that")
+        if depth > MAX_DEPTH:
+            raise DocumentError(f"is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise DocumentError(f"{value} is not a number Kubernetes reads")
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise DocumentError(f"holds a number of {value.bit_length()} bits")
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return Node(value)
+        if isinstance(value, (list, tuple)):
+            items = tuple(self.node(item, depth + 1) for item in value)
+            size, height = measured(iter(items), None)
+            return Node(items, size=size, height=height)
+        if isinstance(value, Mapping):
+            return self._object(value, depth)
+        raise DocumentError(f"holds a {type(value).__name__}; only what JSON knows may be in a policy")
+
+    def _object(self, value: Mapping[object, object], depth: int) -> Node:
+        members: dict[str, Member] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise DocumentError(f"has the key {spelled(repr(key))}; keys are strings")
+            members[key] = Member(None, self.node(item, depth + 1))
+        size, height = measured((member.node for member in members.values()), None)
+        return Node(members, size=size, height=height)
+
+
+def digest_of(document: Document) -> str:
+    """SHA-256 in hexadecimal of the document as canonical JSON: sorted keys, no layout."""
+    canonical = json.dumps(to_plain(document.root), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,137 @@
+"""A policy as the rest of the program sees it: decoded, defaulted, validated and in running order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal
+
+import msgspec
+
+from descheduler.model.labels import LabelSelector
+from descheduler.policy.problems import Problem
+from descheduler.policy.shared_args import LabelSelectorArg
+
+__all__ = [
+    "SYSTEM_CRITICAL_PRIORITY",
+    "Compatibility",
+    "LeaderElection",
+    "MetricsProvider",
+    "PluginConfig",
+    "Policy",
+    "PolicyKind",
+    "Profile",
+    "SecretReference",
+]
+
+PolicyKind = Literal["DeschedulerPolicy", "DeschedulerConfiguration"]
+Compatibility = Literal["upstream", "fixed"]
+"""Whether defects of the reference that change decisions are reproduced."""
+
+SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
+"""Pods from this priority on are system critical; no threshold may be higher."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginConfig:
+    """The arguments of one plugin, an instance of its `PluginSpec.args_type`, defaults filled in."""
+
+    name: str
+    args: msgspec.Struct
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Plugins that run together. Each list is in running order; a plugin listed twice runs twice."""
+
+    name: str
+    plugin_configs: tuple[PluginConfig, ...] = ()
+    """Every entry, in order; see `args` for the ones in use."""
+    deschedule: tuple[str, ...] = ()
+    balance: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    pre_eviction_filter: tuple[str, ...] = ()
+    evict: tuple[str, ...] = ()
+    """Empty for a DeschedulerPolicy, which evicts directly; else exactly one plugin."""
+    node_selector: LabelSelector | None = None
+    """Narrows the nodes for this profile only; None for a DeschedulerPolicy."""
+    node_selector_spec: LabelSelectorArg | None = None
+    """`node_selector` as written."""
+
+    @property
+    def args(self) -> Mapping[str, msgspec.Struct]:
+        """The arguments in use by plugin name; of several entries for one plugin the first one counts."""
+        return {config.name: config.args for config in reversed(self.plugin_configs)}
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReference:
+    """Where the token for Prometheus is kept."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsProvider:
+    """A source of measured usage. Unknown sources load and are never used."""
+
+    source: str
+    prometheus_url: str = ""
+    auth_token: SecretReference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """Settings of the lease, as read."""
+
+    leader_elect: bool
+    lease_duration: timedelta
+    renew_deadline: timedelta
+    retry_period: timedelta
+    resource_lock: str
+    resource_name: str
+    resource_namespace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """One policy document, ready to run."""
+
+    kind: PolicyKind
+    path: str
+    """The file it came from, or `<policy>`."""
+    profiles: tuple[Profile, ...] = ()
+    node_selector: LabelSelector | None = None
+    """Nodes handed to the plugins; None means all."""
+    node_selector_spec: str | LabelSelectorArg | None = None
+    """`node_selector` as written: a string in a DeschedulerPolicy, an object in a DeschedulerConfiguration."""
+    max_evictions_per_node: int | None = None
+    """Per cycle; None is unlimited and 0 forbids all, here and in the next two."""
+    max_evictions_per_namespace: int | None = None
+    max_evictions_total: int | None = None
+    eviction_failure_event_notification: bool = False
+    grace_period_seconds: int | None = None
+    """Passed on with every eviction, negative values too; None means the pod's own grace period."""
+    metrics_collector_enabled: bool = False
+    metrics_providers: tuple[MetricsProvider, ...] = ()
+    dry_run: bool = False
+    descheduling_interval: timedelta = timedelta(0)
+    """Zero means one round."""
+    kubeconfig: str = ""
+    client_qps: float | None = None
+    client_burst: int | None = None
+    leader_election: LeaderElection | None = None
+    """None when the document has no such settings."""
+    healthz_bind_address: str | None = None
+    metrics_bind_address: str | None = None
+    enable_profiling: bool = False
+    enable_contention_profiling: bool = False
+    compatibility: Compatibility
+    warnings: tuple[Problem, ...] = ()
+    """What the reference would silently ignore, in document order."""
+    digest: str
+    """SHA-256 of the document, independent of layout, comments and the order of keys."""
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    """Line and column of the fields that can only be judged with a cluster at hand."""

@@ -1,0 +1,59 @@
+"""Which URLs Go's `net/url.Parse` refuses; it refuses few, and a policy that the reference loads must load here."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["url_problem"]
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
+_BAD_HOST_ESCAPE = re.compile(r"%(?!25)[0-7]")
+_BAD_HOST_CHARACTER = re.compile(r"[ %\\^`{|}]")
+_PORT = re.compile(r"(:[0-9]*)?\Z")
+_USERINFO = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*\Z")
+
+
+def url_problem(url: str) -> str | None:
+    """Why `url` does not parse, or None. Mirrors Go 1.25 `net/url`, `parse` and `parseHost`."""
+    if any(character < " " or character == "\x7f" for character in url):
+        return "holds a control character"
+    if url.startswith(":"):
+        return "has no scheme before the colon"
+    body, _, fragment = url.partition("#")
+    scheme = _SCHEME.match(body)
+    rest = (body[scheme.end() :] if scheme else body).partition("?")[0]
+    if scheme and not rest.startswith("/"):
+        return None
+    if not rest.startswith("/") and ":" in rest.partition("/")[0]:
+        return "has no scheme such as http://, and a colon in its first part"
+    path = rest
+    if rest.startswith("//") and (scheme or not rest.startswith("///")):
+        authority, slash, path = rest[2:].partition("/")
+        path = slash + path
+        if problem := _authority_problem(authority):
+            return problem
+    return "holds a '%' that begins no escape" if _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment) else None
+
+
+def _authority_problem(authority: str) -> str | None:
+    userinfo, _, host = authority.rpartition("@")
+    if not _USERINFO.match(userinfo) or _BAD_ESCAPE.search(userinfo):
+        return "has an invalid user part before the '@'"
+    if host.startswith("["):
+        address, bracket, port = host.rpartition("]")
+        if not bracket:
+            return "has a host without its closing ']'"
+        host = address
+    else:
+        host, colon, port = host.rpartition(":") if ":" in host else (host, "", "")
+        port = colon + port
+    if not _PORT.match(port):
+        return f"has an invalid port {port!r} after the host"
+    if _BAD_ESCAPE.search(host) or _BAD_HOST_ESCAPE.search(host) or _BAD_HOST_CHARACTER.search(_unescaped(host)):
+        return "has an invalid character in its host name"
+    return None
+
+
+def _unescaped(host: str) -> str:
+    return re.sub(r"%[0-9a-fA-F]{2}", "", host)
