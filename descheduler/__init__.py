@@ -1,1 +1,33 @@
-"""A Kubernetes descheduler that plans first; see `evaluate` for the Python API."""
+"""A Kubernetes descheduler that plans first.
+
+`evaluate` is the Python API: one dry cycle of a policy over objects at hand. Its parts are imported at first use, so
+that commands which need none of them start fast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import SnapshotError
+    from descheduler.eviction.answers import EvictionAnswer
+    from descheduler.evaluation import Evaluation, evaluate
+    from descheduler.policy.problems import PolicyError
+
+__all__ = ["Evaluation", "EvictionAnswer", "PolicyError", "SnapshotError", "evaluate"]
+
+_HOMES = {
+    "Evaluation": "descheduler.evaluation",
+    "EvictionAnswer": "descheduler.eviction.answers",
+    "PolicyError": "descheduler.policy.problems",
+    "SnapshotError": "descheduler.cluster.snapshot",
+    "evaluate": "descheduler.evaluation",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -50,21 +50,20 @@ __all__ = [
 Value = TypeVar("Value")
 
 
-class BlockCache(Generic[Value]):
-    """Decodes a block of bytes at its first sight and hands out the same value ever after."""
+class BlockCache(dict[bytes, Value]):
+    """Block of bytes → its value: decoded at its first sight by `cache[bytes(raw)]`, the same value ever after.
 
-    __slots__ = ("_decode", "_known")
+    Raises what the decoder raises on malformed content; nothing is kept then.
+    """
+
+    __slots__ = ("_decode",)
 
     def __init__(self, decode: Callable[[bytes], Value]) -> None:
+        super().__init__()
         self._decode = decode
-        self._known: dict[bytes, Value] = {}
 
-    def __call__(self, raw: msgspec.Raw) -> Value:
-        """The value of the block. Raises what the decoder raises on malformed content; nothing is kept then."""
-        block = b"null" if raw is ABSENT else bytes(raw)
-        value = self._known.get(block)
-        if value is None:
-            value = self._known[block] = self._decode(block)
+    def __missing__(self, block: bytes) -> Value:
+        value = self[block] = self._decode(block)
         return value
 
 

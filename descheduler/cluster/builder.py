@@ -14,7 +14,7 @@ import msgspec
 from descheduler.cluster.decode import NodeDecoder, PodDecoder
 from descheduler.cluster.kinds import Kind, SmallObject, kind_of
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.wire import ABSENT, NodeWire, ObjectHeader, PodWire, RawItems, Wire
+from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, RawItems, Wire
 from descheduler.model.node import Node
 from descheduler.model.objects import (
     DisruptionBudget,
@@ -35,6 +35,9 @@ Object = TypeVar("Object")
 
 
 class _PodPage(Wire):
+    kind: str | None = None
+    api_version: str | None = None
+    metadata: ListMetadataWire | None = None
     items: list[PodWire] | None = None
 
 
@@ -46,6 +49,9 @@ class _Name(Wire):
 class _Named(Wire):
     metadata: _Name | None = None
 
+
+_Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_HEAD_BYTES = 200
 
 _decode_pod = msgspec.json.Decoder(PodWire).decode
 _decode_pod_page = msgspec.json.Decoder(_PodPage).decode
@@ -83,35 +89,66 @@ class SnapshotBuilder:
         Raises SnapshotError.
         """
         self.kinds.add(kind.name)
-        if kind.name == "Pod":
-            try:
-                items = _decode_pod_page(page).items or []
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                return self._add_one_by_one(kind, page)
-            return self._add_pods(items)
-        return self._add_one_by_one(kind, page)
+        decoded = _pod_page(page) if kind.name == "Pod" else None
+        return self._add_one_by_one(kind, page) if decoded is None else self._add_pods(decoded.items or [])
 
     def add_object(self, block: bytes) -> int:
-        """Reads one object or list of any kind; returns how many objects it held. Kinds that are not read are passed over.
+        """Reads one object or list of any kind; returns how many objects it held. Other kinds are passed over.
 
-        Raises SnapshotError.
+        Raises SnapshotError, also for a list that is only one page of several.
         """
+        if b'"PodList"' in block[:_HEAD_BYTES] and (page := _pod_page(block)) is not None and page.kind == "PodList":
+            # The bulk of a dump: reading such a page straight away saves a pass over its bytes.
+            self._require_complete("PodList", page.metadata)
+            self.kinds.add("Pod")
+            return self._add_pods(page.items or [])
         try:
             header = _decode_header(block)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise SnapshotError(f"{self.source}: not a Kubernetes object in JSON: {error}") from error
+        except _Malformed as error:
+            raise SnapshotError(f"{self.source}: not a Kubernetes object in JSON: {_fault(error)}") from error
         name, version = header.kind or "", header.api_version or ""
         if header.items is not ABSENT and name.endswith("List"):
+            self._require_complete(name, header.metadata)
             kind = kind_of(version, name.removesuffix("List"))
             if kind is not None:
                 return self.add_page(kind, block)
+            if name != "List":
+                return len(self._items(block))
             return sum(self.add_object(bytes(item)) for item in self._items(block))
+        if name == "Status" and version == "v1":
+            raise SnapshotError(
+                f"{self.source}: holds an answer of the API server instead of objects: {printable(header.message or '')}"
+            )
+        if not name:
+            raise SnapshotError(f"{self.source}: an object without kind; a dump holds whole Kubernetes objects")
         kind = kind_of(version, name)
-        if kind is None:
-            return 1
+        if kind is not None:
+            self.add(kind, block)
+        return 1
+
+    def add(self, kind: Kind, block: bytes) -> None:
+        """Reads one object that is known to be of `kind`. Raises SnapshotError."""
         self.kinds.add(kind.name)
         self._add(kind, block)
-        return 1
+
+    def mark(self) -> tuple[int, ...]:
+        """The present size of everything read, for `rollback`."""
+        return tuple(len(objects) for objects in self._growing())
+
+    def rollback(self, mark: tuple[int, ...]) -> None:
+        """Forgets all objects read since `mark`."""
+        for objects, size in zip(self._growing(), mark, strict=True):
+            del objects[size:]
+
+    def _growing(self) -> tuple[list[Node], list[Pod], list[SmallObject], list[str], list[str]]:
+        return self.nodes, self.pods, self.small, self.skipped, self.warnings
+
+    def _require_complete(self, name: str, metadata: ListMetadataWire | None) -> None:
+        if metadata is not None and not metadata.is_complete:
+            raise SnapshotError(
+                f"{self.source}: the {printable(name)} is one page of several, so the dump is not complete; "
+                "take it with kubectl get (which joins all pages) or descheduler snapshot"
+            )
 
     def finish(
         self,
@@ -147,8 +184,8 @@ class SnapshotBuilder:
     def _items(self, block: bytes) -> list[msgspec.Raw]:
         try:
             return _decode_items(block).items or []
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise SnapshotError(f"{self.source}: the list cannot be read: {error}") from error
+        except _Malformed as error:
+            raise SnapshotError(f"{self.source}: the list cannot be read: {_fault(error)}") from error
 
     def _add_pods(self, items: list[PodWire]) -> int:
         decode, pods = self._pod_decoder.decode, self.pods
@@ -156,12 +193,12 @@ class SnapshotBuilder:
             try:
                 pod = decode(item)
             except ValueError as error:
-                self._broken("pod", _wire_name(item), error)
+                self._broken("Pod", _wire_name(item), error)
                 continue
             if pod.name:
                 pods.append(pod)
             else:
-                self._broken("pod", "", ValueError("metadata.name is missing"))
+                self._broken("Pod", "", ValueError("metadata.name is missing"))
         return len(items)
 
     def _add_one_by_one(self, kind: Kind, page: bytes) -> int:
@@ -183,11 +220,11 @@ class SnapshotBuilder:
             else:
                 assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
                 self.small.append(kind.decode(block))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._broken(kind.name, _name_in(block), error)
 
-    def _broken(self, kind: str, name: str, error: ValueError) -> None:
-        sentence = f"{kind} {printable(name) or 'without a name'} is broken: {printable(str(error))}"
+    def _broken(self, kind: str, name: str, error: Exception) -> None:
+        sentence = f"{kind} {printable(name) or 'without a name'} is broken: {printable(_fault(error))}"
         if not self.skip_broken:
             raise SnapshotError(
                 f"{self.source}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
@@ -198,6 +235,17 @@ class SnapshotBuilder:
 def printable(text: str) -> str:
     """`text` with control characters escaped, safe for a terminal and a log."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def _pod_page(block: bytes) -> _PodPage | None:
+    try:
+        return _decode_pod_page(block)
+    except _Malformed:
+        return None
+
+
+def _fault(error: Exception) -> str:
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _require_name(name: str) -> None:
@@ -213,7 +261,7 @@ def _wire_name(pod: PodWire) -> str:
 def _name_in(block: bytes) -> str:
     try:
         metadata = _decode_named(block).metadata or _Name()
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _Malformed:
         return ""
     return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name or ""
 

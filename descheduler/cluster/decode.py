@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypeVar
-
-import msgspec
+from sys import intern
 
 from descheduler.cluster import wire
 from descheduler.cluster.blocks import (
@@ -29,7 +27,6 @@ from descheduler.model.taints import Taint
 __all__ = ["NodeDecoder", "PodDecoder", "Timestamp"]
 
 Timestamp = datetime | None
-Part = TypeVar("Part")
 
 _NO_METADATA = wire.MetadataWire()
 _NO_SPEC = wire.PodSpecWire()
@@ -62,7 +59,7 @@ class PodDecoder:
         self._resources = BlockCache(decode_resources)
         self._quantities = BlockCache(decode_quantities)
         self._specs: dict[object, PodSpec] = {}
-        self._parts: dict[object, object] = {}
+        self._statuses_seen: dict[tuple[ContainerStatus, ...], tuple[ContainerStatus, ...]] = {}
         self._times: dict[datetime, datetime] = {}
 
     def decode(self, pod: wire.PodWire) -> Pod:
@@ -70,24 +67,23 @@ class PodDecoder:
         metadata = pod.metadata or _NO_METADATA
         spec = pod.spec or _NO_SPEC
         status = pod.status or _NO_STATUS
-        shared = self._shared
         conditions = status.conditions or []
         return Pod(
             name=metadata.name or "",
-            namespace=shared(metadata.namespace or ""),
+            namespace=intern(metadata.namespace or ""),
             uid=metadata.uid or "",
             spec=self._spec(spec),
-            node_name=shared(spec.node_name or ""),
-            phase=shared(status.phase or ""),
+            node_name=intern(spec.node_name or ""),
+            phase=intern(status.phase or ""),
             created_at=self._time(metadata.creation_timestamp),
             started_at=self._time(status.start_time),
             deleted_at=set_time(metadata.deletion_timestamp),
-            labels=self._labels(metadata.labels),
+            labels=self._labels[bytes(metadata.labels)],
             annotations=decode_annotations(metadata.annotations),
-            owners=self._owners(metadata.owner_references),
+            owners=self._owners[bytes(metadata.owner_references)],
             claim_names=_claim_names(spec.volumes),
-            status_reason=shared(status.reason or ""),
-            reported_qos_class=shared(status.qos_class or ""),
+            status_reason=intern(status.reason or ""),
+            reported_qos_class=intern(status.qos_class or ""),
             container_statuses=self._statuses(status.container_statuses),
             init_container_statuses=self._statuses(status.init_container_statuses),
             ephemeral_container_statuses=self._statuses(status.ephemeral_container_statuses),
@@ -95,40 +91,41 @@ class PodDecoder:
             conditions=self._conditions(conditions) if self._keep_conditions else None,
         )
 
-    def _shared(self, part: Part) -> Part:
-        """The first equal value that was seen, so that equal parts are stored once."""
-        return self._parts.setdefault(part, part)  # type: ignore[return-value] # equal means same type here
-
     def _time(self, moment: datetime | None) -> Timestamp:
         moment = set_time(moment)
         return None if moment is None else self._times.setdefault(moment, moment)
 
     def _conditions(self, conditions: list[wire.ConditionWire]) -> tuple[PodCondition, ...]:
-        shared, time = self._shared, self._time
-        return tuple(
-            [
+        decoded = []
+        seen: datetime | None = None
+        time: Timestamp = None
+        for condition in conditions:
+            moment = condition.last_transition_time
+            # Conditions mostly change together, and comparing two times is far cheaper than looking one up.
+            if moment != seen:
+                seen, time = moment, self._time(moment)
+            decoded.append(
                 PodCondition(
-                    shared(c.type or ""), shared(c.status or ""), shared(c.reason or ""), time(c.last_transition_time)
+                    intern(condition.type or ""), intern(condition.status or ""), intern(condition.reason or ""), time
                 )
-                for c in conditions
-            ]
-        )
+            )
+        return tuple(decoded)
 
     def _spec(self, spec: wire.PodSpecWire) -> PodSpec:
         resources = self._resources
         is_local = _has_local_storage(spec.volumes)
         has_claims = spec.resource_claims is not ABSENT and bytes(spec.resource_claims) not in _EMPTY
         key = (
-            tuple([(c.image, id(resources(c.resources))) for c in spec.containers or ()]),
-            tuple([(id(resources(c.resources)), c.restart_policy) for c in spec.init_containers])
+            tuple([(c.image, id(resources[bytes(c.resources)])) for c in spec.containers or ()]),
+            tuple([(id(resources[bytes(c.resources)]), c.restart_policy) for c in spec.init_containers])
             if spec.init_containers
             else None,
-            _block(spec.node_selector),
-            _block(spec.affinity),
-            _block(spec.tolerations),
-            _block(spec.topology_spread_constraints),
-            _block(spec.overhead),
-            _block(spec.resources),
+            bytes(spec.node_selector),
+            bytes(spec.affinity),
+            bytes(spec.tolerations),
+            bytes(spec.topology_spread_constraints),
+            bytes(spec.overhead),
+            bytes(spec.resources),
             spec.priority,
             spec.scheduler_name,
             is_local,
@@ -140,8 +137,8 @@ class PodDecoder:
         return known
 
     def _make_spec(self, spec: wire.PodSpecWire, *, has_local_storage: bool, has_resource_claims: bool) -> PodSpec:
-        containers = tuple(self._resources(c.resources) for c in spec.containers or ())
-        init = tuple(_init_resources(self._resources(c.resources), c) for c in spec.init_containers or ())
+        containers = tuple(self._resources[bytes(c.resources)] for c in spec.containers or ())
+        init = tuple(_init_resources(self._resources[bytes(c.resources)], c) for c in spec.init_containers or ())
         return PodSpec(
             containers=containers,
             init_containers=init,
@@ -150,10 +147,10 @@ class PodDecoder:
                 containers,
                 init,
                 pod_level=decode_resources(bytes(spec.resources)).requests,
-                overhead=self._quantities(spec.overhead),
+                overhead=self._quantities[bytes(spec.overhead)],
             ),
             qos_class=qos_class((*containers, *init)),
-            node_selector=self._labels(spec.node_selector),
+            node_selector=self._labels[bytes(spec.node_selector)],
             affinity=decode_affinity(bytes(spec.affinity)),
             tolerations=decode_tolerations(bytes(spec.tolerations)),
             topology_spread=decode_topology_spread(bytes(spec.topology_spread_constraints)),
@@ -166,11 +163,8 @@ class PodDecoder:
     def _statuses(self, statuses: list[wire.ContainerStatusWire] | None) -> tuple[ContainerStatus, ...]:
         if not statuses:
             return ()
-        return self._shared(tuple([_container_status(status) for status in statuses]))
-
-
-def _block(raw: msgspec.Raw) -> bytes:
-    return _NULL if raw is ABSENT else bytes(raw)
+        decoded = tuple([_container_status(status) for status in statuses])
+        return self._statuses_seen.setdefault(decoded, decoded)
 
 
 def _is_ready(conditions: list[wire.ConditionWire]) -> bool:
@@ -230,11 +224,11 @@ class NodeDecoder:
         return Node(
             name=metadata.name or "",
             uid=metadata.uid or "",
-            labels=self._labels(metadata.labels),
+            labels=self._labels[bytes(metadata.labels)],
             annotations=decode_annotations(metadata.annotations),
             unschedulable=bool(spec.unschedulable),
             taints=tuple(Taint(t.key or "", t.value or "", t.effect or "") for t in spec.taints or ()),
-            allocatable=self._quantities(status.allocatable),
-            capacity=self._quantities(status.capacity),
+            allocatable=self._quantities[bytes(status.allocatable)],
+            capacity=self._quantities[bytes(status.capacity)],
             is_ready=all(c.type != "Ready" or c.status == "True" for c in status.conditions or ()),
         )

@@ -13,7 +13,7 @@ import msgspec
 __all__ = [
     "ABSENT",
     "ContainerWire",
-    "ListHeader",
+    "ListMetadataWire",
     "MetadataWire",
     "NodeWire",
     "ObjectHeader",
@@ -170,26 +170,26 @@ class NodeWire(Wire):
     status: NodeStatusWire | None = None
 
 
+class ListMetadataWire(msgspec.Struct, gc=False):
+    """`metadata` of a list; only a list that is one page of several names a `continue` token or a remaining count."""
+
+    continue_token: str | None = msgspec.field(default=None, name="continue")
+    num_remaining: int | None = msgspec.field(default=None, name="remainingItemCount")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no further page follows."""
+        return not self.continue_token and not self.num_remaining
+
+
 class ObjectHeader(Wire):
-    """What says which kind an object is, and who."""
+    """What says which kind an object is; `message` is that of a Status, which is no object but an answer."""
 
     kind: str | None = None
     api_version: str | None = None
+    metadata: ListMetadataWire | None = None
+    message: str | None = None
     items: msgspec.Raw = ABSENT
-
-
-class ListMetadata(Wire):
-    """`metadata` of a list."""
-
-    resource_version: str | None = None
-
-
-class ListHeader(Wire):
-    """A list without its items."""
-
-    kind: str | None = None
-    api_version: str | None = None
-    metadata: ListMetadata | None = None
 
 
 class RawItems(Wire):

@@ -123,12 +123,14 @@ def _check_deprecated(args: DefaultEvictorArgs) -> list[ArgsProblem]:
 
 def _check_names(field: str, names: tuple[str, ...], allowed: tuple[str, ...]) -> list[ArgsProblem]:
     problems = []
+    seen = set[str]()
     for index, name in enumerate(names):
         path = ("podProtections", field, index)
         if name not in allowed:
             problems.append(ArgsProblem(path, f"{name!r} is not one of {', '.join(allowed)}"))
-        elif name in names[:index]:
+        elif name in seen:
             problems.append(ArgsProblem(path, f"{name!r} is listed twice"))
+        seen.add(name)
     return problems
 
 

@@ -7,6 +7,7 @@ sent to the API server here; the book becomes the plan.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from descheduler.eviction.answers import Answers
@@ -42,7 +43,11 @@ class Refusal:
 
 
 class Evictor:
-    """Books evictions for one run. `answers` are refusals of the API that are known beforehand."""
+    """Books evictions for one run.
+
+    `answers` are refusals of the API that are known beforehand. `evicted` holds the keys of pods that the run has
+    evicted already: they use limits and budgets up from the start, whether or not they are asked for again.
+    """
 
     def __init__(
         self,
@@ -50,6 +55,7 @@ class Evictor:
         limits: EvictionLimits,
         *,
         answers: Answers | None = None,
+        evicted: AbstractSet[str] = frozenset(),
         evictions_in_background: bool = False,
     ) -> None:
         self._shadow = shadow
@@ -64,6 +70,9 @@ class Evictor:
         self.results: Counter[tuple[str, str, str]] = Counter()
         self._booked_pods: set[int] = set()
         self._background_pods: set[int] = set()
+        self._evicted_pods: set[int] = set()
+        if evicted:
+            self._adopt_evicted(evicted)
         if evictions_in_background:
             self._adopt_background_evictions()
 
@@ -78,6 +87,9 @@ class Evictor:
             message = f"pod {pod.key} is missing UID"
             return self._refuse(pod, profile, plugin, refuse(Reason.MISSING_UID, message, pod.key))
         if self._in_background and id(pod) in self._background_pods and _may_run_in_background(pod):
+            return ACCEPTED
+        if id(pod) in self._evicted_pods and id(pod) not in self._booked_pods:
+            self._book(pod, profile, plugin, reason)
             return ACCEPTED
         verdict = self.counters.verdict(pod)
         if not verdict.is_accepted:
@@ -104,11 +116,13 @@ class Evictor:
         is_repeated = id(pod) in self._booked_pods
         self.booked.append(BookedEviction(pod, profile, plugin, reason, is_repeated))
         self.results[profile, plugin, "success"] += 1
-        self.counters.count(pod)
+        if is_repeated or id(pod) not in self._evicted_pods:
+            self.counters.count(pod)
         if not is_repeated:
-            self._budgets.charge(pod)
             self._booked_pods.add(id(pod))
             self._shadow.book_eviction(pod)
+            if id(pod) not in self._evicted_pods:
+                self._budgets.charge(pod)
 
     def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
         self.results[profile, plugin, _code(verdict)] += 1
@@ -122,6 +136,13 @@ class Evictor:
             self.results[profile, plugin, "background"] += 1
             self.counters.count(pod)
         return ACCEPTED
+
+    def _adopt_evicted(self, evicted: AbstractSet[str]) -> None:
+        for pod in self._shadow.snapshot.pods:
+            if pod.key in evicted:
+                self._evicted_pods.add(id(pod))
+                self.counters.count(pod)
+                self._budgets.charge(pod)
 
     def _adopt_background_evictions(self) -> None:
         """Evictions that another controller has begun count against the limits of this run."""

@@ -102,7 +102,7 @@ class EventRecorder:
         self._instance = f"{_CONTROLLER}-{hostname or socket.gethostname()}"[:128]
         self._max_queued = max_queued
         self._calls: BackgroundCalls[str | None] = BackgroundCalls(1, name="events")
-        self._waiting: set[Future[str | None]] = set()
+        self._waiting: list[Future[str | None]] = []
         self._faults: list[str] = []
         self._num_written = 0
         self._num_dropped = 0
@@ -113,7 +113,7 @@ class EventRecorder:
         if len(self._waiting) >= self._max_queued:
             self._num_dropped += 1
             return
-        self._waiting.add(self._calls.submit(partial(self._write, event, self._now())))
+        self._waiting.append(self._calls.submit(partial(self._write, event, self._now())))
 
     def flush(self, timeout_seconds: float) -> EventTotals:
         """Totals after waiting for queued events, for `timeout_seconds` at most; what is left then is given up."""
@@ -128,8 +128,8 @@ class EventRecorder:
         )
 
     def _count_finished(self) -> None:
-        finished = {future for future in self._waiting if future.done()}
-        self._waiting -= finished
+        finished = [future for future in self._waiting if future.done()]
+        self._waiting = [future for future in self._waiting if future not in finished]
         faults = [fault for future in finished if (fault := future.result()) is not None]
         self._faults.extend(faults)
         self._num_written += len(finished) - len(faults)

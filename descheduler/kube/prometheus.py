@@ -82,7 +82,9 @@ class PrometheusClient:
         try:
             return urllib3.PoolManager(ssl_context=ssl.create_default_context(cafile=roots))
         except (ssl.SSLError, OSError) as error:
-            raise KubeError(f"certificate authority {roots} cannot be used for prometheus; put PEM text there") from error
+            raise KubeError(
+                f"certificate authority {roots} cannot be used for prometheus; put PEM text there"
+            ) from error
 
     def _send(self, pool: urllib3.PoolManager, method: str, promql: str) -> RawResponse:
         headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}

@@ -59,6 +59,8 @@ class OutcomeCode(Enum):
     """An external controller evacuates the pod."""
     NO_ANSWER = "no-answer"
     """No answer came, and the pod is still there."""
+    NO_CONNECTION = "no-connection"
+    """No trusted connection could be made, nothing was sent."""
     OUTCOME_UNKNOWN = "outcome-unknown"
     """No answer came, and the pod could not be read again: it may or may not leave."""
     SERVER_ERROR = "server-error"
@@ -133,9 +135,7 @@ def judge(
             return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, wait_seconds)
 
 
-def judge_conclusively(
-    eviction: PlannedEviction, judgement: Judgement, *, earlier_unanswered: bool
-) -> Judgement:
+def judge_conclusively(eviction: PlannedEviction, judgement: Judgement, *, earlier_unanswered: bool) -> Judgement:
     """The judgement in the light of earlier calls for the same pod.
 
     A pod that is found gone after a call whose answer was lost counts as evicted: that call may well have been the

@@ -218,7 +218,7 @@ _SYMBOLS = frozenset({"==", "!=", "=", "!", ">", "<", "(", ")", ","})
 
 
 def _parse_requirement(text: str, tokens: list[str], at: int) -> tuple[Requirement, int]:
-    negated = tokens[at] == "!"
+    negated = at < len(tokens) and tokens[at] == "!"
     at += negated
     if at >= len(tokens) or tokens[at] in _SYMBOLS:
         raise LabelError(f"label selector {text!r}: expected a label key")

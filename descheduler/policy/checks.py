@@ -49,8 +49,15 @@ class Checks:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """`problems` by place, each once; those of the whole document come first."""
-    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line or 0, problem.column or 0)))
+    """`problems` by place; those of the whole document come first.
+
+    Of several for one field at one place the first stays. The others are usually its consequence: a name that is no
+    string is an unknown name, too.
+    """
+    first: dict[tuple[str, int | None, int | None], Problem] = {}
+    for problem in problems:
+        first.setdefault((problem.field, problem.line, problem.column), problem)
+    return tuple(sorted(first.values(), key=lambda problem: (problem.line or 0, problem.column or 0)))
 
 
 def compatibility_of(checks: Checks, text: str, default: Compatibility) -> Compatibility:

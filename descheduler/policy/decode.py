@@ -18,7 +18,7 @@ from msgspec import inspect
 from descheduler.model.duration import parse_duration
 from descheduler.policy.document import Document, Mark, Member, Node, kind_of
 from descheduler.policy.plugin import dotted
-from descheduler.policy.problems import Problem, did_you_mean, shown, spelled
+from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown, spelled
 
 __all__ = ["Decoder", "Path", "Strictness"]
 
@@ -26,6 +26,7 @@ Path = tuple[str | int, ...]
 _StructT = TypeVar("_StructT", bound=msgspec.Struct)
 _UINT_MAX = 2**64 - 1
 _LONGEST_DURATION = 100
+_MOST_PROBLEMS = 100
 _SKIP: Final = object()
 _TYPE_META = ("apiVersion", "kind")
 
@@ -61,12 +62,16 @@ class Decoder:
     warnings: list[Problem] = field(default_factory=list)
 
     def problem(self, path: Path, mark: Mark | None, message: str) -> None:
-        """Record a fault."""
+        """Record a fault. Raises PolicyError when there are so many that the rest would only bury them."""
         self.problems.append(self.place(path, mark, message))
+        if len(self.problems) >= _MOST_PROBLEMS:
+            self.problems.append(self.place((), mark, f"stopped after {_MOST_PROBLEMS} problems"))
+            raise PolicyError(self.problems)
 
     def warn(self, path: Path, mark: Mark | None, message: str) -> None:
-        """Record a remark."""
-        self.warnings.append(self.place(path, mark, message))
+        """Record a remark; beyond a hundred they are dropped."""
+        if len(self.warnings) < _MOST_PROBLEMS:
+            self.warnings.append(self.place(path, mark, message))
 
     def place(self, path: Path, mark: Mark | None, message: str) -> Problem:
         """A problem of this document."""
@@ -135,7 +140,7 @@ class Decoder:
                 self.problem((*path, key), member.node.mark, _expected("a string", member.node))
         elif strictness.unknown == "error":
             self.problem((*path, key), member.key_mark, f"unknown field{did_you_mean(key, known)}")
-        else:
+        elif len(self.warnings) < _MOST_PROBLEMS:
             self.warn((*path, key), member.key_mark, f"unknown field, ignored{did_you_mean(key, known)}")
 
     def _value(self, node: Node, info: inspect.Type, path: Path, strictness: Strictness) -> Any:

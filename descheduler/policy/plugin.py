@@ -44,6 +44,10 @@ def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
     return ()
 
 
+def _nothing(_args: msgspec.Struct) -> frozenset[str]:
+    return frozenset()
+
+
 def _unchanged(args: _Unchanged) -> _Unchanged:
     return args
 
@@ -65,6 +69,8 @@ class PluginSpec(Generic[ArgsT]):
     validate: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     defaults: Callable[[ArgsT], ArgsT] = _unchanged
     construction_problems: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
+    needs: Callable[[ArgsT], frozenset[str]] = _nothing
+    """Kinds, beyond nodes and pods, whose objects the plugin reads with these arguments."""
     native: bool = False
     """Whether the arguments are an API kind of their own (`<name>Args`), known only to a DeschedulerConfiguration."""
 

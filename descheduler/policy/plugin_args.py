@@ -10,19 +10,15 @@ import msgspec
 
 from descheduler.policy.decode import Decoder, Path, Strictness
 from descheduler.policy.document import Document, Node, find
-from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
 from descheduler.policy.problems import PolicyError, did_you_mean, shown
-from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.source import read_document
-from descheduler.policy.types import SYSTEM_CRITICAL_PRIORITY
 
 __all__ = [
     "ArgsReader",
+    "is_koordinator_only",
     "load_args",
-    "threshold_of",
-    "too_high",
     "unknown_plugin",
-    "with_threshold_value",
     "wrong_extension_point",
 ]
 
@@ -68,6 +64,11 @@ class ArgsReader:
                 self.decoder.problem((*path, key), given.mark, message)
 
 
+def is_koordinator_only(name: str) -> bool:
+    """Whether `name` is a plugin of Koordinator's own that this program does not have."""
+    return name in _KOORDINATOR_ONLY
+
+
 def unknown_plugin(name: str, known: Iterable[str]) -> str:
     """What to say about a plugin that is not in the registry."""
     if name in _KOORDINATOR_ONLY:
@@ -82,27 +83,6 @@ def wrong_extension_point(spec: PluginSpec[Any], used: str, offered: Iterable[Ex
     return f"plugin {shown(spec.name)} is no {used} plugin" + (f"; list it under {places}" if places else "")
 
 
-def threshold_of(args: msgspec.Struct) -> PriorityThreshold | None:
-    """The `priorityThreshold` among `args`, if they have one and it is set."""
-    threshold = getattr(args, "priority_threshold", None)
-    return threshold if isinstance(threshold, PriorityThreshold) else None
-
-
-def with_threshold_value(args: msgspec.Struct) -> msgspec.Struct:
-    """`args` with a threshold of system critical when there is none; one by name stays, to be resolved later."""
-    threshold = threshold_of(args)
-    if threshold is not None and (threshold.value is not None or threshold.name):
-        return args
-    return msgspec.structs.replace(args, priority_threshold=PriorityThreshold(value=SYSTEM_CRITICAL_PRIORITY))
-
-
-def too_high(priority: int) -> str | None:
-    """Why `priority` cannot be a threshold, or None."""
-    if priority <= SYSTEM_CRITICAL_PRIORITY:
-        return None
-    return f"{priority} is above {SYSTEM_CRITICAL_PRIORITY}, the highest priority threshold"
-
-
 def load_args(spec: PluginSpec[Any], source: str | Mapping[str, object], *, name: str | None = None) -> msgspec.Struct:
     """The validated and defaulted arguments in `source`, outside of any policy. Raises PolicyError."""
     document: Document = read_document(source, name or f"<{spec.name}Args>")
@@ -112,8 +92,3 @@ def load_args(spec: PluginSpec[Any], source: str | Mapping[str, object], *, name
     if args is None or decoder.problems:
         raise PolicyError(decoder.problems)
     return args
-
-
-def registered(registry: Registry, *, native: bool) -> Registry:
-    """The part of `registry` that a document kind knows: all of it, or what the reference registers."""
-    return registry if native else {name: spec for name, spec in registry.items() if not spec.native}

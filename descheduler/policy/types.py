@@ -39,6 +39,10 @@ class PluginConfig:
 
     name: str
     args: msgspec.Struct
+    args_field: str = field(default="", compare=False)
+    """Where the arguments stand, such as `profiles[0].pluginConfig[1].args`; empty when the document has none."""
+    threshold_place: tuple[int, int] | None = field(default=None, compare=False)
+    """Line and column of the priority threshold, which can only be judged with a cluster at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,5 +137,3 @@ class Policy:
     """What the reference would silently ignore, in document order."""
     digest: str
     """SHA-256 of the document, independent of layout, comments and the order of keys."""
-    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
-    """Line and column of the fields that can only be judged with a cluster at hand."""

@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import yaml
@@ -18,16 +19,20 @@ __all__ = ["parse_yaml"]
 # The C parser is ten times faster; the two agree on everything but the wording of errors.
 _LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def parse_yaml(text: str, path: str) -> Document:
     """The first document of `text`; further ones are noted and not read. Raises DocumentError with the place."""
+    if forbidden := _FORBIDDEN.search(text):
+        line_start = text.rfind("\n", 0, forbidden.start()) + 1
+        mark = Mark(text.count("\n", 0, line_start) + 1, forbidden.start() - line_start + 1)
+        raise DocumentError(f"holds the character {forbidden[0]!a}, which YAML does not allow", mark)
     try:
         return _Builder(text).document(path)
-    except yaml.reader.ReaderError as error:
-        raise DocumentError(f"holds the character {error.character!r}, which YAML does not allow") from error
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Mark(mark.line + 1, mark.column + 1) if mark else None
+        stop = error.problem_mark or error.context_mark
+        place = Mark(stop.line + 1, stop.column + 1) if stop else None
         raise DocumentError(_syntax_message(error, text), place) from error
 
 
@@ -69,10 +74,10 @@ class _Builder:
         try:
             event = next(self._events)
         except yaml.YAMLError:
-            return ((None, "what follows the first document is ignored, and is not YAML"),)
+            return ((None, "only the first document is read; what follows it is not YAML"),)
         if isinstance(event, yaml.StreamEndEvent):
             return ()
-        return ((_mark(event), "is another document; only the first one of a file is read"),)
+        return ((_mark(event), "another document begins here; only the first one of a file is read"),)
 
     def _node(self, event: yaml.Event, depth: int) -> Node:
         self._nodes += 1

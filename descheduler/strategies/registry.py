@@ -87,7 +87,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         name="RemovePodsViolatingNodeTaints",
         args_type=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaintsArgs,
         extension_points=_DESCHEDULE,
-        factory=_placeholder,
+        factory=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaints,
         validate=remove_pods_violating_node_taints.validate_args,
     ),
     PluginSpec(

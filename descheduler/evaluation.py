@@ -1,0 +1,146 @@
+"""The Python API: one dry cycle over objects at hand, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from descheduler.cluster.dump import read_dump, snapshot_from_objects
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle import decide
+from descheduler.eviction.answers import EvictionAnswer
+from descheduler.eviction.evictor import BookedEviction, Refusal
+from descheduler.model.verdict import Reason
+from descheduler.policy.load import load_policy
+from descheduler.report.plan import Plan, make_plan
+from descheduler.strategies.decisions import Decisions
+from descheduler.strategies.profiles import PluginFailure
+from descheduler.strategies.registry import REGISTRY
+
+__all__ = ["EvaluatedEviction", "EvaluatedRefusal", "Evaluation", "evaluate", "evaluation_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedEviction:
+    """A pod that would be evicted. `is_repeated` marks a further request for a pod that is evicted already.
+
+    `target_node` is where its replacement lands, None when that was not verified.
+    """
+
+    namespace: str
+    name: str
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+    target_node: str | None = None
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRefusal:
+    """A pod that a plugin wanted gone and that stays. `is_attempt` when a limit or the API said no."""
+
+    namespace: str
+    name: str
+    node: str
+    profile: str
+    plugin: str
+    code: str
+    message: str
+    is_attempt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Decisions of one dry cycle, in the order in which they were taken.
+
+    `background` are evictions that another controller would carry out; `num_background` counts those found in
+    progress as well. `failures` are plugins that could not work.
+    """
+
+    evictions: tuple[EvaluatedEviction, ...]
+    refusals: tuple[EvaluatedRefusal, ...]
+    background: tuple[EvaluatedEviction, ...]
+    num_background: int
+    failures: tuple[PluginFailure, ...]
+    decisions: Decisions
+
+    @property
+    def plan(self) -> Plan:
+        """The full plan document of this cycle."""
+        return make_plan(self.decisions)
+
+
+def evaluate(
+    policy: Path | str | Mapping[str, object],
+    objects: Iterable[Mapping[str, object]] | Path,
+    now: datetime | None = None,
+    *,
+    eviction_answers: Mapping[str, EvictionAnswer] | None = None,
+    node_samples: Mapping[str, Mapping[str, float]] | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+) -> Evaluation:
+    """What one cycle of `policy` would do to a cluster of `objects`, at the instant `now` (aware; default: this one).
+
+    `policy` is a path, YAML or JSON text, or a decoded document; `objects` are Kubernetes objects of any kinds as
+    `kubectl get -o json` gives them (unknown kinds are ignored), or the path of a dump. `eviction_answers` maps
+    `namespace/name` to a refusal of the eviction API, `node_samples` a Prometheus query to node name → sample.
+
+    Raises PolicyError on a bad policy, SnapshotError on objects that cannot be read, ValueError on a naive `now`.
+    """
+    instant = now or datetime.now(UTC)
+    if instant.tzinfo is None:
+        raise ValueError(f"now is {instant.isoformat()!r} without a zone; give an aware datetime")
+    loaded = load_policy(policy, REGISTRY)
+    snapshot = _snapshot(objects, node_samples or {})
+    return evaluation_of(decide(loaded, snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates))
+
+
+def evaluation_of(decisions: Decisions) -> Evaluation:
+    """The decisions in plain values."""
+    evictor = decisions.evictor
+    return Evaluation(
+        evictions=tuple(_eviction(booked) for booked in evictor.booked),
+        refusals=tuple(_refusal(refusal) for refusal in (*evictor.refusals, *evictor.kept.values())),
+        background=tuple(_eviction(booked) for booked in evictor.background),
+        num_background=evictor.num_background,
+        failures=decisions.failures,
+        decisions=decisions,
+    )
+
+
+def _snapshot(
+    objects: Iterable[Mapping[str, object]] | Path, node_samples: Mapping[str, Mapping[str, float]]
+) -> Snapshot:
+    snapshot = read_dump([objects]) if isinstance(objects, Path) else snapshot_from_objects(objects)
+    return replace(snapshot, node_samples=node_samples)
+
+
+def _eviction(booked: BookedEviction) -> EvaluatedEviction:
+    pod = booked.pod
+    return EvaluatedEviction(
+        namespace=pod.namespace,
+        name=pod.name,
+        node=pod.node_name,
+        profile=booked.profile,
+        plugin=booked.plugin,
+        reason=booked.reason,
+        is_repeated=booked.is_repeated,
+    )
+
+
+def _refusal(refusal: Refusal) -> EvaluatedRefusal:
+    pod, reason = refusal.pod, refusal.verdict.reason or Reason.UNSET
+    return EvaluatedRefusal(
+        namespace=pod.namespace,
+        name=pod.name,
+        node=pod.node_name,
+        profile=refusal.profile,
+        plugin=refusal.plugin,
+        code=str(reason.value),
+        message=refusal.verdict.message,
+        is_attempt=refusal.is_attempt,
+    )

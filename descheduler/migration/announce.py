@@ -1,0 +1,50 @@
+"""Tells the cluster what became of evictions: one Event a pod, worded as kubernetes-sigs/descheduler 0.36 does."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from descheduler.kube.events import PodEvent
+from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+
+__all__ = ["EvictionAnnouncer"]
+
+_ACTION = "Descheduled"
+_SENDER = "sigs.k8s.io/descheduler"
+
+
+class EventSink(Protocol):
+    """Takes events without blocking; `descheduler.kube.events.EventRecorder` is the real one."""
+
+    def record(self, event: PodEvent) -> None:
+        """Queues the event."""
+
+
+class EvictionAnnouncer:
+    """An outcome sink that writes a Normal event for each eviction.
+
+    When `failures` is true it also writes a Warning for each one that was refused, failed or met a limit. Nothing is
+    said of pods that left by themselves, were handed over, or whose turn never came.
+    """
+
+    def __init__(self, events: EventSink, *, failures: bool) -> None:
+        self._events = events
+        self._failures = failures
+
+    def record(self, outcome: Outcome) -> None:
+        """Writes the event that the outcome calls for, if any."""
+        if (event := _event(outcome, failures=self._failures)) is not None:
+            self._events.record(event)
+
+
+def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
+    pod = outcome.eviction
+    note = f"pod eviction from {pod.node} node by {_SENDER}"
+    if outcome.kind is OutcomeKind.EVICTED:
+        reason = pod.reason or pod.plugin or "NotSet"
+        return PodEvent(pod.namespace, pod.name, pod.uid, "Normal", reason, _ACTION, note)
+    failed = outcome.kind in {OutcomeKind.REFUSED, OutcomeKind.FAILED} or outcome.code is OutcomeCode.LIMIT
+    if failed and failures:
+        text = f"{note} failed: {outcome.message}"
+        return PodEvent(pod.namespace, pod.name, pod.uid, "Warning", "EvictionFailed", _ACTION, text)
+    return None

@@ -1,0 +1,33 @@
+"""What the executor needs of the world: something that evicts, and somebody who hears of outcomes."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.outcome import Outcome
+
+__all__ = ["EvictPort", "OutcomeSink"]
+
+
+class EvictPort(Protocol):
+    """Evicts one pod; `descheduler.kube.evict.EvictionClient` is the real one. Called from several threads."""
+
+    def evict(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_period_seconds: int | None,
+        annotations_reason: str,
+        dry_run: bool = False,
+    ) -> EvictionResponse:
+        """The response to one call; a KubeError it raises becomes a failed outcome."""
+
+
+class OutcomeSink(Protocol):
+    """Hears of every outcome as soon as it is known, in order of ending, from the thread that executes."""
+
+    def record(self, outcome: Outcome) -> None:
+        """Takes note; must neither block nor raise."""

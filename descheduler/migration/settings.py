@@ -1,0 +1,43 @@
+"""How a plan is carried out: pace, limits, patience."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from descheduler.migration.limits import EvictionLimits
+
+__all__ = ["ExecutorSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSettings:
+    """How a plan is carried out.
+
+    `qps` and `burst` pace every call, calls made again included; `max_in_flight` calls may wait for their answer at
+    once, so that latency does not cap the pace. `deadline` is in the seconds of the run's monotonic clock, None for
+    none: no call starts at or after it. An answer that asks to wait is obeyed up to `max_retries` times a pod and
+    `longest_wait_seconds` each; a call without answer is made again up to `max_fault_retries` times, after
+    `fault_wait_seconds`. `drain_seconds` bounds the wait for calls in flight once the run stops or is out of time.
+    """
+
+    qps: float = 5.0
+    burst: int = 10
+    max_in_flight: int = 64
+    grace_period_seconds: int | None = None
+    dry_run: bool = False
+    evictions_in_background: bool = False
+    limits: EvictionLimits = field(default_factory=EvictionLimits)
+    deadline: float | None = None
+    max_retries: int = 10
+    longest_wait_seconds: float = 60.0
+    max_fault_retries: int = 2
+    fault_wait_seconds: float = 1.0
+    drain_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not self.qps > 0:
+            raise ValueError(f"qps is {self.qps}, it must be above 0")
+        if self.burst < 1:
+            raise ValueError(f"burst is {self.burst}, at least 1 is needed")
+        if self.max_in_flight < 1:
+            raise ValueError(f"max_in_flight is {self.max_in_flight}, at least 1 is needed")

@@ -1,0 +1,97 @@
+"""Policy documents in, policies out: the entry to this package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from descheduler.policy.checks import Checks, in_order
+from descheduler.policy.descheduler_configuration import read_descheduler_configuration
+from descheduler.policy.descheduler_policy import empty_policy, read_descheduler_policy
+from descheduler.policy.document import Node, kind_of
+from descheduler.policy.plugin import Registry
+from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.policy.source import read_document
+from descheduler.policy.types import Policy
+
+__all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
+
+_API_VERSION = "descheduler/v1alpha2"
+_INTERNAL_VERSIONS = ("", "/", "descheduler/", "descheduler/__internal")
+"""Versions for which the reference decodes into its internal type, where no field has the documented name."""
+_READERS = {
+    "DeschedulerPolicy": read_descheduler_policy,
+    "DeschedulerConfiguration": read_descheduler_configuration,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPolicy:
+    """A policy that loads, and what keeps its plugins from being built."""
+
+    policy: Policy
+    profile_problems: tuple[Problem, ...]
+
+
+def load_policy(source: Path | str | Mapping[str, object], registry: Registry, *, name: str | None = None) -> Policy:
+    """The policy in `source`: a Path to read, YAML or JSON text, or an object as `json.loads` gives it.
+
+    `name` stands for the file in messages. Raises PolicyError with every problem found.
+    """
+    loaded = inspect_policy(source, registry, name=name)
+    if loaded.profile_problems:
+        raise PolicyError(loaded.profile_problems, stage="profile")
+    return loaded.policy
+
+
+def inspect_policy(
+    source: Path | str | Mapping[str, object], registry: Registry, *, name: str | None = None
+) -> LoadedPolicy:
+    """As `load_policy`, but returns a policy that cannot be built, with the reasons; useful to show or to convert it.
+
+    Raises PolicyError only for a document that does not load. It then names the problems of both stages.
+    """
+    document = read_document(source, name)
+    checks = Checks.of(document)
+    for mark, note in document.notes:
+        checks.load.warn((), mark, note)
+    policy = _read(checks, registry)
+    if checks.load.problems or policy is None:
+        raise PolicyError(in_order([*checks.load.problems, *checks.build.problems]))
+    return LoadedPolicy(replace(policy, warnings=checks.warnings()), in_order(checks.build.problems))
+
+
+def _read(checks: Checks, registry: Registry) -> Policy | None:
+    root = checks.load.document.root
+    if root.value is not None and not isinstance(root.value, Mapping):
+        checks.fail_load((), f"expected a policy object with apiVersion and kind, found {kind_of(root)}")
+        return None
+    api_version, kind = _text(checks, root, "apiVersion"), _text(checks, root, "kind")
+    if api_version is None or kind is None:
+        return None
+    if api_version in _INTERNAL_VERSIONS:
+        if kind in ("", "DeschedulerPolicy"):
+            return empty_policy(checks)
+        checks.fail_load((), f"apiVersion is missing; add 'apiVersion: {_API_VERSION}'")
+        return None
+    reader = _READERS.get(kind or "DeschedulerPolicy")
+    if api_version != _API_VERSION:
+        checks.fail_load(("apiVersion",), f"{shown(api_version)} is not supported, only {_API_VERSION}")
+    elif reader is None:
+        known = " and ".join(_READERS)
+        checks.fail_load(("kind",), f"{shown(kind)} is not supported, only {known}{did_you_mean(kind, _READERS)}")
+    else:
+        return reader(checks, registry)
+    return None
+
+
+def _text(checks: Checks, root: Node, key: str) -> str | None:
+    """The string at `key` of the document, empty when absent; None, with the problem recorded, for anything else."""
+    member = root.value.get(key) if isinstance(root.value, Mapping) else None
+    if member is None or member.node.value is None:
+        return ""
+    if isinstance(member.node.value, str):
+        return member.node.value
+    checks.fail_load((key,), f"expected a string, found {kind_of(member.node)}")
+    return None

@@ -1,0 +1,64 @@
+"""Plugin sets of a DeschedulerConfiguration, and how they are merged with the default ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from descheduler.policy.plugin import ExtensionPoint
+from descheduler.policy.shared_args import Args
+
+__all__ = ["DEFAULT_PLUGINS", "POINTS", "PluginSetSection", "PluginsSection", "merge_plugin_set"]
+
+_EVERYTHING = "*"
+
+POINTS: Mapping[str, frozenset[ExtensionPoint]] = {
+    "deschedule": frozenset({"deschedule"}),
+    "balance": frozenset({"balance"}),
+    "evict": frozenset({"evict"}),
+    "filter": frozenset({"filter", "preEvictionFilter"}),
+}
+"""Plugin sets and what a plugin in them has to implement one of."""
+
+DEFAULT_PLUGINS: Mapping[str, tuple[str, ...]] = {
+    "deschedule": (),
+    "balance": (),
+    "evict": ("MigrationController",),
+    "filter": ("MigrationController",),
+}
+"""What runs in each set unless it is disabled there."""
+
+
+class PluginReference(Args, frozen=True):
+    """One plugin, by name."""
+
+    name: str = ""
+
+
+class PluginSetSection(Args, frozen=True):
+    """One plugin set as written; `*` among `disabled` stands for every default."""
+
+    enabled: tuple[PluginReference, ...] = ()
+    disabled: tuple[PluginReference, ...] = ()
+
+
+class PluginsSection(Args, frozen=True):
+    """All plugin sets of a profile."""
+
+    deschedule: PluginSetSection = PluginSetSection()
+    balance: PluginSetSection = PluginSetSection()
+    evict: PluginSetSection = PluginSetSection()
+    filter: PluginSetSection = PluginSetSection()
+
+
+def merge_plugin_set(defaults: Sequence[str], section: PluginSetSection) -> tuple[str, ...]:
+    """The plugins that run: defaults that are not disabled, in their place, then the other enabled ones, in order.
+
+    A plugin enabled twice is there twice; that is for the caller to refuse. Mirrors koordinator-sh/koordinator 1.8
+    `pkg/descheduler/apis/config/v1alpha2/default_plugins.go`.
+    """
+    disabled = {plugin.name for plugin in section.disabled}
+    kept = [] if _EVERYTHING in disabled else [name for name in defaults if name not in disabled]
+    enabled = [plugin.name for plugin in section.enabled]
+    # Like the original, a default takes the last of several equal entries with it, and leaves the others behind.
+    replaced = {len(enabled) - 1 - enabled[::-1].index(name) for name in kept if name in enabled}
+    return (*kept, *(name for index, name in enumerate(enabled) if index not in replaced))

@@ -1,0 +1,174 @@
+"""Profiles of a DeschedulerPolicy: arguments, plugin lists, and whether the two go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from descheduler.policy.checks import Checks
+from descheduler.policy.decode import Path
+from descheduler.policy.document import Node
+from descheduler.policy.plugin import ExtensionPoint, Registry, dotted
+from descheduler.policy.plugin_args import ArgsReader, unknown_plugin, wrong_extension_point
+from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
+from descheduler.policy.shared_args import Args
+from descheduler.policy.types import PluginConfig, Profile
+
+__all__ = ["ProfileSection", "read_profile"]
+
+_EVICTOR = "DefaultEvictor"
+_POINTS: Mapping[str, ExtensionPoint] = {
+    "deschedule": "deschedule",
+    "balance": "balance",
+    "filter": "filter",
+    "preevictionfilter": "preEvictionFilter",
+}
+"""The extension point of each plugin set that has an effect, by its YAML key."""
+
+
+class PluginSetSection(Args, frozen=True):
+    """Names of one plugin set."""
+
+    enabled: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
+
+
+class PluginsSection(Args, frozen=True):
+    """The plugin sets; the spelling `preevictionfilter` is the reference's."""
+
+    presort: PluginSetSection = PluginSetSection()
+    sort: PluginSetSection = PluginSetSection()
+    deschedule: PluginSetSection = PluginSetSection()
+    balance: PluginSetSection = PluginSetSection()
+    filter: PluginSetSection = PluginSetSection()
+    preevictionfilter: PluginSetSection = PluginSetSection()
+
+
+class PluginConfigSection(Args, frozen=True):
+    """One entry of `pluginConfig`; `args` is its node, or None."""
+
+    name: str = ""
+    args: object = None
+
+
+class ProfileSection(Args, frozen=True):
+    """One entry of `profiles`."""
+
+    name: str = ""
+    plugin_config: tuple[PluginConfigSection, ...] = ()
+    plugins: PluginsSection = PluginsSection()
+
+
+def read_profile(checks: Checks, section: ProfileSection, index: int, registry: Registry) -> Profile:
+    """The profile in `section`, the `index`-th of the document, with what is wrong recorded in `checks`.
+
+    Mirrors kubernetes-sigs/descheduler 0.36 `pkg/descheduler/policyconfig.go` and `pkg/framework/profile/profile.go`.
+    """
+    return _ProfileReader(checks, section, index, registry).read()
+
+
+class _ProfileReader:
+    def __init__(self, checks: Checks, section: ProfileSection, index: int, registry: Registry) -> None:
+        self._checks = checks
+        self._section = section
+        self._registry = registry
+        self._path: Path = ("profiles", index)
+        self._enabled: dict[str, tuple[str, ...]] = {key: getattr(section.plugins, key).enabled for key in _POINTS}
+        self._built = {_EVICTOR}.union(*self._enabled.values())
+        self._configured = {config.name for config in section.plugin_config}
+
+    def read(self) -> Profile:
+        configs = self._read_configs()
+        self._warn_about_sets()
+        for key in _POINTS:
+            self._check_set(key)
+        return Profile(
+            name=self._section.name,
+            plugin_configs=self._with_evictor(configs),
+            deschedule=self._enabled["deschedule"],
+            balance=self._enabled["balance"],
+            filter=_with_evictor_first(self._enabled["filter"]),
+            pre_eviction_filter=_with_evictor_first(self._enabled["preevictionfilter"]),
+        )
+
+    def _read_configs(self) -> list[PluginConfig]:
+        configs: list[PluginConfig] = []
+        seen = set[str]()
+        for index, section in enumerate(self._section.plugin_config):
+            path = (*self._path, "pluginConfig", index)
+            if section.name not in self._registry:
+                self._checks.fail_load((*path, "name"), unknown_plugin(section.name, self._registry))
+                continue
+            config = self._read_config(section, path, is_in_use=section.name not in seen)
+            if section.name in seen:
+                self._checks.warn(path, f"{section.name} is configured twice; the first entry counts")
+            elif section.name not in self._built:
+                self._checks.warn(path, f"{section.name} is configured, but enabled nowhere in this profile")
+            seen.add(section.name)
+            if config is not None:
+                configs.append(config)
+        return configs
+
+    def _read_config(self, section: PluginConfigSection, path: Path, *, is_in_use: bool) -> PluginConfig | None:
+        spec, args_path = self._registry[section.name], (*path, "args")
+        node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
+        form = self._checks.load.document.form
+        reader = ArgsReader(self._checks.load, "error" if form == "json" else "warning")
+        args = reader.read(spec, node, args_path)
+        if args is None:
+            return None
+        if is_in_use and section.name in self._built:
+            ArgsReader(self._checks.build, "warning").record(spec.construction_problems(args), node, args_path)
+        value = _threshold_value(args) if is_in_use and section.name == _EVICTOR else None
+        if value is not None and (message := too_high(value)):
+            self._checks.fail_load((*args_path, "priorityThreshold", "value"), message)
+        mark = self._checks.node((*args_path, "priorityThreshold", "name")).mark
+        return PluginConfig(section.name, args, dotted(args_path), (mark.line, mark.column) if mark else None)
+
+    def _with_evictor(self, configs: Sequence[PluginConfig]) -> tuple[PluginConfig, ...]:
+        """`configs` with an entry for the evictor, whose threshold is set unless a class is to be looked up."""
+        first = next((config for config in configs if config.name == _EVICTOR), None)
+        if first is None:
+            if _EVICTOR not in self._registry:
+                return tuple(configs)
+            args = with_threshold_value(self._registry[_EVICTOR].args_type())
+            return (PluginConfig(_EVICTOR, args), *configs)
+        if threshold_of(first.args) is not None:
+            return tuple(configs)
+        completed = replace(first, args=with_threshold_value(first.args))
+        return tuple(completed if config is first else config for config in configs)
+
+    def _warn_about_sets(self) -> None:
+        for key in PluginsSection.__struct_fields__:
+            plugin_set: PluginSetSection = getattr(self._section.plugins, key)
+            without_effect = {"disabled": plugin_set.disabled, "enabled": () if key in _POINTS else plugin_set.enabled}
+            for field, names in without_effect.items():
+                if names:
+                    path = (*self._path, "plugins", key, field)
+                    self._checks.warn(path, "has no effect in a DeschedulerPolicy, ignored")
+
+    def _check_set(self, key: str) -> None:
+        for index, name in enumerate(self._enabled[key]):
+            if message := self._set_problem(name, key):
+                self._checks.fail_build((*self._path, "plugins", key, "enabled", index), message)
+
+    def _set_problem(self, name: str, key: str) -> str | None:
+        spec = self._registry.get(name)
+        if spec is None:
+            return unknown_plugin(name, self._registry)
+        if _POINTS[key] not in spec.extension_points:
+            return wrong_extension_point(spec, key, _POINTS.values())
+        if name not in self._configured and name != _EVICTOR:
+            return f"plugin {name} has no pluginConfig entry; add '- name: {name}' to the profile's pluginConfig"
+        return None
+
+
+def _threshold_value(args: msgspec.Struct) -> int | None:
+    threshold = threshold_of(args)
+    return threshold.value if threshold else None
+
+
+def _with_evictor_first(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names if _EVICTOR in names else (_EVICTOR, *names)

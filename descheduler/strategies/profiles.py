@@ -1,0 +1,121 @@
+"""Runs the plugins of a policy's profiles against one shadow cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
+from descheduler.model.labels import EVERYTHING
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Verdict
+from descheduler.policy.plugin import Registry
+from descheduler.policy.types import Policy, Profile
+from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, StrategyError
+
+__all__ = ["PluginFailure", "run_profiles"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFailure:
+    """A plugin that could not work in this cycle."""
+
+    profile: str
+    plugin: str
+    message: str
+
+
+def run_profiles(
+    policy: Policy, registry: Registry, handle: Handle, evictor: Evictor, nodes: Sequence[Node]
+) -> tuple[PluginFailure, ...]:
+    """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins; returns the failures.
+
+    A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
+    profile, as koord-descheduler 1.8 has it.
+    """
+    profiles = [_RunningProfile(policy, profile, registry, handle, evictor, nodes) for profile in policy.profiles]
+    failures: list[PluginFailure] = []
+    for run in [profile.deschedule for profile in profiles] + [profile.balance for profile in profiles]:
+        failures += run()
+        if failures and policy.kind == "DeschedulerConfiguration":
+            break
+    return tuple(failures)
+
+
+class _FilterAsPreEvictionFilter:
+    """Koordinator's bridge asks the filter again where upstream's plugins ask the pre-eviction filter."""
+
+    def __init__(self, plugin: EvictorPlugin) -> None:
+        self._plugin = plugin
+
+    def filter(self, pod: Pod) -> Verdict:
+        return self._plugin.filter(pod)
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        return self._plugin.filter(pod)
+
+
+class _RunningProfile:
+    """One profile with its filters built; a strategy is built once, also when it is listed several times."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        profile: Profile,
+        registry: Registry,
+        handle: Handle,
+        evictor: Evictor,
+        nodes: Sequence[Node],
+    ) -> None:
+        self._profile = profile
+        self._args = profile.args
+        self._registry = registry
+        self._handle = handle
+        self._evictor = evictor
+        selector = profile.node_selector or EVERYTHING
+        self._nodes = tuple(node for node in nodes if selector.matches(node.labels))
+        names = dict.fromkeys((*profile.filter, *profile.pre_eviction_filter))
+        built = {name: cast(EvictorPlugin, self._build(name, handle)) for name in names}
+        self._filters = [built[name] for name in profile.filter]
+        self._pre_eviction_filters = [built[name] for name in profile.pre_eviction_filter]
+        if policy.kind == "DeschedulerConfiguration" and policy.compatibility == "upstream":
+            self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
+        self._strategies: dict[str, object] = {}
+
+    def deschedule(self) -> list[PluginFailure]:
+        return self._run(
+            self._profile.deschedule, lambda plugin: cast(DeschedulePlugin, plugin).deschedule(self._nodes)
+        )
+
+    def balance(self) -> list[PluginFailure]:
+        return self._run(self._profile.balance, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes))
+
+    def _run(self, names: Sequence[str], call: Callable[[object], None]) -> list[PluginFailure]:
+        failures = []
+        for name in names:
+            try:
+                call(self._strategy(name))
+            except StrategyError as error:
+                failures.append(PluginFailure(self._profile.name, name, str(error)))
+        return failures
+
+    def _strategy(self, name: str) -> object:
+        if name not in self._strategies:
+            handle = self._handle
+            evictor = PluginEvictor(
+                self._evictor,
+                profile=self._profile.name,
+                plugin=name,
+                filters=self._filters,
+                pre_eviction_filters=self._pre_eviction_filters,
+            )
+            strategy_handle = StrategyHandle(handle.policy, handle.shadow, handle.node_fit, handle.now, evictor)
+            self._strategies[name] = self._build(name, strategy_handle)
+        return self._strategies[name]
+
+    def _build(self, name: str, handle: Handle) -> object:
+        return self._registry[name].factory(self._args[name], handle)

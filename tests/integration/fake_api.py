@@ -1,0 +1,279 @@
+"""A Kubernetes API server on loopback for tests: lists, evictions, events, discovery, metrics, Prometheus; and faults.
+
+Objects are plain dicts under the path of their list, such as `/api/v1/pods`. Every request is recorded.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import threading
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import yaml
+
+from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
+
+__all__ = ["FakeApi", "Request"]
+
+_PODS = "/api/v1/pods"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it arrived; header names in lower case, `body` decoded JSON, else text, else None."""
+
+    method: str
+    path: str
+    query: dict[str, str] = field(default_factory=dict)
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class FakeApi:
+    """The server's state and its switches; a context manager that serves until it is left."""
+
+    def __init__(self, *, token: str | None = None) -> None:
+        self.token = token
+        self.resource_version = 1000
+        self.requests: list[Request] = []
+        self.objects: dict[str, list[dict[str, Any]]] = {_PODS: [], "/api/v1/nodes": []}
+        self.groups = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1"}
+        self.core_resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
+        self.expired_continues = 0
+        """How many of the next requests with a continue token are answered with 410."""
+        self.terminate_only = False
+        """Whether an evicted pod stays with a deletion time stamp instead of vanishing."""
+        self.prometheus: Any = {"status": "success", "data": {"resultType": "vector", "result": []}}
+        self._faults: dict[tuple[str, str], deque[Fault]] = defaultdict(deque)
+        self._standing: dict[tuple[str, str], Fault] = {}
+        self._snapshots: dict[str, list[dict[str, Any]]] = {}
+        self._lock = threading.RLock()
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.api = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    def __enter__(self) -> FakeApi:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        """The server's base URL."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def add(self, path: str, *objects: dict[str, Any]) -> None:
+        """Adds objects to the list at `path`."""
+        self.objects.setdefault(path, []).extend(objects)
+
+    def add_pod(self, name: str, *, namespace: str = "shop", uid: str = "", node: str = "n1") -> dict[str, Any]:
+        """Adds a running pod with uid `uid-<name>` unless another is given, and returns it."""
+        metadata = {"name": name, "namespace": namespace, "uid": uid or f"uid-{name}"}
+        pod = {"metadata": metadata, "spec": {"nodeName": node}, "status": {"phase": "Running"}}
+        self.add(_PODS, pod)
+        return pod
+
+    def pods(self) -> list[str]:
+        """Names of the pods that are there, in order."""
+        return [pod["metadata"]["name"] for pod in self.objects[_PODS]]
+
+    def fail_next(self, method: str, path: str, *faults: Fault) -> None:
+        """Lets the next requests of this method and path end in these faults, one each."""
+        self._faults[method, path].extend(faults)
+
+    def fail_always(self, method: str, path: str, fault: Fault) -> None:
+        """Lets every request of this method and path end in this fault."""
+        self._standing[method, path] = fault
+
+    def on_eviction(self, name: str, *faults: Fault, namespace: str = "shop") -> None:
+        """Lets the next evictions of the pod end in these faults, one each."""
+        self.fail_next("POST", f"/api/v1/namespaces/{namespace}/pods/{name}/eviction", *faults)
+
+    def sent(self, method: str, ending: str = "") -> list[Request]:
+        """The requests of this method whose path ends so, in order of arrival."""
+        return [request for request in self.requests if request.method == method and request.path.endswith(ending)]
+
+    def write_kubeconfig(self, file: Path, *, token: str | None = None) -> Path:
+        """Writes a kubeconfig for this server and returns its path."""
+        user = {"token": token or self.token} if token or self.token else {}
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "fake",
+            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "tester"}}],
+            "clusters": [{"name": "fake", "cluster": {"server": self.url}}],
+            "users": [{"name": "tester", "user": user}],
+        }
+        file.write_text(yaml.safe_dump(document))
+        return file
+
+    def respond(self, request: Request) -> tuple[Answer, Fault | None]:
+        """The answer to a request, and the fault that changes how it is sent, if any."""
+        with self._lock:
+            self.requests.append(request)
+            if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
+                return failure(401, "Unauthorized", "Unauthorized"), None
+            key = request.method, request.path
+            fault = self._faults[key].popleft() if self._faults[key] else self._standing.get(key)
+            if isinstance(fault, Answer):
+                return fault, None
+            if isinstance(fault, Drop):
+                return Answer(0, None), fault
+            return self._route(request), fault
+
+    def _route(self, request: Request) -> Answer:
+        parts = request.path.strip("/").split("/")
+        match request.method, parts:
+            case (("GET" | "POST"), ["api", "v1", "query"]):
+                return Answer(200, self.prometheus)
+            case "GET", ["version"]:
+                return Answer(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.0"})
+            case "GET", ["api"]:
+                return Answer(200, {"kind": "APIVersions", "versions": ["v1"]})
+            case "GET", ["api", "v1"]:
+                return Answer(200, {"kind": "APIResourceList", "groupVersion": "v1", "resources": self.core_resources})
+            case "GET", ["apis"]:
+                return Answer(200, self._group_list())
+            case "GET", ["apis", group, version] if self.groups.get(group) == f"{group}/{version}":
+                return Answer(200, {"kind": "APIResourceList", "groupVersion": f"{group}/{version}", "resources": []})
+            case "POST", ["api", "v1", "namespaces", namespace, "pods", name, "eviction"]:
+                return self._evict(namespace, name, request.body)
+            case "POST", ["apis", "events.k8s.io", "v1", "namespaces", _, "events"]:
+                self.add("/apis/events.k8s.io/v1/events", request.body)
+                return Answer(201, request.body)
+            case "GET", ["api", "v1", "namespaces", namespace, kind, name]:
+                return self._get(f"/api/v1/{kind}", namespace, name)
+            case "GET", _ if request.path in self.objects:
+                return self._list(request)
+            case _:
+                return failure(404, "NotFound", "the server could not find the requested resource")
+
+    def _group_list(self) -> dict[str, Any]:
+        groups = [
+            {"name": name, "versions": [], "preferredVersion": {"groupVersion": version}}
+            for name, version in self.groups.items()
+        ]
+        return {"kind": "APIGroupList", "groups": groups}
+
+    def _get(self, path: str, namespace: str, name: str) -> Answer:
+        found = self._find(path, namespace, name)
+        return Answer(200, found) if found is not None else failure(404, "NotFound", f'"{name}" not found')
+
+    def _find(self, path: str, namespace: str, name: str) -> dict[str, Any] | None:
+        wanted = (namespace, name)
+        for candidate in self.objects.get(path, ()):
+            if (candidate["metadata"].get("namespace"), candidate["metadata"]["name"]) == wanted:
+                return candidate
+        return None
+
+    def _list(self, request: Request) -> Answer:
+        start = 0
+        if token := request.query.get("continue"):
+            if self.expired_continues > 0:
+                self.expired_continues -= 1
+                return failure(410, "Expired", "The provided continue parameter is too old")
+            if "resourceVersion" in request.query:
+                return failure(400, "BadRequest", "specifying resource version is not allowed when using continue")
+            version, start = json.loads(base64.b64decode(token))
+        else:
+            version = str(self.resource_version)
+            self._snapshots[request.path + version] = list(self.objects[request.path])
+        items = self._snapshots[request.path + version]
+        end = start + int(request.query.get("limit") or len(items) or 1)
+        metadata = {"resourceVersion": version}
+        if end < len(items):
+            metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
+        return Answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
+
+    def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
+        pod = self._find(_PODS, namespace, name)
+        if pod is None:
+            return failure(404, "NotFound", f'pods "{name}" not found')
+        options = body.get("deleteOptions") or {}
+        wanted = (options.get("preconditions") or {}).get("uid")
+        if wanted not in (None, pod["metadata"]["uid"]):
+            return failure(409, "Conflict", "the UID in the precondition does not match the UID in record")
+        if options.get("dryRun") != ["All"]:
+            self.resource_version += 1
+            if self.terminate_only:
+                pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+            else:
+                self.objects[_PODS].remove(pod)
+        return Answer(201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+
+
+class _Server(ThreadingHTTPServer):
+    api: FakeApi
+    daemon_threads = True
+    # The default of 5 has the kernel refuse connections when a test opens many at once.
+    request_queue_size = 128
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    def do_POST(self) -> None:
+        self._serve()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
+        """Keeps quiet."""
+
+    def _serve(self) -> None:
+        split = urlsplit(self.path)
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        request = Request(
+            method=self.command,
+            path=split.path,
+            query={name: texts[-1] for name, texts in parse_qs(split.query).items()},
+            body=_decode(raw),
+            headers={name.lower(): text for name, text in self.headers.items()},
+        )
+        answer, fault = self.server.api.respond(request)
+        if isinstance(fault, Drop | EvictThenDrop):
+            self.close_connection = True
+            return
+        self._send(answer, fault)
+
+    def _send(self, answer: Answer, fault: Fault | None) -> None:
+        body = json.dumps(answer.body).encode() if not isinstance(answer.body, bytes) else answer.body
+        self.send_response(answer.status_code)
+        self.send_header("Content-Type", "application/json")
+        if isinstance(fault, BrokenGzip):
+            self.send_header("Content-Encoding", "gzip")
+        elif "gzip" in self.headers.get("Accept-Encoding", "") and not isinstance(fault, Truncate):
+            body = gzip.compress(body, compresslevel=1)
+            self.send_header("Content-Encoding", "gzip")
+        for name, text in answer.headers.items():
+            self.send_header(name, text)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if isinstance(fault, Truncate):
+            body = body[: fault.keep_bytes]
+            self.close_connection = True
+        self.wfile.write(body)
+
+
+def _decode(raw: bytes) -> Any:
+    if not raw:
+        return None
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return raw.decode()

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from descheduler.kube.client import KubeClient
+from descheduler.kube.discovery import discover
+from descheduler.kube.errors import KubeError
+from tests.integration.fake_api import FakeApi
+
+
+def test_facts_name_version_policy_and_optional_groups(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.groups["scheduling.koordinator.sh"] = "scheduling.koordinator.sh/v1alpha1"
+
+    facts = discover(client)
+
+    assert (facts.git_version, facts.major, facts.minor) == ("v1.36.0", "1", "36")
+    assert facts.policy_version == "policy/v1"
+    assert facts.serves("scheduling.koordinator.sh")
+    assert not facts.serves("metrics.k8s.io")
+
+
+def test_server_without_the_eviction_resource_is_an_error(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.core_resources = [{"name": "pods", "kind": "Pod"}]
+
+    with pytest.raises(KubeError, match="offers no pods/eviction"):
+        discover(client)
+
+
+def test_server_without_the_policy_group_is_an_error(fake_api: FakeApi, client: KubeClient) -> None:
+    del fake_api.groups["policy"]
+
+    with pytest.raises(KubeError, match="serves no API group policy"):
+        discover(client)
