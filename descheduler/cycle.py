@@ -5,32 +5,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from descheduler.cluster.kinds import POD_CONDITIONS
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.node_fit import NodeFit
 from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.plugin import Registry
-from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.policy.types import Policy
+from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
+from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.decisions import Decisions
+from descheduler.strategies.low_node_utilization import PROMETHEUS, LowNodeUtilizationArgs
 from descheduler.strategies.profiles import run_profiles
 from descheduler.strategies.registry import REGISTRY
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "decide"]
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+    from descheduler.kube.discovery import ServerFacts
+    from descheduler.migration.outcome import Outcome
+    from descheduler.migration.rounds import Decide
+    from descheduler.migration.settings import ExecutorSettings
+
+__all__ = [
+    "EVICTIONS_IN_BACKGROUND",
+    "ConnectionOptions",
+    "RunOptions",
+    "RunResult",
+    "decide",
+    "is_dry",
+    "needed_kinds",
+    "run_live",
+]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
 
 _LEAST_NODES = 2
+_ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
+_DEFAULT_QPS = 5.0
+_DEFAULT_BURST = 10
+_EVENT_FLUSH_SECONDS = 10.0
 
 
 def decide(
@@ -56,7 +86,7 @@ def decide(
     shadow = ShadowCluster(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration")
     evictor = Evictor(
         shadow,
-        EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total),
+        _limits(policy),
         answers=answers,
         evicted=evicted,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
@@ -69,3 +99,178 @@ def decide(
     handle = Handle(policy, shadow, NodeFit(shadow), now)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes)
     return Decisions(policy, snapshot, evictor, now, failures)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """How to reach the cluster, as kubectl takes it; `request_timeout_seconds` bounds each wait for the server."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    as_user: str | None = None
+    request_timeout_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
+
+    `deadline_seconds` bounds the whole run: no eviction starts after it.
+    """
+
+    dry_run: bool = False
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    qps: float | None = None
+    burst: int | None = None
+    deadline_seconds: float | None = None
+    skip_broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a live run decided and did; no outcomes in a dry run."""
+
+    decisions: Decisions
+    outcomes: tuple[Outcome, ...] = ()
+
+
+def run_live(
+    policy: Policy,
+    connection: ConnectionOptions,
+    options: RunOptions,
+    stop: threading.Event,
+    *,
+    now: datetime,
+    registry: Registry = REGISTRY,
+) -> RunResult:
+    """One run against a cluster: read it whole, decide, then evict unless told not to.
+
+    Setting `stop` ends it cleanly: calls in flight are awaited, no further one starts. Raises KubeError when the
+    cluster cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as
+    `decide` does.
+    """
+    # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
+    from descheduler.cluster.live import read_live
+    from descheduler.kube.client import connect
+    from descheduler.kube.discovery import discover
+
+    started = time.monotonic()
+    kubeconfig = connection.kubeconfig or policy.kubeconfig or None
+    client = connect(kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
+    with closing(client):
+        facts = discover(client)
+        needs = needed_kinds(policy, registry)
+        snapshot = read_live(
+            client, needed=needs, skip_broken=options.skip_broken, keep_conditions=POD_CONDITIONS in needs
+        )
+        snapshot = _with_node_samples(snapshot, client, policy)
+
+        def decide_with(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
+            gates = options.feature_gates
+            return decide(
+                policy, snapshot, now=now, answers=answers, evicted=evicted, feature_gates=gates, registry=registry
+            )
+
+        if options.dry_run or is_dry(policy):
+            return RunResult(decide_with({}, frozenset()))
+        return _execute(client, facts, policy, options, decide_with, stop, started)
+
+
+def _execute(
+    client: KubeClient,
+    facts: ServerFacts,
+    policy: Policy,
+    options: RunOptions,
+    decide_with: Decide,
+    stop: threading.Event,
+    started: float,
+) -> RunResult:
+    from descheduler.kube.events import EventRecorder
+    from descheduler.kube.evict import EvictionClient
+    from descheduler.migration.announce import EvictionAnnouncer
+    from descheduler.migration.rounds import carry_out
+
+    events = EventRecorder(client)
+    decisions, outcomes = carry_out(
+        decide_with,
+        EvictionClient(client, policy_version=facts.policy_version),
+        _executor_settings(policy, options, started),
+        stop=stop,
+        sink=EvictionAnnouncer(events, failures=policy.eviction_failure_event_notification),
+    )
+    events.flush(_EVENT_FLUSH_SECONDS)
+    return RunResult(decisions, outcomes)
+
+
+def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
+    """The kinds whose objects the policy's plugins read; `POD_CONDITIONS` among them when conditions are."""
+    kinds = set(_ALWAYS_READ)
+    for profile in policy.profiles:
+        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
+        for name in names:
+            kinds |= registry[name].needs(profile.args[name])
+    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
+        kinds.add("PriorityClass")
+    return frozenset(kinds)
+
+
+def is_dry(policy: Policy) -> bool:
+    """Whether the policy itself asks for a dry run, in its own field or in its evict plugin's."""
+    return policy.dry_run or any(controller.dry_run for controller in _migration_controllers(policy))
+
+
+def _names_priority_class(args: msgspec.Struct) -> bool:
+    threshold = threshold_of(args)
+    return threshold is not None and threshold.value is None
+
+
+def _migration_controllers(policy: Policy) -> list[MigrationControllerArgs]:
+    """Arguments of the profiles whose evictions go through MigrationController."""
+    controllers = (profile.args[name] for profile in policy.profiles for name in profile.evict)
+    return [args for args in controllers if isinstance(args, MigrationControllerArgs)]
+
+
+def _executor_settings(policy: Policy, options: RunOptions, started: float) -> ExecutorSettings:
+    from descheduler.migration.settings import ExecutorSettings
+
+    controllers = _migration_controllers(policy)
+    qps = options.qps or min((float(args.evict_qps or 0) for args in controllers), default=0) or policy.client_qps
+    burst = options.burst or min((args.evict_burst or 1 for args in controllers), default=0) or policy.client_burst
+    grace = policy.grace_period_seconds
+    for args in controllers:
+        if grace is None and args.default_delete_options is not None:
+            grace = args.default_delete_options.grace_period_seconds
+    return ExecutorSettings(
+        qps=qps or _DEFAULT_QPS,
+        burst=burst or _DEFAULT_BURST,
+        grace_period_seconds=grace,
+        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+        limits=_limits(policy),
+        deadline=None if options.deadline_seconds is None else started + options.deadline_seconds,
+    )
+
+
+def _limits(policy: Policy) -> EvictionLimits:
+    return EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)
+
+
+def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy) -> Snapshot:
+    provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
+    queries = [query for profile in policy.profiles for query in _queries(profile)]
+    if provider is None or not queries:
+        return snapshot
+    from descheduler.cluster.live_samples import read_node_samples
+
+    secret = provider.auth_token
+    token_secret = None if secret is None else (secret.namespace, secret.name)
+    samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)
+    return replace(snapshot, node_samples=samples.by_query, warnings=(*snapshot.warnings, *samples.warnings))
+
+
+def _queries(profile: Profile) -> Iterator[str]:
+    for name in profile.balance:
+        args = profile.args[name]
+        if isinstance(args, LowNodeUtilizationArgs) and args.metrics_utilization is not None:
+            prometheus = args.metrics_utilization.prometheus
+            if args.metrics_utilization.source == PROMETHEUS and prometheus is not None:
+                yield prometheus.query

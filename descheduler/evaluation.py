@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from descheduler.cluster.dump import read_dump, snapshot_from_objects
+from descheduler.cluster.dump import read_dump
+from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle import decide
 from descheduler.eviction.answers import EvictionAnswer

@@ -131,23 +131,23 @@ class SnapshotBuilder:
         self.kinds.add(kind.name)
         self._add(kind, block)
 
-    def mark(self) -> tuple[int, ...]:
+    def mark(self) -> tuple[int, int, int, int]:
         """The present size of everything read, for `rollback`."""
-        return tuple(len(objects) for objects in self._growing())
+        return len(self.nodes), len(self.pods), len(self.small), len(self.skipped)
 
-    def rollback(self, mark: tuple[int, ...]) -> None:
+    def rollback(self, mark: tuple[int, int, int, int]) -> None:
         """Forgets all objects read since `mark`."""
-        for objects, size in zip(self._growing(), mark, strict=True):
-            del objects[size:]
-
-    def _growing(self) -> tuple[list[Node], list[Pod], list[SmallObject], list[str], list[str]]:
-        return self.nodes, self.pods, self.small, self.skipped, self.warnings
+        num_nodes, num_pods, num_small, num_skipped = mark
+        del self.nodes[num_nodes:]
+        del self.pods[num_pods:]
+        del self.small[num_small:]
+        del self.skipped[num_skipped:]
 
     def _require_complete(self, name: str, metadata: ListMetadataWire | None) -> None:
         if metadata is not None and not metadata.is_complete:
             raise SnapshotError(
                 f"{self.source}: the {printable(name)} is one page of several, so the dump is not complete; "
-                "take it with kubectl get (which joins all pages) or descheduler snapshot"
+                "take it with kubectl get, which joins pages, or descheduler snapshot"
             )
 
     def finish(

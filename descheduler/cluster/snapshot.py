@@ -66,7 +66,7 @@ class Snapshot:
     @cached_property
     def pods_by_owner(self) -> Counter[str]:
         """Owner UID → number of pods that name it, in any namespace, phase or place."""
-        return Counter(owner.uid for pod in self.pods for owner in pod.owners)
+        return Counter(uid for pod in self.pods for uid in {owner.uid for owner in pod.owners})
 
     @cached_property
     def budgets_by_namespace(self) -> Mapping[str, tuple[DisruptionBudget, ...]]:

@@ -44,7 +44,7 @@ def make_uid(rng: random.Random) -> str:
 
 
 def make_workloads(num_pods: int, num_nodes: int, rng: random.Random) -> Iterator[Workload]:
-    """Workloads with `num_pods` pods in all: first the DaemonSets, then ReplicaSets, StatefulSets, Jobs and bare pods."""
+    """Workloads with `num_pods` pods in all, DaemonSets first."""
     num_daemons = min(3, num_pods // (4 * num_nodes)) if num_nodes else 0
     index, left = 0, num_pods
     while left > 0:
@@ -118,7 +118,7 @@ def owner_objects(workload: Workload) -> dict[str, JsonObject]:
 
 
 def budget_object(workload: Workload) -> JsonObject | None:
-    """The PodDisruptionBudget that covers the workload, for two of five; some allow nothing, one in a hundred is stale."""
+    """The budget that covers the workload, for two of five; some allow nothing, one in a hundred is stale."""
     if workload.kind not in ("ReplicaSet", "StatefulSet") or workload.index % 5 not in (0, 2):
         return None
     allowed = 0 if workload.index % 10 == 2 else max(1, workload.num_pods // 5)

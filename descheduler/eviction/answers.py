@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Answers", "EvictionAnswer"]
+__all__ = ["BACKGROUND_TEXT", "Answers", "EvictionAnswer"]
 
-_BACKGROUND_TEXT = "Eviction triggered evacuation"
+BACKGROUND_TEXT = "Eviction triggered evacuation"
+"""What a refusal says when another controller has taken the eviction over (KubeVirt's wording)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class EvictionAnswer:
 
     @property
     def starts_background_eviction(self) -> bool:
-        """Whether the refusal says that another controller has taken the eviction over (KubeVirt's wording)."""
-        return self.code == 429 and _BACKGROUND_TEXT in self.message
+        """Whether the refusal says that another controller has taken the eviction over."""
+        return self.code == 429 and BACKGROUND_TEXT in self.message
 
 
 Answers = Mapping[str, EvictionAnswer]

@@ -2,26 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import msgspec
 
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.other_node import make_other_node_check
+from descheduler.eviction.protections import (
+    Check,
+    check_bare_pod,
+    check_bare_pod_unless_failed,
+    check_critical_priority,
+    check_daemon_set,
+    check_kubelet_pod,
+    check_local_storage,
+    check_resource_claims,
+    check_terminating,
+    check_volume_claims,
+    first_refusal,
+    make_budget_check,
+    make_priority_check,
+    make_selector_check,
+    make_storage_class_check,
+)
+from descheduler.model.duration import format_duration
+from descheduler.model.labels import LabelSelector
+from descheduler.model.pod import EVICT_ANNOTATION, PREFER_NO_EVICTION_ANNOTATION, Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import Args, LabelSelectorArg, PriorityThreshold, UInt, check_selector
+from descheduler.policy.shared_args import (
+    Args,
+    LabelSelectorArg,
+    PriorityThreshold,
+    UInt,
+    check_selector,
+    compile_selector,
+)
 
 __all__ = [
     "DEFAULT_PROTECTIONS",
     "EXTRA_PROTECTIONS",
+    "DefaultEvictor",
     "DefaultEvictorArgs",
     "PodProtections",
     "ProtectedStorageClass",
     "ProtectionConfig",
     "PvcProtection",
     "construction_problems",
+    "effective_protections",
+    "needed_kinds",
     "validate_args",
 ]
 
-DEFAULT_PROTECTIONS = ("PodsWithLocalStorage", "SystemCriticalPods", "FailedBarePods", "DaemonSetPods")
+DEFAULT_PROTECTIONS = ("PodsWithLocalStorage", "DaemonSetPods", "SystemCriticalPods", "FailedBarePods")
 """Protections that are on unless `defaultDisabled` names them."""
 EXTRA_PROTECTIONS = ("PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims")
 """Protections that are off unless `extraEnabled` names them."""
@@ -89,6 +124,17 @@ class DefaultEvictorArgs(Args, frozen=True):
     ignore_pods_without_pdb: bool = msgspec.field(name="ignorePodsWithoutPDB", default=False)
 
 
+def needed_kinds(args: DefaultEvictorArgs) -> frozenset[str]:
+    """Kinds that the filters read with these arguments."""
+    kinds = set()
+    if args.namespace_label_selector is not None:
+        kinds.add("Namespace")
+    config = args.pod_protections.config
+    if config is not None and config.pods_with_pvc is not None and config.pods_with_pvc.protected_storage_classes:
+        kinds.add("PersistentVolumeClaim")
+    return frozenset(kinds)
+
+
 def validate_args(args: DefaultEvictorArgs) -> list[ArgsProblem]:
     """Problems of `args`, all of them. The label selectors are judged by `construction_problems`."""
     problems = []
@@ -153,3 +199,149 @@ def construction_problems(args: DefaultEvictorArgs) -> list[ArgsProblem]:
         *check_selector("labelSelector", args.label_selector),
         *check_selector("namespaceLabelSelector", args.namespace_label_selector),
     ]
+
+
+def effective_protections(args: DefaultEvictorArgs) -> tuple[str, ...]:
+    """The protections that are on: the default ones in their order, then the extra ones.
+
+    `podProtections` counts once it names any protection; until then the deprecated switches do.
+    """
+    protections = args.pod_protections
+    if protections.default_disabled or protections.extra_enabled:
+        kept = (name for name in DEFAULT_PROTECTIONS if name not in protections.default_disabled)
+        return *kept, *protections.extra_enabled
+    switches = (
+        ("PodsWithLocalStorage", not args.evict_local_storage_pods),
+        ("DaemonSetPods", not args.evict_daemon_set_pods),
+        ("SystemCriticalPods", not args.evict_system_critical_pods),
+        ("FailedBarePods", not args.evict_failed_bare_pods),
+        ("PodsWithPVC", args.ignore_pvc_pods),
+        ("PodsWithoutPDB", args.ignore_pods_without_pdb),
+    )
+    return tuple(name for name, is_on in switches if is_on)
+
+
+_ASKS_TO_STAY = refuse(Reason.NO_EVICTION_ANNOTATION, f"its annotation {PREFER_NO_EVICTION_ANNOTATION} is mandatory")
+_NOT_STARTED = refuse(Reason.TOO_YOUNG, "it has not started, so its age is unknown")
+
+
+class DefaultEvictor:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/defaultevictor/defaultevictor.go`.
+
+    Unlike there, the `PodsWithoutPDB` protection sees budgets outside of dry runs, too.
+    """
+
+    def __init__(self, args: DefaultEvictorArgs, handle: Handle) -> None:
+        self._is_wish_mandatory = args.no_eviction_policy == "Mandatory"
+        self._checks = (
+            check_kubelet_pod,
+            check_terminating,
+            *_protection_checks(args, handle.shadow.snapshot),
+            *_choice_checks(args, handle),
+        )
+        self._pre_eviction_checks = tuple(_pre_eviction_checks(args, handle))
+
+    def filter(self, pod: Pod) -> Verdict:
+        """The first thing that forbids the eviction of `pod`, else acceptance.
+
+        The evict annotation bypasses everything, whatever its value.
+        """
+        if pod.annotations:
+            if EVICT_ANNOTATION in pod.annotations:
+                return ACCEPTED
+            if self._is_wish_mandatory and PREFER_NO_EVICTION_ANNOTATION in pod.annotations:
+                return _ASKS_TO_STAY
+        return first_refusal(self._checks, pod)
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """Whether some other node fits, where that is asked for, and the labels of the pod's namespace match."""
+        return first_refusal(self._pre_eviction_checks, pod)
+
+
+def _protection_checks(args: DefaultEvictorArgs, snapshot: Snapshot) -> Iterator[Check]:
+    protections = effective_protections(args)
+    if "SystemCriticalPods" in protections:
+        yield check_critical_priority
+        if args.priority_threshold is not None and args.priority_threshold.value is not None:
+            yield make_priority_check(args.priority_threshold.value)
+    yield check_bare_pod if "FailedBarePods" in protections else check_bare_pod_unless_failed
+    if "PodsWithLocalStorage" in protections:
+        yield check_local_storage
+    if "DaemonSetPods" in protections:
+        yield check_daemon_set
+    if "PodsWithPVC" in protections:
+        classes = _protected_storage_classes(args.pod_protections)
+        yield make_storage_class_check(snapshot, classes) if classes else check_volume_claims
+    if "PodsWithoutPDB" in protections:
+        yield make_budget_check(snapshot)
+    if "PodsWithResourceClaims" in protections:
+        yield check_resource_claims
+
+
+def _protected_storage_classes(protections: PodProtections) -> frozenset[str]:
+    config = protections.config
+    if config is None or config.pods_with_pvc is None:
+        return frozenset()
+    return frozenset(storage_class.name for storage_class in config.pods_with_pvc.protected_storage_classes)
+
+
+def _choice_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[Check]:
+    selector = compile_selector(args.label_selector)
+    if selector is not None and not selector.is_empty:
+        yield make_selector_check(selector)
+    if args.min_replicas > 1:
+        yield _make_replicas_check(args.min_replicas, handle)
+    if args.min_pod_age is not None:
+        yield _make_age_check(args.min_pod_age, handle)
+
+
+def _make_replicas_check(least: int, handle: Handle) -> Check:
+    """Refuses pods whose only owner has fewer than `least` pods; several owners, or none, are not looked at."""
+
+    def check(pod: Pod) -> Verdict | None:
+        if len(pod.owners) != 1:
+            return None
+        owner = pod.owners[0]
+        num_replicas = handle.shadow.pods_of_owner(owner.uid)
+        if num_replicas >= least:
+            return None
+        subject = f"{owner.kind}/{owner.name}"
+        return refuse(Reason.TOO_FEW_REPLICAS, f"{subject} has {num_replicas} pods, {least} are needed", subject)
+
+    return check
+
+
+def _make_age_check(least: timedelta, handle: Handle) -> Check:
+    """Refuses pods that started less than `least` ago, or whose start is unknown."""
+    too_young = refuse(Reason.TOO_YOUNG, f"it started less than {format_duration(least)} ago")
+
+    def check(pod: Pod) -> Verdict | None:
+        if pod.started_at is None:
+            return _NOT_STARTED
+        return too_young if handle.now - pod.started_at < least else None
+
+    return check
+
+
+def _pre_eviction_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[Check]:
+    if args.node_fit:
+        yield make_other_node_check(handle, args.node_selector, handle.node_fit.fits_any_other)
+    selector = compile_selector(args.namespace_label_selector)
+    if selector is not None and not selector.is_empty:
+        yield _make_namespace_check(selector, handle.shadow.snapshot)
+
+
+def _make_namespace_check(selector: LabelSelector, snapshot: Snapshot) -> Check:
+    """Refuses pods of namespaces whose labels `selector` does not match, and of namespaces that are not known."""
+
+    def check(pod: Pod) -> Verdict | None:
+        namespace = snapshot.namespaces.get(pod.namespace)
+        if namespace is None:
+            message = f"namespace {pod.namespace} is not among the objects that were read"
+        elif selector.matches(namespace.labels):
+            return None
+        else:
+            message = f"the labels of namespace {pod.namespace} do not match the evictor's namespaceLabelSelector"
+        return refuse(Reason.NAMESPACE_LABELS, message, pod.namespace)
+
+    return check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
@@ -102,7 +103,7 @@ class EventRecorder:
         self._instance = f"{_CONTROLLER}-{hostname or socket.gethostname()}"[:128]
         self._max_queued = max_queued
         self._calls: BackgroundCalls[str | None] = BackgroundCalls(1, name="events")
-        self._waiting: list[Future[str | None]] = []
+        self._waiting: deque[Future[str | None]] = deque()
         self._faults: list[str] = []
         self._num_written = 0
         self._num_dropped = 0
@@ -128,11 +129,12 @@ class EventRecorder:
         )
 
     def _count_finished(self) -> None:
-        finished = [future for future in self._waiting if future.done()]
-        self._waiting = [future for future in self._waiting if future not in finished]
-        faults = [fault for future in finished if (fault := future.result()) is not None]
-        self._faults.extend(faults)
-        self._num_written += len(finished) - len(faults)
+        while self._waiting and self._waiting[0].done():  # one thread, so they end in the order they came
+            fault = self._waiting.popleft().result()
+            if fault is None:
+                self._num_written += 1
+            else:
+                self._faults.append(fault)
 
     def _write(self, event: PodEvent, at: datetime) -> str | None:
         path = f"/apis/events.k8s.io/v1/namespaces/{event.namespace}/events"

@@ -101,7 +101,7 @@ class EvictionClient:
     `policy_version` is the preferred version of the server's group `policy`, as discovery gives it.
     """
 
-    def __init__(self, client: EvictionApi, *, policy_version: str = "policy/v1") -> None:
+    def __init__(self, client: EvictionApi, policy_version: str = "policy/v1") -> None:
         self._client = client
         self._policy_version = policy_version
 

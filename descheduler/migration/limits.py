@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from enum import Enum
 
+from descheduler.eviction.limits import EvictionLimits
 from descheduler.migration.planned import PlannedEviction
 
-__all__ = ["EvictionLimits", "LimitLedger", "Room"]
-
-
-@dataclass(frozen=True, slots=True)
-class EvictionLimits:
-    """Most evictions in one run; None is no limit."""
-
-    total: int | None = None
-    per_node: int | None = None
-    per_namespace: int | None = None
-
-    def __post_init__(self) -> None:
-        for limit in fields(self):
-            number = getattr(self, limit.name)
-            if number is not None and number < 0:
-                raise ValueError(f"{limit.name} is {number}, a limit cannot be below 0")
+__all__ = ["LimitLedger", "Room"]
 
 
 class Room(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from descheduler.migration.limits import EvictionLimits
+from descheduler.eviction.limits import EvictionLimits
 
 __all__ = ["ExecutorSettings"]
 

@@ -58,8 +58,7 @@ class NodeFit:
     def fits_any_other(self, pod: Pod, nodes: NodeSet) -> bool:
         """Whether `pod` fits on one of `nodes` other than the one it runs on."""
         self._follow()
-        count, first = self._fitting(pod, nodes)
-        if count > 1 or (count == 1 and first != self._index.get(pod.node_name)):
+        if self._is_elsewhere(self._fitting(pod, nodes), pod):
             return True
         affinity = pod.spec.affinity
         return affinity is not None and bool(affinity.anti_required) and self._fits_beside_namesake(pod, nodes)
@@ -70,6 +69,19 @@ class NodeFit:
         if own is not None and own in nodes.indexes and self.obstacle(pod, self._nodes[own]) is None:
             return True
         return self.fits_any_other(pod, nodes)
+
+    def has_room_on_any_other(self, pod: Pod, nodes: NodeSet) -> bool:
+        """Whether Koordinator's weaker check passes on one of `nodes` other than the one that `pod` runs on.
+
+        It looks at cordon, node selector, required node affinity, hard taints and the requested resources alone: no
+        anti-affinity, and no number of pods (koordinator-sh/koordinator 1.8 `pkg/descheduler/node/node.go`).
+        """
+        self._follow()
+        key = "room", id(pod.spec)
+        known = self._answers(nodes).get(key)
+        if known is None:
+            known = nodes.answers[key] = _count_and_first(nodes, self._room_mask(pod.spec))
+        return self._is_elsewhere(known, pod)
 
     def obstacle(self, pod: Pod, node: Node) -> str | None:
         """The first thing that keeps `pod` off `node`, or None when it fits."""
@@ -111,19 +123,31 @@ class NodeFit:
         spec = pod.spec
         terms = spec.affinity.anti_required if spec.affinity is not None else ()
         key = (id(spec), pod.namespace) if terms else id(spec)
+        known = self._answers(nodes).get(key)
+        if known is None:
+            known = nodes.answers[key] = _count_and_first(nodes, self._class_mask(spec, pod.namespace, terms))
+        return known
+
+    def _answers(self, nodes: NodeSet) -> dict[object, tuple[int, int]]:
+        """The answers about `nodes` that still hold."""
         if nodes.version != self._version:
             nodes.answers.clear()
             nodes.version = self._version
-        known = nodes.answers.get(key)
-        if known is None:
-            fitting = nodes.indexes[self._class_mask(spec, pod.namespace, terms)[nodes.indexes]]
-            known = nodes.answers[key] = (len(fitting), int(fitting[0]) if len(fitting) else -1)
-        return known
+        return nodes.answers
 
-    def _class_mask(self, spec: PodSpec, namespace: str, terms: Iterable[PodAffinityTerm]) -> NDArray[np.bool_]:
-        mask = self._masks.static(spec) & (self._available(PODS) > 0)
+    def _is_elsewhere(self, fitting: tuple[int, int], pod: Pod) -> bool:
+        """Whether nodes that fit, given by number and first index, are not just the one that `pod` runs on."""
+        count, first = fitting
+        return count > 1 or (count == 1 and first != self._index.get(pod.node_name))
+
+    def _room_mask(self, spec: PodSpec) -> NDArray[np.bool_]:
+        mask = self._masks.static(spec)
         for name, need in _needs(spec):
             mask &= self._available(name) >= need
+        return mask
+
+    def _class_mask(self, spec: PodSpec, namespace: str, terms: Iterable[PodAffinityTerm]) -> NDArray[np.bool_]:
+        mask = self._room_mask(spec) & (self._available(PODS) > 0)
         for term in terms:
             if term.error:
                 return np.zeros(len(self._nodes), dtype=bool)
@@ -160,7 +184,7 @@ class NodeFit:
             return 0
         used = sum(pod.spec.requests.get(name, 0) for pod in active)
         convert = ceil_milli if name == CPU else ceil_value
-        return max(-_INT64_MAX, convert(node.allocatable.get(name, 0)) - convert(used))
+        return max(-_INT64_MAX, min(_INT64_MAX, convert(node.allocatable.get(name, 0))) - convert(used))
 
     def _follow(self) -> None:
         """Takes in what was booked since the last answer."""
@@ -173,6 +197,12 @@ class NodeFit:
                     column[index] = self._available_on(self._nodes[index], name)
             self._labelled.remove(pod)
         self._version = self._shadow.version
+
+
+def _count_and_first(nodes: NodeSet, mask: NDArray[np.bool_]) -> tuple[int, int]:
+    """How many of `nodes` the mask holds, and the index of the first, -1 without any."""
+    fitting = nodes.indexes[mask[nodes.indexes]]
+    return len(fitting), int(fitting[0]) if len(fitting) else -1
 
 
 def _needs(spec: PodSpec) -> Iterable[tuple[str, int]]:

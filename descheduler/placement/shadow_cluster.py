@@ -71,5 +71,4 @@ class ShadowCluster:
         self.booked.append(pod)
         self._pods[pod.node_name] = tuple(p for p in self.pods_on(pod.node_name) if p is not pod)
         self._active.pop(pod.node_name, None)
-        for owner in pod.owners:
-            self._gone_by_owner[owner.uid] += 1
+        self._gone_by_owner.update({owner.uid for owner in pod.owners})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import yaml
 
 from descheduler.policy.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node, measured
-from descheduler.policy.yaml_scalars import ScalarError, key_text, resolve_plain, resolve_tagged
+from descheduler.model.yaml_scalars import ScalarError, key_text, resolve_plain, resolve_tagged
 
 __all__ = ["parse_yaml"]
 

@@ -18,6 +18,7 @@ __all__ = [
     "MetricsUtilization",
     "PrometheusQuery",
     "construction_problems",
+    "needed_kinds",
     "validate_args",
 ]
 
@@ -64,6 +65,14 @@ class LowNodeUtilizationArgs(Args, frozen=True):
     number_of_nodes: Int64 = 0
     eviction_limits: EvictionLimits | None = None
     metrics_utilization: MetricsUtilization | None = None
+
+
+def needed_kinds(args: LowNodeUtilizationArgs) -> frozenset[str]:
+    """The metrics server's kinds, where usage comes from it."""
+    metrics = args.metrics_utilization
+    if metrics is None or not (metrics.metrics_server or metrics.source == KUBERNETES_METRICS):
+        return frozenset()
+    return frozenset(("NodeMetrics", "PodMetrics"))
 
 
 def validate_args(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:

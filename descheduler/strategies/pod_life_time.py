@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.cluster.kinds import POD_CONDITIONS
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -14,7 +15,7 @@ from descheduler.policy.shared_args import (
     check_selector,
 )
 
-__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTimeArgs", "validate_args"]
+__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTimeArgs", "needed_kinds", "validate_args"]
 
 _PHASES = ("Running", "Pending", "Succeeded", "Failed", "Unknown")
 _POD_REASONS = ("NodeAffinity", "NodeLost", "Shutdown", "UnexpectedAdmissionError")
@@ -72,6 +73,11 @@ class PodLifeTimeArgs(Args, frozen=True):
     exit_codes: tuple[Int32, ...] = ()
     including_init_containers: bool = False
     including_ephemeral_containers: bool = False
+
+
+def needed_kinds(args: PodLifeTimeArgs) -> frozenset[str]:
+    """Pod conditions, where some are asked for."""
+    return frozenset((POD_CONDITIONS,)) if args.conditions else frozenset()
 
 
 def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:

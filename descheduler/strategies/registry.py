@@ -36,6 +36,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
         factory=_placeholder,
         validate=default_evictor.validate_args,
+        needs=default_evictor.needed_kinds,
         construction_problems=default_evictor.construction_problems,
     ),
     PluginSpec(
@@ -44,6 +45,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
         factory=_placeholder,
         validate=migration_controller.validate_args,
+        needs=migration_controller.needed_kinds,
         defaults=migration_controller.default_args,
         native=True,
     ),
@@ -53,6 +55,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_DESCHEDULE,
         factory=_placeholder,
         validate=pod_life_time.validate_args,
+        needs=pod_life_time.needed_kinds,
     ),
     PluginSpec(
         name="RemoveFailedPods",
@@ -111,6 +114,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_BALANCE,
         factory=_placeholder,
         validate=low_node_utilization.validate_args,
+        needs=low_node_utilization.needed_kinds,
         construction_problems=low_node_utilization.construction_problems,
     ),
     PluginSpec(

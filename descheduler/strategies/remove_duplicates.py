@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
+from descheduler.strategies.eviction_loop import evict_from_node
+from descheduler.strategies.node_selection import NodeSelection
+from descheduler.strategies.pod_filter import PodFilter
 
-__all__ = ["RemoveDuplicatesArgs", "validate_args"]
+__all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
 
 
 class RemoveDuplicatesArgs(Args, frozen=True):
@@ -21,3 +30,164 @@ class RemoveDuplicatesArgs(Args, frozen=True):
 def validate_args(args: RemoveDuplicatesArgs) -> list[ArgsProblem]:
     """Problems of the namespaces."""
     return check_namespaces(args.namespaces)
+
+
+@dataclass(slots=True)
+class _Replicas:
+    """Pods of one owner with the same images, as the census finds them. `duplicates` are listed by node, in node order.
+
+    `is_repeated` once some node is seen to hold two pods that are equal for all their owners.
+    """
+
+    namespace: str
+    owner: str
+    occurrences: int = 0
+    is_repeated: bool = False
+    duplicates: dict[str, list[Pod]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they belong to, one for each owner."""
+
+    fingerprint: int
+    replicas: tuple[_Replicas, ...]
+
+
+class RemoveDuplicates:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removeduplicates/removeduplicates.go`."""
+
+    def __init__(self, args: RemoveDuplicatesArgs, handle: StrategyHandle) -> None:
+        self._shadow = handle.shadow
+        self._evictor = handle.evictor
+        self._pods = PodFilter(args.namespaces)
+        self._excluded_kinds = frozenset(args.exclude_owner_kinds)
+        # Upstream asks for a pod with several owners once for each of them.
+        self._asks_again = handle.policy.compatibility == "upstream"
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Evicts what a node holds above the average number of replicas per node that could run them."""
+        targets = _Targets(nodes)
+        asked: set[int] = set()
+        for replicas in self._take_census(nodes):
+            num_targets = targets.count(pod for pods in replicas.duplicates.values() for pod in pods)
+            if num_targets < 2:
+                continue
+            average = -(-replicas.occurrences // num_targets)
+            for node_name, duplicates in replicas.duplicates.items():
+                victims = [pod for pod in duplicates[average - 1 :] if self._asks_again or id(pod) not in asked]
+                asked.update(map(id, victims))
+                sentence = _sentence(replicas, node_name, average)
+                if not evict_from_node(self._evictor, victims, lambda _: sentence):  # noqa: B023 - used at once
+                    return
+
+    def _take_census(self, nodes: Sequence[Node]) -> list[_Replicas]:
+        """The replicas that have duplicates, in listing order of their first pod; pods that may not go do not count."""
+        identities = _Identities()
+        listing = [(node.name, [(pod, identities.of(pod)) for pod in self._owned_pods(node)]) for node in nodes]
+        repeated = [_repeated(pods) for _, pods in listing]
+        for (node_name, pods), on_node in zip(listing, repeated, strict=True):
+            self._count(node_name, pods, on_node)
+        return [replicas for replicas in identities.replicas if replicas.duplicates]
+
+    def _count(self, node_name: str, pods: Iterable[tuple[Pod, _Identity]], repeated: set[int]) -> None:
+        originals: set[int] = set()
+        for pod, identity in pods:
+            # Replicas that no node holds twice cannot have duplicates, so the costly filters are spared for them.
+            groups = [replicas for replicas in identity.replicas if replicas.is_repeated]
+            if not groups or not self._may_go(pod, is_candidate=identity.fingerprint in repeated):
+                continue
+            for replicas in groups:
+                replicas.occurrences += 1
+                if identity.fingerprint in originals:
+                    replicas.duplicates.setdefault(node_name, []).append(pod)
+            originals.add(identity.fingerprint)
+
+    def _owned_pods(self, node: Node) -> Iterable[Pod]:
+        return (p for p in self._shadow.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+
+    def _is_looked_at(self, pod: Pod) -> bool:
+        if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):
+            return False
+        return self._pods.accepts(pod)
+
+    def _may_go(self, pod: Pod, *, is_candidate: bool) -> bool:
+        evictor = self._evictor
+        if is_candidate:
+            return evictor.admits(pod) and evictor.admits_now(pod)
+        return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
+
+
+def _repeated(pods: Iterable[tuple[Pod, _Identity]]) -> set[int]:
+    """The fingerprints that one node holds more than once; marks their replicas."""
+    seen: set[int] = set()
+    repeated: set[int] = set()
+    for _, identity in pods:
+        if identity.fingerprint not in seen:
+            seen.add(identity.fingerprint)
+        elif identity.fingerprint not in repeated:
+            repeated.add(identity.fingerprint)
+            for replicas in identity.replicas:
+                replicas.is_repeated = True
+    return repeated
+
+
+class _Identities:
+    """Hands out the identity of a pod. Equal specs and equal owners are one object in a snapshot, which saves the work."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int, int], _Identity] = {}
+        self._fingerprints: dict[object, int] = {}
+        self._replicas: dict[tuple[str, str, str, tuple[str, ...]], _Replicas] = {}
+
+    @property
+    def replicas(self) -> Iterable[_Replicas]:
+        """All replicas met so far, in order."""
+        return self._replicas.values()
+
+    def of(self, pod: Pod) -> _Identity:
+        """The identity of a pod that has an owner and an image."""
+        key = (pod.namespace, id(pod.owners), id(pod.spec))
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._make(pod)
+        return known
+
+    def _make(self, pod: Pod) -> _Identity:
+        namespace, images = pod.namespace, tuple(sorted(pod.spec.images))
+        pairs = sorted((owner.kind, owner.name, image) for owner in pod.owners for image in images)
+        fingerprint = self._fingerprints.setdefault((namespace, *pairs), len(self._fingerprints))
+        replicas = [
+            self._replicas.setdefault((namespace, o.kind, o.name, images), _Replicas(namespace, f"{o.kind} {o.name}"))
+            for o in pod.owners
+        ]
+        return _Identity(fingerprint, tuple(replicas))
+
+
+class _Targets:
+    """Which nodes could run pods, as far as taints, node selector and node affinity say."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._selection = NodeSelection(nodes)
+        self._by_spec: dict[int, frozenset[str]] = {}
+
+    def count(self, pods: Iterable[Pod]) -> int:
+        """How many nodes could run one of `pods`. A pod that only one node could run adds none."""
+        sets = {id(nodes): nodes for pod in pods if len(nodes := self._nodes_for(pod)) > 1}
+        return len(frozenset().union(*sets.values()))
+
+    def _nodes_for(self, pod: Pod) -> frozenset[str]:
+        spec = pod.spec
+        known = self._by_spec.get(id(spec))
+        if known is None:
+            tolerating = self._selection.tolerating(spec.tolerations)
+            known = self._selection.selected(spec.node_selector, spec.affinity, errors_match=True)
+            if tolerating is not self._selection.names:
+                known &= tolerating
+            self._by_spec[id(spec)] = known
+        return known
+
+
+def _sentence(replicas: _Replicas, node_name: str, average: int) -> str:
+    num_pods = len(replicas.duplicates[node_name]) + 1
+    return f"{num_pods} pods of {replicas.owner} run on node {node_name}, {average} each would spread them evenly"

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
+from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
+from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.pod_order import sort_low_to_high
 
-__all__ = ["RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
+__all__ = ["RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
 
 
 class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
@@ -21,3 +30,40 @@ class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
 def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:
     """Problems of the namespaces and the label selector."""
     return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+
+
+class RemovePodsViolatingInterPodAntiAffinity:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatinginterpodantiaffinity`."""
+
+    def __init__(self, args: RemovePodsViolatingInterPodAntiAffinityArgs, handle: StrategyHandle) -> None:
+        self._shadow = handle.shadow
+        self._evictor = handle.evictor
+        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._spares_namesakes = handle.policy.compatibility == "upstream"
+
+    def deschedule(self, nodes: Sequence[Node]) -> None:
+        """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
+        listed = {
+            node.name: [pod for pod in self._shadow.active_pods_on(node.name) if self._pods.accepts(pod)]
+            for node in nodes
+        }
+        conflicts = AntiAffinityConflicts(nodes, listed, spares_namesakes=self._spares_namesakes)
+        for pods in listed.values():
+            # Evictions only ever end conflicts, so a pod without one now need not be looked at again.
+            if not self._relieve([pod for pod in pods if conflicts.find(pod) is not None], conflicts):
+                return
+
+    def _relieve(self, candidates: Sequence[Pod], conflicts: AntiAffinityConflicts) -> bool:
+        """Evicts those of one node's `candidates` that still conflict in their turn; returns whether to go on after it."""
+        for pod in sort_low_to_high(candidates):
+            conflict = conflicts.find(pod)
+            if conflict is None or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+                continue
+            verdict = self._evictor.request(pod, conflict.sentence)
+            if verdict.reason is Reason.TOTAL_LIMIT:
+                return False
+            if verdict.reason is Reason.NODE_LIMIT:
+                return True
+            if verdict.is_accepted:
+                conflicts.forget(pod)
+        return True

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 import msgspec
 
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, refuse
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -13,8 +20,25 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
+from descheduler.strategies.label_index import LabelIndex
+from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.topology_spread.balance import balancing_transfers
+from descheduler.strategies.topology_spread.constraints import (
+    SpreadConstraint,
+    distinct_constraints,
+    states_constraint,
+)
+from descheduler.strategies.topology_spread.domains import DomainFinder, Domains, sort_domains
 
-__all__ = ["RemovePodsViolatingTopologySpreadConstraintArgs", "default_args", "validate_args"]
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.node_fit import NodeFit, NodeSet
+
+__all__ = [
+    "RemovePodsViolatingTopologySpreadConstraint",
+    "RemovePodsViolatingTopologySpreadConstraintArgs",
+    "default_args",
+    "validate_args",
+]
 
 _CONSTRAINTS = ("DoNotSchedule", "ScheduleAnyway")
 
@@ -52,3 +76,100 @@ def default_args(
         constraints=args.constraints or ("DoNotSchedule",),
         topology_balance_node_fit=args.topology_balance_node_fit is not False,
     )
+
+
+class RemovePodsViolatingTopologySpreadConstraint:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint`."""
+
+    def __init__(self, args: RemovePodsViolatingTopologySpreadConstraintArgs, handle: StrategyHandle) -> None:
+        self._shadow = handle.shadow
+        self._node_fit = handle.node_fit
+        self._evictor = handle.evictor
+        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._whens = frozenset(args.constraints)
+        self._needs_fit = args.topology_balance_node_fit is not False
+        self._takes_highest_first = handle.policy.compatibility == "upstream"
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Marks, constraint by constraint, the pods that make domains too full, then evicts what was marked.
+
+        A marked pod still counts for every other constraint. Pods that may not go count nowhere.
+        """
+        finder = DomainFinder(nodes)
+        marked: dict[int, tuple[Pod, str]] = {}
+        for pods in self._listed_by_namespace(nodes):
+            pods = [pod for pod in pods if self._evictor.filter(pod).is_accepted]
+            index = LabelIndex(pods)
+            for constraint in distinct_constraints(pods, self._whens):
+                for pod, sentence in self._surplus(constraint, finder.find(constraint, index)):
+                    marked.setdefault(id(pod), (pod, sentence))
+        self._evict(list(marked.values()))
+
+    def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[list[Pod]]:
+        """The pods looked at, by namespace; namespaces where nobody states a constraint are left out."""
+        by_namespace: dict[str, list[Pod]] = {}
+        constrained: set[str] = set()
+        for node in nodes:
+            for pod in self._shadow.active_pods_on(node.name):
+                if self._pods.accepts(pod):
+                    by_namespace.setdefault(pod.namespace, []).append(pod)
+                    if pod.spec.topology_spread and states_constraint(pod, self._whens):
+                        constrained.add(pod.namespace)
+        return [pods for namespace, pods in sorted(by_namespace.items()) if namespace in constrained]
+
+    def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
+        """The pods that `constraint` wants gone, each with its sentence."""
+        if domains.skew <= constraint.max_skew:
+            return
+        ordered = sort_domains(
+            {**dict.fromkeys(domains.empty, ()), **domains.pods}, highest_first=self._takes_highest_first
+        )
+        below = _Below(self._node_fit, domains.nodes_below(domains.num_pods / domains.count))
+        for transfer in balancing_transfers([len(domain.pods) for domain in ordered], constraint.max_skew):
+            source = ordered[transfer.source]
+            sentence = (
+                f"{constraint.topology_key}={source.value} is too full: its pods and those of other domains differ by "
+                f"{domains.skew}, {constraint.max_skew} is allowed"
+            )
+            source.pods.sort(key=below.takes)  # those that fit elsewhere go first, from the end
+            leaving = source.pods[-transfer.num_pods :]
+            del source.pods[-transfer.num_pods :]
+            for pod in leaving:
+                if not self._needs_fit or below.takes(pod):
+                    yield pod, sentence
+                else:
+                    self._keep_without_room(pod, constraint)
+
+    def _keep_without_room(self, pod: Pod, constraint: SpreadConstraint) -> None:
+        message = f"the pod fits on no node in a less full domain of {constraint.topology_key}"
+        self._evictor.keep(pod, refuse(Reason.NO_NODE_FITS, message, constraint.topology_key))
+
+    def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
+        full_nodes: set[str] = set()
+        for pod, sentence in marked:
+            if pod.node_name in full_nodes or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+                continue
+            verdict = self._evictor.request(pod, sentence)
+            if verdict.reason is Reason.TOTAL_LIMIT:
+                return
+            if verdict.reason is Reason.NODE_LIMIT:
+                full_nodes.add(pod.node_name)
+
+
+class _Below:
+    """The nodes in domains below average, and which pods they could take; asked again and again for the same pods."""
+
+    def __init__(self, node_fit: NodeFit, nodes: Sequence[Node]) -> None:
+        self._node_fit = node_fit
+        self._nodes = nodes
+        self._node_set: NodeSet | None = None
+        self._answers: dict[int, bool] = {}
+
+    def takes(self, pod: Pod) -> bool:
+        """Whether `pod` fits on one of the nodes other than its own."""
+        known = self._answers.get(id(pod))
+        if known is None:
+            if self._node_set is None:
+                self._node_set = self._node_fit.node_set(self._nodes)
+            known = self._answers[id(pod)] = self._node_fit.fits_any_other(pod, self._node_set)
+        return known

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from descheduler import EvictionAnswer, evaluate
-from descheduler.cluster.dump import snapshot_from_objects
+from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle import decide
 from descheduler.evaluation import Evaluation, evaluation_of
 from descheduler.policy.load import load_policy

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descheduler.kube.token_bucket import TokenBucket
@@ -36,6 +36,7 @@ def test_waiting_as_told_is_enough() -> None:
     assert bucket.try_take() == 0.0
 
 
+@settings(deadline=None)
 @given(qps=st.floats(0.1, 500), burst=st.integers(1, 50), num_calls=st.integers(1, 200))
 def test_calls_in_any_time_never_exceed_burst_plus_rate(qps: float, burst: int, num_calls: int) -> None:
     clock = Clock()

@@ -1,0 +1,107 @@
+"""The bytes of a file or of standard input, in chunks; gzip is undone on a thread of its own, ahead of the reader."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Iterator
+from queue import Empty, Queue
+from typing import BinaryIO
+
+from descheduler.cluster.snapshot import SnapshotError
+
+__all__ = ["read_chunks", "read_lines"]
+
+_CHUNK_BYTES = 1 << 20
+_COMPRESSED_BYTES = 1 << 17
+_NUM_AHEAD = 4
+_GZIP = b"\x1f\x8b"
+
+
+def read_chunks(stream: BinaryIO, source: str) -> Iterator[bytes]:
+    """The content of `stream`, decompressed where it is gzip (also several files in one). Raises SnapshotError."""
+    head = stream.read(_COMPRESSED_BYTES)
+    if not head.startswith(_GZIP):
+        return _plain(stream, head)
+    # zlib works without the interpreter's lock, so on two cores decompression costs no time of its own.
+    return _ahead(_gunzip(stream, head, source))
+
+
+def _plain(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
+    while head:
+        yield head
+        head = stream.read(_CHUNK_BYTES)
+
+
+def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
+    compressed = head
+    while compressed:
+        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        while not member.eof:
+            try:
+                text = member.decompress(compressed, _CHUNK_BYTES)
+            except zlib.error as error:
+                raise SnapshotError(f"{source}: the gzip data is damaged ({error}); copy or take it anew") from error
+            if text:
+                yield text
+            compressed = member.unconsumed_tail or (b"" if member.eof else stream.read(_COMPRESSED_BYTES))
+            if not (compressed or text or member.eof):
+                raise SnapshotError(f"{source}: the gzip data is cut short; copy or take it anew")
+        # Zeros may pad a file to a block, which ends it.
+        compressed = (member.unused_data or stream.read(_COMPRESSED_BYTES)).lstrip(b"\0")
+
+
+def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """`chunks`, produced on a thread that runs at most a few chunks ahead."""
+    ready: Queue[bytes | Exception | None] = Queue(_NUM_AHEAD)
+    is_stopped = threading.Event()
+
+    def produce() -> None:
+        end: Exception | None = None
+        try:
+            for chunk in chunks:
+                if is_stopped.is_set():
+                    return
+                ready.put(chunk)
+        except Exception as error:  # handed to the reader, whose call this is
+            end = error
+        ready.put(end)
+
+    threading.Thread(target=produce, name="gunzip", daemon=True).start()
+    try:
+        while (chunk := ready.get()) is not None:
+            if isinstance(chunk, Exception):
+                raise chunk
+            yield chunk
+    finally:
+        is_stopped.set()
+        # A producer that waits for room gets it, sees that it is stopped and ends.
+        while True:
+            try:
+                ready.get_nowait()
+            except Empty:
+                break
+
+
+def read_lines(chunks: Iterator[bytes], source: str, max_bytes: int) -> Iterator[bytes]:
+    """The lines of `chunks` with their line ends, in the memory of one line. Raises SnapshotError above `max_bytes`."""
+    parts: list[bytes] = []
+    num_bytes = 0
+    for chunk in chunks:
+        start = 0
+        while (end := chunk.find(b"\n", start) + 1) > 0:
+            parts.append(chunk[start:end])
+            yield b"".join(parts)
+            parts, num_bytes, start = [], 0, end
+        if start < len(chunk):
+            parts.append(chunk[start:])
+            num_bytes += len(chunk) - start
+            if num_bytes > max_bytes:
+                raise SnapshotError(f"{source}: {too_large(max_bytes)}")
+    if parts:
+        yield b"".join(parts)
+
+
+def too_large(max_bytes: int) -> str:
+    """What to say of a document above `max_bytes`."""
+    return f"one document is larger than {max_bytes >> 20} MiB; take the dump with descheduler snapshot, a list a line"

@@ -1,0 +1,169 @@
+"""A snapshot from a dump: files, folders or standard input, in JSON, JSON Lines or YAML, compressed or not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import msgspec
+
+from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.chunks import read_chunks
+from descheduler.cluster.dump_documents import read_documents
+from descheduler.cluster.dump_format import DumpHeader, DumpTrailer, read_marker
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.loading import paused_gc
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.snapshot import Snapshot, SnapshotError
+
+__all__ = ["read_dump", "snapshot_from_objects"]
+
+_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".gz")
+
+_decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def read_dump(
+    paths: Sequence[Path | Literal["-"]],
+    *,
+    needed: Iterable[str] = (),
+    skip_broken: bool = False,
+    keep_conditions: bool = True,
+    stdin: BinaryIO | None = None,
+) -> Snapshot:
+    """The snapshot that the files hold together; `-` is `stdin`, by default the standard input of the process.
+
+    Of a folder, all files named like a dump are read, in name order. A broken object is an error naming it, or with
+    `skip_broken` is left out and named in `skipped`. `needed` are the kinds that some rule reads: one that the dump
+    does not hold is named in `warnings`. Raises SnapshotError, in one sentence, for anything but a whole dump.
+    """
+    reader = _Reader(SnapshotBuilder(skip_broken=skip_broken, keep_conditions=keep_conditions))
+    with paused_gc():
+        for path in _files(paths):
+            with _opened(path, stdin) as stream:
+                reader.read(stream, "standard input" if path == "-" else str(path))
+        return reader.finish(", ".join("standard input" if path == "-" else str(path) for path in paths), set(needed))
+
+
+def _files(paths: Sequence[Path | Literal["-"]]) -> Iterator[Path | Literal["-"]]:
+    for path in paths:
+        if path == "-" or not path.is_dir():
+            yield path
+            continue
+        found = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file())
+        if not found:
+            raise SnapshotError(f"{path}: no dump in this folder; files must end in {', '.join(_SUFFIXES)}")
+        yield from found
+
+
+@contextmanager
+def _opened(path: Path | Literal["-"], stdin: BinaryIO | None) -> Iterator[BinaryIO]:
+    source = "standard input" if path == "-" else str(path)
+    try:
+        if path == "-":
+            yield stdin or sys.stdin.buffer
+            return
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise SnapshotError(f"{source}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
+@dataclass
+class _Reader:
+    """Feeds documents to the builder and keeps account of headers and trailers."""
+
+    builder: SnapshotBuilder
+    taken_at: datetime | None = None
+    resource_version: str = ""
+    absent: set[str] = field(default_factory=set)
+
+    def read(self, stream: BinaryIO, source: str) -> None:
+        """Reads one file whole."""
+        header: DumpHeader | None = None
+        num_objects = 0
+        for document, place in read_documents(read_chunks(stream, source), source):
+            self.builder.source = place
+            marker = _marker(document, place)
+            if marker is None:
+                num_objects += self._add(document)
+            elif isinstance(marker, DumpHeader):
+                _require_trailer(header, source)
+                header, num_objects = marker, 0
+                self._note_header(marker, place)
+            else:
+                self._note_trailer(marker, num_objects, place)
+                header = None
+        _require_trailer(header, source)
+
+    def _add(self, document: bytes) -> int:
+        if document.lstrip()[:1] != b"[":
+            return self.builder.add_object(document)
+        try:
+            items = _decode_array(document)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise SnapshotError(f"{self.builder.source}: the array cannot be read: {error}") from error
+        return sum(self.builder.add_object(bytes(item)) for item in items)
+
+    def _note_header(self, header: DumpHeader, place: str) -> None:
+        try:
+            taken_at = datetime.fromisoformat(header.taken_at)
+        except ValueError as error:
+            raise SnapshotError(f"{place}: takenAt {header.taken_at!r} is not a time") from error
+        taken_at = taken_at if taken_at.tzinfo else taken_at.replace(tzinfo=UTC)
+        # Of several dumps, the oldest says how old the whole may be.
+        self.taken_at = min(self.taken_at or taken_at, taken_at)
+
+    def _note_trailer(self, trailer: DumpTrailer, num_objects: int, place: str) -> None:
+        expected = sum(trailer.num_objects.values())
+        if num_objects != expected:
+            raise SnapshotError(
+                f"{place}: the dump holds {num_objects} objects where {expected} were written; take it anew"
+            )
+        self.builder.kinds.update(_known(trailer.num_objects))
+        self.absent.update(_known(trailer.absent_kinds))
+        self.resource_version = trailer.resource_versions.get("Pod", self.resource_version)
+
+    def finish(self, source: str, needed: set[str]) -> Snapshot:
+        """The snapshot of all files. Raises SnapshotError when there is no node in them."""
+        builder = self.builder
+        builder.source = source
+        if not builder.nodes:
+            raise SnapshotError(
+                f"{source}: no nodes; a dump needs them: kubectl get nodes,pods,poddisruptionbudgets,... -A -o json"
+            )
+        for kind in sorted(needed - builder.kinds):
+            builder.warnings.append(_missing(kind, is_absent=kind in self.absent))
+        return builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
+
+
+def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
+    try:
+        return read_marker(document)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(f"{place}: {error}") from error
+
+
+def _require_trailer(header: DumpHeader | None, source: str) -> None:
+    if header is not None:
+        raise SnapshotError(f"{source}: the dump is cut short, its last line is missing; take it anew")
+
+
+def _known(names: Iterable[str]) -> Iterator[str]:
+    """Kind names of the `name.group` keys that stand for a kind that is read."""
+    for key in names:
+        name, _, group = key.partition(".")
+        if name in KINDS and KINDS[name].group == group:
+            yield name
+
+
+def _missing(kind: str, *, is_absent: bool) -> str:
+    if is_absent:
+        return f"the cluster of the dump does not serve {kind}, which an enabled plugin reads"
+    plural = KINDS[kind].path.rpartition("/")[2] if kind in KINDS else kind.lower()
+    return f"the dump holds no {kind}, which an enabled plugin reads: none are assumed; add {plural} to kubectl get"

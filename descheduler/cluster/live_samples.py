@@ -1,0 +1,47 @@
+"""Usage samples from Prometheus, one query a request, for the strategies that measure by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from descheduler.kube.client import KubeClient
+from descheduler.kube.errors import KubeError
+from descheduler.kube.prometheus import PrometheusClient, read_service_account_token
+from descheduler.kube.secrets import read_prometheus_token
+
+__all__ = ["NodeSamples", "read_node_samples"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSamples:
+    """Query → node name → sample; a query that failed is absent and has a sentence among the `warnings`."""
+
+    by_query: Mapping[str, Mapping[str, float]]
+    warnings: tuple[str, ...] = ()
+
+
+def read_node_samples(
+    client: KubeClient, url: str, queries: Iterable[str], *, token_secret: tuple[str, str] | None
+) -> NodeSamples:
+    """The samples of `queries` from the Prometheus server at `url`.
+
+    `token_secret` names the namespace and the Secret that hold the bearer token; without it the token of the service
+    account is used, where there is one. A failure concerns only the strategy that asked, so it becomes a warning.
+    """
+    by_query: dict[str, Mapping[str, float]] = {}
+    warnings: list[str] = []
+    try:
+        token = read_prometheus_token(client, *token_secret) if token_secret else read_service_account_token()
+    except KubeError as error:
+        return NodeSamples({}, (str(error),))
+    prometheus = PrometheusClient(url, token)
+    for query in dict.fromkeys(queries):
+        try:
+            answer = prometheus.query(query)
+        except KubeError as error:
+            warnings.append(f"prometheus query {query!r}: {error}")
+            continue
+        by_query[query] = answer.by_node
+        warnings += answer.warnings
+    return NodeSamples(by_query, tuple(warnings))

@@ -1,0 +1,51 @@
+"""A snapshot of Kubernetes objects that a program holds as dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.kinds import kind_of
+from descheduler.cluster.loading import paused_gc
+from descheduler.cluster.snapshot import Snapshot, SnapshotError
+
+__all__ = ["snapshot_from_objects"]
+
+_encode = msgspec.json.Encoder().encode
+
+
+def snapshot_from_objects(
+    objects: Iterable[Mapping[str, object]], *, skip_broken: bool = False, keep_conditions: bool = True
+) -> Snapshot:
+    """The snapshot of `objects`, lists of them included; kinds that no rule reads are passed over.
+
+    Nothing has to be there: no objects are an empty cluster. Times may be strings or aware datetimes. Raises
+    SnapshotError, naming the object, for what is no Kubernetes object.
+    """
+    builder = SnapshotBuilder("objects", skip_broken=skip_broken, keep_conditions=keep_conditions)
+    with paused_gc():
+        for index, item in enumerate(objects):
+            _add(builder, item, index)
+        return builder.finish()
+
+
+def _add(builder: SnapshotBuilder, item: object, index: int) -> None:
+    if not isinstance(item, Mapping):
+        raise SnapshotError(f"objects[{index}]: a {type(item).__name__} instead of a Kubernetes object as a dict")
+    name, version = item.get("kind"), item.get("apiVersion")
+    if not isinstance(name, str) or not name:
+        raise SnapshotError(f"objects[{index}]: no kind; pass whole Kubernetes objects with apiVersion and kind")
+    kind = kind_of(version if isinstance(version, str) else "", name)
+    if kind is not None:
+        builder.add(kind, _json(item, index, name))
+    elif name.endswith("List"):
+        builder.add_object(_json(item, index, name))
+
+
+def _json(item: Mapping[str, object], index: int, name: str) -> bytes:
+    try:
+        return _encode(item)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SnapshotError(f"objects[{index}] ({printable(name)}) is not plain data: {error}") from error

@@ -1,0 +1,161 @@
+"""Checks that protect pods from eviction: each answers with a refusal, or None when it has nothing against.
+
+DefaultEvictor and MigrationController are conjunctions of such checks; their order only decides which refusal is told.
+Refusals are shared values, since filters run up to a million times in a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.labels import LabelSelector
+from descheduler.model.pod import CRITICAL_PRIORITY, Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+
+__all__ = [
+    "Check",
+    "check_bare_pod",
+    "check_bare_pod_unless_failed",
+    "check_critical_priority",
+    "check_daemon_set",
+    "check_kubelet_pod",
+    "check_local_storage",
+    "check_resource_claims",
+    "check_terminating",
+    "check_volume_claims",
+    "first_refusal",
+    "make_budget_check",
+    "make_priority_check",
+    "make_selector_check",
+    "make_storage_class_check",
+]
+
+Check = Callable[[Pod], Verdict | None]
+"""The refusal of a pod, or None."""
+
+
+def first_refusal(checks: Iterable[Check], pod: Pod) -> Verdict:
+    """The answer of the first of `checks` that has something against `pod`, else acceptance."""
+    for check in checks:
+        verdict = check(pod)
+        if verdict is not None:
+            return verdict
+    return ACCEPTED
+
+
+_MIRROR = refuse(Reason.MIRROR_POD, "it mirrors a static pod of its kubelet")
+_STATIC = refuse(Reason.STATIC_POD, "its kubelet runs it from a source other than the API server")
+_TERMINATING = refuse(Reason.TERMINATING, "it is being deleted")
+_CRITICAL = refuse(Reason.SYSTEM_CRITICAL, f"its priority is system critical ({CRITICAL_PRIORITY} or more)")
+_BARE = refuse(Reason.BARE_POD, "it has no owner that would create it again")
+_BARE_NOT_FAILED = refuse(Reason.BARE_POD, "it has no owner that would create it again, and has not failed")
+_LOCAL_STORAGE = refuse(Reason.LOCAL_STORAGE, "it has a hostPath or emptyDir volume")
+_DAEMON_SET = refuse(Reason.DAEMON_SET, "a DaemonSet owns it")
+_VOLUME_CLAIM = refuse(Reason.PERSISTENT_VOLUME_CLAIM, "it mounts a PersistentVolumeClaim")
+_NO_BUDGET = refuse(Reason.NO_DISRUPTION_BUDGET, "no PodDisruptionBudget covers it")
+_RESOURCE_CLAIMS = refuse(Reason.RESOURCE_CLAIMS, "it uses resource claims")
+_SELECTOR = refuse(Reason.LABEL_SELECTOR, "its labels do not match the evictor's labelSelector")
+
+
+def check_kubelet_pod(pod: Pod) -> Verdict | None:
+    """Refuses mirror pods and static pods."""
+    if not pod.annotations:
+        return None
+    if pod.is_mirror:
+        return _MIRROR
+    return _STATIC if pod.is_static else None
+
+
+def check_terminating(pod: Pod) -> Verdict | None:
+    """Refuses pods with a deletion time."""
+    return None if pod.deleted_at is None else _TERMINATING
+
+
+def check_critical_priority(pod: Pod) -> Verdict | None:
+    """Refuses pods of system-critical priority, whatever the name of their class."""
+    priority = pod.spec.priority
+    return None if priority is None or priority < CRITICAL_PRIORITY else _CRITICAL
+
+
+def make_priority_check(threshold: int) -> Check:
+    """Refuses pods whose priority is `threshold` or more; no priority is below every threshold."""
+    refusal = refuse(Reason.PRIORITY_THRESHOLD, f"its priority reaches the threshold of {threshold}")
+
+    def check(pod: Pod) -> Verdict | None:
+        priority = pod.spec.priority
+        return None if priority is None or priority < threshold else refusal
+
+    return check
+
+
+def check_bare_pod(pod: Pod) -> Verdict | None:
+    """Refuses pods without owners, in any phase."""
+    return None if pod.owners else _BARE
+
+
+def check_bare_pod_unless_failed(pod: Pod) -> Verdict | None:
+    """Refuses pods without owners that have not failed."""
+    return None if pod.owners or pod.phase == "Failed" else _BARE_NOT_FAILED
+
+
+def check_local_storage(pod: Pod) -> Verdict | None:
+    """Refuses pods with `hostPath` or `emptyDir` volumes."""
+    return _LOCAL_STORAGE if pod.spec.has_local_storage else None
+
+
+def check_daemon_set(pod: Pod) -> Verdict | None:
+    """Refuses pods that a DaemonSet owns."""
+    for owner in pod.owners:
+        if owner.kind == "DaemonSet":
+            return _DAEMON_SET
+    return None
+
+
+def check_volume_claims(pod: Pod) -> Verdict | None:
+    """Refuses pods that mount a PersistentVolumeClaim."""
+    return _VOLUME_CLAIM if pod.claim_names else None
+
+
+def check_resource_claims(pod: Pod) -> Verdict | None:
+    """Refuses pods that use resource claims."""
+    return _RESOURCE_CLAIMS if pod.spec.has_resource_claims else None
+
+
+def make_storage_class_check(snapshot: Snapshot, protected: Collection[str]) -> Check:
+    """Refuses pods that mount a claim of a `protected` storage class, or one whose class cannot be told."""
+
+    def check(pod: Pod) -> Verdict | None:
+        for name in pod.claim_names:
+            claim = snapshot.claims.get((pod.namespace, name))
+            subject = f"{pod.namespace}/{name}"
+            if claim is None or not claim.storage_class:
+                message = f"the storage class of its PersistentVolumeClaim {name} is unknown"
+            elif claim.storage_class in protected:
+                message = f"its PersistentVolumeClaim {name} is of the protected storage class {claim.storage_class}"
+            else:
+                continue
+            return refuse(Reason.PERSISTENT_VOLUME_CLAIM, message, subject)
+        return None
+
+    return check
+
+
+def make_budget_check(snapshot: Snapshot) -> Check:
+    """Refuses pods that no PodDisruptionBudget of the snapshot covers."""
+    covered: dict[tuple[str, int], bool] = {}
+
+    def check(pod: Pod) -> Verdict | None:
+        # Equal labels are one object in a snapshot, so its identity stands for them.
+        key = pod.namespace, id(pod.labels)
+        is_covered = covered.get(key)
+        if is_covered is None:
+            is_covered = covered[key] = bool(snapshot.budgets_of(pod))
+        return None if is_covered else _NO_BUDGET
+
+    return check
+
+
+def make_selector_check(selector: LabelSelector) -> Check:
+    """Refuses pods whose labels `selector` does not match."""
+    return lambda pod: None if selector.matches(pod.labels) else _SELECTOR

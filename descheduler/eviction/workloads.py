@@ -1,0 +1,87 @@
+"""Which workload a pod belongs to, how many replicas it wants, and how many of them may be away at once.
+
+Mirrors koordinator-sh/koordinator 1.8 `pkg/descheduler/controllers/migration/controllerfinder` and
+`.../migration/util`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.objects import Workload
+from descheduler.model.pod import Pod
+
+__all__ = ["Workloads", "allowed_at_once"]
+
+
+def allowed_at_once(replicas: int, share: int | str | None) -> int:
+    """How many of `replicas` may migrate, or be unavailable, at the same time.
+
+    `share` is a number or a percentage such as `10%`, rounded down and at least 1. Without it a tenth of more than ten
+    replicas, 2 of four to ten, and 1 of fewer. Never above `replicas`, so 0 for a workload that is not known.
+    """
+    if share is None:
+        allowed = replicas // 10 if replicas > 10 else 2 if replicas >= 4 else 1
+    else:
+        allowed = replicas * int(share.removesuffix("%")) // 100 if isinstance(share, str) else share
+        allowed = allowed or 1
+    return min(allowed, replicas)
+
+
+class Workloads:
+    """The workloads of one snapshot, found through controller owners."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._unavailable: dict[str, frozenset[tuple[str, str]]] = {}
+
+    def of(self, pod: Pod) -> Workload | None:
+        """The workload that decides the replicas of `pod`: the Deployment behind a ReplicaSet, else the controller.
+
+        None without a controller, and for one that was not read: a batch Job, a foreign kind, a deleted object.
+        """
+        controller = pod.controller
+        workload = None if controller is None else self._snapshot.workloads.get(controller.uid)
+        deployment = None if workload is None else _deployment_of(workload)
+        return workload if deployment is None else self._snapshot.workloads.get(deployment)
+
+    def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
+        """Namespace and name of the pods of `workload` that have finished, are being deleted or are not ready.
+
+        The pods of all ReplicaSets of a Deployment count.
+        """
+        known = self._unavailable.get(workload.uid)
+        if known is None:
+            uids = (workload.uid, *self._replica_sets.get(workload.uid, ()))
+            pods = (pod for uid in uids for pod in self._pods.get(uid, ()))
+            known = self._unavailable[workload.uid] = frozenset(
+                (pod.namespace, pod.name) for pod in pods if pod.is_terminal or pod.is_terminating or not pod.is_ready
+            )
+        return known
+
+    @cached_property
+    def _replica_sets(self) -> dict[str, list[str]]:
+        """UID of a Deployment → UIDs of its ReplicaSets."""
+        by_deployment: dict[str, list[str]] = {}
+        for workload in self._snapshot.workloads.values():
+            deployment = _deployment_of(workload)
+            if deployment is not None:
+                by_deployment.setdefault(deployment, []).append(workload.uid)
+        return by_deployment
+
+    @cached_property
+    def _pods(self) -> dict[str, list[Pod]]:
+        """UID of an owner → the pods that name it."""
+        by_owner: dict[str, list[Pod]] = {}
+        for pod in self._snapshot.pods:
+            for owner in pod.owners:
+                by_owner.setdefault(owner.uid, []).append(pod)
+        return by_owner
+
+
+def _deployment_of(workload: Workload) -> str | None:
+    """UID of the Deployment that controls a ReplicaSet, or None."""
+    if workload.kind != "ReplicaSet":
+        return None
+    return next((owner.uid for owner in workload.owners if owner.controller and owner.kind == "Deployment"), None)

@@ -1,0 +1,52 @@
+"""What the documents of this program have in common, and the identities they name."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+__all__ = ["API_VERSION", "ApiVersion", "Fields", "PodReference", "PolicyIdentity", "SnapshotIdentity"]
+
+ApiVersion = Literal["descheduler.plan/v1"]
+
+API_VERSION: ApiVersion = "descheduler.plan/v1"
+"""Grows with every change that a reader of the documents could notice."""
+
+
+class Fields(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Base of every object in a document: names in camel case, no field optional, no other field allowed."""
+
+
+class PodReference(Fields, frozen=True):
+    """One pod of the snapshot. `uid` tells it from a later pod of the same name."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+class PolicyIdentity(Fields, frozen=True):
+    """The policy that was run. `digest` is the SHA-256 of its content, independent of layout and comments."""
+
+    path: str
+    digest: str
+    kind: Literal["DeschedulerPolicy", "DeschedulerConfiguration"]
+    compatibility: Literal["upstream", "fixed"]
+
+
+class SnapshotIdentity(Fields, frozen=True):
+    """The view of the cluster that was judged. `age_seconds` is its age when it was judged.
+
+    `taken_at` and `age_seconds` are null for a dump that does not say when it was made. `skipped_objects` are the
+    broken objects that were left out on request, one sentence each.
+    """
+
+    source: str
+    resource_version: str
+    taken_at: datetime | None
+    age_seconds: float | None
+    num_nodes: int
+    num_pods: int
+    skipped_objects: tuple[str, ...]

@@ -1,0 +1,127 @@
+"""The document `Outcome`: what became of a plan that was carried out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Literal, Protocol, get_args
+
+import msgspec
+
+from descheduler.report.document import API_VERSION, ApiVersion, Fields, PodReference
+from descheduler.report.plan_document import Plan
+
+__all__ = ["EvictionResult", "ExecutedEviction", "Outcome", "PlannedEviction", "ResultKind", "make_outcome"]
+
+ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-attempted"]
+
+_KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
+
+
+class PlannedEviction(Protocol):
+    """The eviction that was to be made; see `descheduler.migration.planned`."""
+
+    @property
+    def namespace(self) -> str:
+        """The pod's namespace."""
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+
+    @property
+    def uid(self) -> str:
+        """The pod's uid."""
+
+    @property
+    def node(self) -> str:
+        """Where it ran."""
+
+    @property
+    def profile(self) -> str:
+        """In whose name it was requested."""
+
+    @property
+    def plugin(self) -> str:
+        """The plugin that requested it."""
+
+
+class ExecutedEviction(Protocol):
+    """How one eviction ended; see `descheduler.migration.outcome`. The enums' values are the words of the document."""
+
+    @property
+    def eviction(self) -> PlannedEviction:
+        """What was to be done."""
+
+    @property
+    def kind(self) -> Enum:
+        """How it ended."""
+
+    @property
+    def code(self) -> Enum:
+        """Why it ended so."""
+
+    @property
+    def message(self) -> str:
+        """One sentence."""
+
+    @property
+    def status_code(self) -> int:
+        """HTTP status of the last answer, 0 without one."""
+
+    @property
+    def num_attempts(self) -> int:
+        """Calls made."""
+
+
+class EvictionResult(Fields, frozen=True):
+    """How one eviction ended. `status_code` is 0 when no answer came, `num_attempts` counts the calls made."""
+
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    result: ResultKind
+    code: str
+    message: str
+    status_code: int
+    num_attempts: int = msgspec.field(name="attempts")
+
+
+class Outcome(Fields, frozen=True):
+    """A plan and what became of it. `results` stand in the order of request; `counts` has every kind."""
+
+    api_version: ApiVersion
+    kind: Literal["Outcome"]
+    plan: Plan
+    results: tuple[EvictionResult, ...]
+    counts: Mapping[ResultKind, int]
+
+
+def make_outcome(plan: Plan, executed: Sequence[ExecutedEviction]) -> Outcome:
+    """The document about `plan` and the evictions made for it."""
+    results = tuple(_result(eviction) for eviction in executed)
+    counts = Counter(result.result for result in results)
+    return Outcome(
+        api_version=API_VERSION,
+        kind="Outcome",
+        plan=plan,
+        results=results,
+        counts={kind: counts[kind] for kind in _KINDS.values()},
+    )
+
+
+def _result(executed: ExecutedEviction) -> EvictionResult:
+    eviction = executed.eviction
+    return EvictionResult(
+        pod=PodReference(namespace=eviction.namespace, name=eviction.name, uid=eviction.uid),
+        node=eviction.node,
+        profile=eviction.profile,
+        plugin=eviction.plugin,
+        result=_KINDS[str(executed.kind.value)],
+        code=str(executed.code.value),
+        message=executed.message,
+        status_code=executed.status_code,
+        num_attempts=executed.num_attempts,
+    )

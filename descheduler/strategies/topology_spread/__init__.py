@@ -1,0 +1,1 @@
+"""The parts of RemovePodsViolatingTopologySpreadConstraint: which constraints, which domains, how many pods move."""

@@ -1,0 +1,1 @@
+"""Figures: speed and memory, printed by `make bench`. No test depends on them."""

@@ -1,0 +1,70 @@
+"""Decoding a paged list of pods: this program, `json`, and the official client's models."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+
+from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.generate import generate_cluster
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.loading import paused_gc
+from tests.bench.measure import in_own_process, megabytes
+
+_NODES_PER_POD = 5000 / 150_000
+
+
+def _pod_pages(pods: int) -> Iterator[bytes]:
+    pages = generate_cluster(nodes=int(pods * _NODES_PER_POD), pods=pods, seed=1)
+    return (page for page in pages if page.startswith(b'{"kind":"PodList"'))
+
+
+def _decode(pods: int) -> Sequence[float]:
+    """Pods, seconds of decoding alone, and bytes of resident memory that decoding added."""
+    builder = SnapshotBuilder("bench", keep_conditions=False)
+    seconds, before = 0.0, 0
+    with paused_gc():
+        for page in _pod_pages(pods):
+            before = before or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            started = time.perf_counter()
+            builder.add_page(KINDS["Pod"], page)
+            seconds += time.perf_counter() - started
+    added = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return len(builder.pods), seconds, added * 1024
+
+
+def _decode_json(pods: int) -> Sequence[float]:
+    seconds, decoded = 0.0, 0
+    for page in _pod_pages(pods):
+        started = time.perf_counter()
+        decoded += len(json.loads(page)["items"])
+        seconds += time.perf_counter() - started
+    return decoded, seconds
+
+
+def _decode_official(pods: int) -> Sequence[float]:
+    from kubernetes.client import ApiClient
+
+    api = ApiClient()
+    seconds, decoded = 0.0, 0
+    for page in _pod_pages(pods):
+        started = time.perf_counter()
+        answer = SimpleNamespace(data=page.decode())
+        decoded += len(api.deserialize(answer, "V1PodList", "application/json").items)
+        seconds += time.perf_counter() - started
+    return decoded, seconds
+
+
+def report(pods: int, slice_of: int) -> None:
+    """Prints pods a second of all three, and the memory that the decoded pods take."""
+    ours = in_own_process(_decode, pods)
+    count, seconds, added = ours.figures
+    rate = count / seconds
+    print(f"decode {count:,.0f} pods, paged: {rate:,.0f} pods/s, {megabytes(int(added))} beside the page")
+    for name, work in (("json.loads", _decode_json), ("official client", _decode_official)):
+        other_count, other_seconds = in_own_process(work, slice_of).figures
+        other_rate = other_count / other_seconds
+        print(f"  {name}, {other_count:,.0f} pods: {other_rate:,.0f} pods/s ({rate / other_rate:.1f} times slower)")

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from descheduler.kube.events import PodEvent
+from descheduler.migration.announce import EvictionAnnouncer
+from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from tests.migration.worlds import make_eviction
+
+
+class Written(list[PodEvent]):
+    """An event sink that keeps what it gets."""
+
+    def record(self, event: PodEvent) -> None:
+        self.append(event)
+
+
+def announce(
+    kind: OutcomeKind, code: OutcomeCode = OutcomeCode.DONE, *, failures: bool = True, reason: str = ""
+) -> list[PodEvent]:
+    written = Written()
+    outcome = Outcome(make_eviction("cart", reason=reason), kind, code, "text")
+    EvictionAnnouncer(written, failures=failures).record(outcome)
+    return written
+
+
+def test_eviction_is_announced_under_the_name_of_its_strategy() -> None:
+    assert announce(OutcomeKind.EVICTED) == [
+        PodEvent(
+            "shop",
+            "cart",
+            "uid-cart",
+            "Normal",
+            "PodLifeTime",
+            "Descheduled",
+            "pod eviction from n1 node by sigs.k8s.io/descheduler",
+        )
+    ]
+
+
+def test_reason_of_the_request_wins_over_the_strategy() -> None:
+    assert announce(OutcomeKind.EVICTED, reason="TooOld")[0].reason == "TooOld"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        pytest.param(OutcomeKind.REFUSED, OutcomeCode.BUDGET, id="refused by a budget"),
+        pytest.param(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, id="failed"),
+        pytest.param(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.LIMIT, id="stopped by a limit"),
+    ],
+)
+def test_failure_is_announced_only_when_asked_for(kind: OutcomeKind, code: OutcomeCode) -> None:
+    note = "pod eviction from n1 node by sigs.k8s.io/descheduler failed: text"
+    warning = PodEvent("shop", "cart", "uid-cart", "Warning", "EvictionFailed", "Descheduled", note)
+
+    assert announce(kind, code) == [warning]
+    assert announce(kind, code, failures=False) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        pytest.param(OutcomeKind.GONE, OutcomeCode.POD_GONE, id="gone by itself"),
+        pytest.param(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, id="handed over"),
+        pytest.param(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.STOPPED, id="never asked for"),
+    ],
+)
+def test_pod_that_was_not_touched_is_not_announced(kind: OutcomeKind, code: OutcomeCode) -> None:
+    assert announce(kind, code) == []

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from descheduler.eviction.limits import EvictionLimits
+from descheduler.migration.limits import LimitLedger, Room
+from tests.migration.worlds import make_eviction
+
+
+def test_eviction_in_flight_may_still_make_room() -> None:
+    ledger = LimitLedger(EvictionLimits(total=1))
+    ledger.book(make_eviction("a"))
+
+    assert ledger.room_for(make_eviction("b"))[0] is Room.AWAITED
+
+
+@pytest.mark.parametrize(("counts", "room"), [(True, Room.FULL), (False, Room.FREE)])
+def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
+    ledger = LimitLedger(EvictionLimits(total=1))
+    ledger.book(make_eviction("a"))
+
+    ledger.settle(make_eviction("a"), counts=counts)
+
+    assert ledger.room_for(make_eviction("b"))[0] is room
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        pytest.param(
+            EvictionLimits(total=0), "maximum number of evicted pods per a descheduling cycle reached", id="all"
+        ),
+        pytest.param(EvictionLimits(per_node=0), "maximum number of evicted pods per node reached", id="node"),
+        pytest.param(
+            EvictionLimits(per_namespace=0), "maximum number of evicted pods per namespace reached", id="namespace"
+        ),
+    ],
+)
+def test_limit_is_named_as_metrics_label_it(limits: EvictionLimits, text: str) -> None:
+    assert LimitLedger(limits).room_for(make_eviction("a")) == (Room.FULL, text)
+
+
+def test_pod_bound_nowhere_meets_no_node_limit() -> None:
+    ledger = LimitLedger(EvictionLimits(per_node=0))
+
+    assert ledger.room_for(make_eviction("a", node=""))[0] is Room.FREE

@@ -1,0 +1,119 @@
+"""Builders and stand-ins for tests of the executor: planned evictions, a scripted API, a clock that stands still."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable
+
+from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.kube.status import StatusCause
+from descheduler.migration.outcome import Outcome
+from descheduler.migration.planned import PlannedEviction
+
+__all__ = ["Clock", "Heard", "ScriptedApi", "make_eviction", "no_answer", "no_disruption", "wait_told"]
+
+EVICTED = EvictionResponse(201)
+
+
+def make_eviction(
+    name: str,
+    *,
+    namespace: str = "shop",
+    node: str = "n1",
+    uid: str | None = None,
+    reason: str = "",
+    repeated: bool = False,
+    request_evict_only: bool = False,
+) -> PlannedEviction:
+    """An eviction that plugin PodLifeTime of profile p asked for."""
+    return PlannedEviction(
+        namespace=namespace,
+        name=name,
+        uid=f"uid-{name}" if uid is None else uid,
+        node=node,
+        profile="p",
+        plugin="PodLifeTime",
+        reason=reason,
+        repeated=repeated,
+        request_evict_only=request_evict_only,
+    )
+
+
+def no_disruption() -> EvictionResponse:
+    """A budget stands against it."""
+    cause = StatusCause("DisruptionBudget", "The disruption budget b needs 3 healthy pods and has 3 currently")
+    return EvictionResponse(429, "TooManyRequests", "Cannot evict pod.", (cause,))
+
+
+def wait_told(seconds: float) -> EvictionResponse:
+    """The server asks to come back."""
+    return EvictionResponse(429, "TooManyRequests", "busy", retry_after_seconds=seconds)
+
+
+def no_answer(pod_state: PodState) -> EvictionResponse:
+    """The connection was lost, and a second look found this."""
+    return EvictionResponse(0, message="connection lost", pod_state=pod_state)
+
+
+class Clock:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.on_sleep: Callable[[], None] = lambda: None
+
+    def now(self) -> float:
+        """The time in seconds."""
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        """Passes the time."""
+        self.seconds += seconds
+        self.on_sleep()
+
+
+class ScriptedApi:
+    """Answers each call for a pod with the next of its responses, then with success; keeps the calls."""
+
+    def __init__(self, clock: Clock | None = None, **responses: list[EvictionResponse | Exception]) -> None:
+        self._clock = clock or Clock()
+        self._responses = defaultdict(deque, {name: deque(scripted) for name, scripted in responses.items()})
+        self._lock = threading.Lock()
+        self.calls: list[tuple[str, float]] = []
+        """Pod names with the time of the call, in order of starting."""
+        self.requests: list[tuple[str, str, int | None, str, bool]] = []
+        self.before_answer: Callable[[str], None] = lambda name: None
+
+    @property
+    def names(self) -> list[str]:
+        """Pod names in order of starting."""
+        return [name for name, _ in self.calls]
+
+    def evict(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_period_seconds: int | None,
+        annotations_reason: str,
+        dry_run: bool = False,
+    ) -> EvictionResponse:
+        """The next response scripted for the pod."""
+        with self._lock:
+            self.calls.append((name, self._clock.now()))
+            self.requests.append((f"{namespace}/{name}", uid, grace_period_seconds, annotations_reason, dry_run))
+            response = self._responses[name].popleft() if self._responses[name] else EVICTED
+        self.before_answer(name)
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+
+class Heard(list[Outcome]):
+    """An outcome sink that keeps what it hears."""
+
+    def record(self, outcome: Outcome) -> None:
+        """Keeps it."""
+        self.append(outcome)

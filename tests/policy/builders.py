@@ -1,0 +1,43 @@
+"""Small policy documents with one line per fact that matters."""
+
+from __future__ import annotations
+
+import textwrap
+
+from descheduler.policy.load import inspect_policy
+from descheduler.policy.problems import PolicyError
+from descheduler.strategies.registry import REGISTRY
+
+UPSTREAM = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n"
+"""Two lines: what follows starts on line 3."""
+KOORDINATOR = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerConfiguration\n"
+
+
+def upstream(body: str = "") -> str:
+    """A DeschedulerPolicy with `body` from line 3 on."""
+    return UPSTREAM + textwrap.dedent(body)
+
+
+def koordinator(body: str = "") -> str:
+    """A DeschedulerConfiguration with `body` from line 3 on."""
+    return KOORDINATOR + textwrap.dedent(body)
+
+
+def with_args(plugin: str, args: str) -> str:
+    """A DeschedulerPolicy that configures `plugin`, on line 6, with `args` in flow style, on line 7 from column 11."""
+    return upstream(f"profiles:\n- name: p\n  pluginConfig:\n  - name: {plugin}\n    args: {args}\n")
+
+
+def messages(text: str) -> list[str]:
+    """Every problem of `text` that keeps it from loading, or from being built."""
+    try:
+        loaded = inspect_policy(text, REGISTRY, name="policy.yaml")
+    except PolicyError as error:
+        return [str(problem) for problem in error.problems]
+    return [str(problem) for problem in loaded.profile_problems]
+
+
+def warnings(text: str) -> list[str]:
+    """Every warning about `text`."""
+    loaded = inspect_policy(text, REGISTRY, name="policy.yaml")
+    return [str(warning) for warning in loaded.policy.warnings]
