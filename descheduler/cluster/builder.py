@@ -117,7 +117,7 @@ class SnapshotBuilder:
             return sum(self.add_object(bytes(item)) for item in self._items(block))
         if name == "Status" and version == "v1":
             raise SnapshotError(
-                f"{self.source}: holds an answer of the API server instead of objects: {printable(header.message or '')}"
+                f"{self.source}: an answer of the API server instead of objects: {printable(header.message or '')}"
             )
         if not name:
             raise SnapshotError(f"{self.source}: an object without kind; a dump holds whole Kubernetes objects")

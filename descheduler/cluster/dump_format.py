@@ -19,22 +19,22 @@ _HEAD_BYTES = 200
 class DumpHeader(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The first line. `taken_at` is RFC 3339; `kinds` are those that were asked for, as `name.group`."""
 
+    api_version: str
+    kind: str
     taken_at: str
     kinds: tuple[str, ...]
     server_version: str = ""
     source: str = ""
-    api_version: str = ""
-    kind: str = ""
 
 
 class DumpTrailer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The last line: `name.group` of a kind → number of its objects, and → the version its list was read at."""
 
+    api_version: str
+    kind: str
     num_objects: dict[str, int]
     resource_versions: dict[str, str] = {}
     absent_kinds: tuple[str, ...] = ()
-    api_version: str = ""
-    kind: str = ""
 
 
 class _Marker(msgspec.Struct, rename="camel"):

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 __all__ = ["redact"]
 
-Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
-
 _METADATA_NOISE = ("managedFields", "selfLink")
 # Annotations in which tools keep the manifest that they applied, environment included.
 _MANIFEST_MARKS = ("last-applied", "/applied", "/original")
@@ -20,7 +18,7 @@ _CONTAINER_FIELDS = frozenset(
         *("env", "envFrom", "volumeDevices", "targetContainerName"),
     }
 )
-_SECRET_FIELDS = frozenset({"command", "args", "volumeAttributes", "httpHeaders"})
+_SECRET_FIELDS = frozenset({"command", "args", "volumeAttributes", "httpHeaders", "attachmentMetadata"})
 # Volumes that no scheduling rule looks at; the token mounts among them differ from pod to pod.
 _IDLE_VOLUMES = ("projected", "downwardAPI", "configMap", "secret")
 _STATUS_FIELDS = {
@@ -50,11 +48,13 @@ _CONTAINER_STATUS_FIELDS = frozenset(
 _NODE_IDENTIFIERS = ("machineID", "systemUUID", "bootID")
 
 
-def redact(kind: str, obj: dict[str, Value]) -> dict[str, Value]:
+def redact(kind: str, obj: dict[str, object]) -> dict[str, object]:
     """`obj` without what a dump must not hold; changes and returns it. Raises ValueError for a Secret or ConfigMap."""
     if kind in ("Secret", "ConfigMap") or obj.get("kind") in ("Secret", "ConfigMap"):
         raise ValueError(f"a {kind} never goes into a dump")
     _walk(obj)
+    if kind == "StorageClass":
+        obj.pop("parameters", None)
     status = obj.get("status")
     if isinstance(status, dict) and kind in _STATUS_FIELDS:
         kept = _STATUS_FIELDS[kind]
@@ -63,7 +63,7 @@ def redact(kind: str, obj: dict[str, Value]) -> dict[str, Value]:
     return obj
 
 
-def _walk(value: Value) -> None:
+def _walk(value: object) -> None:
     if isinstance(value, list):
         for item in value:
             _walk(item)
@@ -71,10 +71,9 @@ def _walk(value: Value) -> None:
     if not isinstance(value, dict):
         return
     for name in _SECRET_FIELDS & value.keys():
-        del value[name]
-    # Messages quote what a program printed last, which may be anything.
-    if isinstance(value.get("message"), str):
-        del value["message"]
+        # A label may bear such a name, but its value is a string.
+        if not isinstance(value[name], str):
+            del value[name]
     for name, member in value.items():
         if name == "metadata" and isinstance(member, dict):
             _shorten_metadata(member)
@@ -84,12 +83,18 @@ def _walk(value: Value) -> None:
             value[name] = [_without_value(item) for item in member]
         elif name == "volumes" and isinstance(member, list):
             value[name] = [item for item in member if not _is_idle(item)]
+        elif name == "flexVolume" and isinstance(member, dict):
+            member.pop("options", None)
+        elif name == "conditions" and isinstance(member, list):
+            value[name] = [_without_message(item) for item in member]
+        elif name in ("waiting", "terminated"):
+            value[name] = _without_message(member)
     for member in value.values():
         if isinstance(member, (dict, list)):
             _walk(member)
 
 
-def _shorten_metadata(metadata: dict[str, Value]) -> None:
+def _shorten_metadata(metadata: dict[str, object]) -> None:
     for name in _METADATA_NOISE:
         metadata.pop(name, None)
     annotations = metadata.get("annotations")
@@ -97,27 +102,34 @@ def _shorten_metadata(metadata: dict[str, Value]) -> None:
         metadata["annotations"] = {key: text for key, text in annotations.items() if not _is_manifest(key, text)}
 
 
-def _is_manifest(key: str, text: Value) -> bool:
+def _is_manifest(key: str, text: object) -> bool:
     return any(mark in key for mark in _MANIFEST_MARKS) or (isinstance(text, str) and '"env"' in text)
 
 
-def _container(container: Value) -> Value:
+def _container(container: object) -> object:
     if not isinstance(container, dict):
         return container
     return {name: value for name, value in container.items() if name in _CONTAINER_FIELDS}
 
 
-def _without_value(variable: Value) -> Value:
+def _without_value(variable: object) -> object:
     if not isinstance(variable, dict):
         return None
     return {name: value for name, value in variable.items() if name in ("name", "valueFrom")}
 
 
-def _is_idle(volume: Value) -> bool:
+def _without_message(state: object) -> object:
+    """A condition or state without its message, which quotes what a program printed last: that may be anything."""
+    if not isinstance(state, dict):
+        return state
+    return {name: value for name, value in state.items() if name != "message"}
+
+
+def _is_idle(volume: object) -> bool:
     return isinstance(volume, dict) and any(source in volume for source in _IDLE_VOLUMES)
 
 
-def _shorten_status(status: dict[str, Value]) -> None:
+def _shorten_status(status: dict[str, object]) -> None:
     for name in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         containers = status.get(name)
         if isinstance(containers, list):

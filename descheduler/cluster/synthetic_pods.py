@@ -137,7 +137,14 @@ def _managed_fields(manager: str, subresource: str) -> JsonObject:
             }
         }
     else:
-        container = {"f:image": {}, "f:name": {}, "f:ports": {}, "f:resources": {}, "f:readinessProbe": {}, "f:env": {}}
+        container: JsonObject = {
+            "f:image": {},
+            "f:name": {},
+            "f:ports": {},
+            "f:resources": {},
+            "f:readinessProbe": {},
+            "f:env": {},
+        }
         owned = {
             "f:metadata": {"f:generateName": {}, "f:labels": {".": {}, "f:app": {}}, "f:ownerReferences": {}},
             "f:spec": {

@@ -14,19 +14,19 @@ from descheduler.cluster.builder import printable
 from descheduler.cluster.dump_format import API_VERSION, DumpHeader, DumpTrailer
 from descheduler.cluster.dump_kinds import REFUSED_KINDS, kind_key
 from descheduler.cluster.kinds import Kind
-from descheduler.cluster.redaction import Value, redact
+from descheduler.cluster.redaction import redact
 from descheduler.cluster.snapshot import SnapshotError
 
 __all__ = ["DumpWriter", "write_dump"]
 
-# The tenth and following bytes of a gzip file are data; before them, no name and no time, so that equal dumps are equal.
+# This way zlib writes neither a name nor a time into the header, so that equal dumps are equal bytes.
 _GZIP = zlib.MAX_WBITS | 16
 
 
 class _Page(msgspec.Struct, rename="camel"):
     kind: str = ""
     api_version: str = ""
-    items: list[dict[str, Value]] | None = None
+    items: list[dict[str, object]] | None = None
 
 
 _decode_page = msgspec.json.Decoder(_Page).decode
@@ -123,10 +123,10 @@ class DumpWriter:
 
 
 def write_dump(
-    lists: Iterable[tuple[Kind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
+    lists: Sequence[tuple[Kind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
 ) -> None:
     """Writes the pages of each kind, as they are at hand, to `out`. Raises as `DumpWriter`."""
-    writer = DumpWriter(out, taken_at, (), source=source)
+    writer = DumpWriter(out, taken_at, [kind for kind, _ in lists], source=source)
     for kind, pages in lists:
         writer.begin(kind)
         for page in pages:

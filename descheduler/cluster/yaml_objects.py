@@ -80,7 +80,7 @@ class _Reader:
                 self._anchors.clear()
                 value = self._value(first, 0)
                 if value is not None:
-                    yield msgspec.json.encode(value), first.start_mark.line + 1
+                    yield msgspec.json.encode(value), first.start_mark.line + 1 if first.start_mark else 1
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
         if depth > _MAX_DEPTH:

@@ -27,7 +27,7 @@ class MigratingPods:
         self._adopt_jobs()
 
     def has(self, pod: Pod) -> bool:
-        """Whether `pod`, or one of its name, is on the move: a StatefulSet's new pod waits for the job of the old one."""
+        """Whether `pod`, or one of its name, moves: a StatefulSet's new pod waits for the job of the old one."""
         self._follow()
         return pod.uid in self._uids or (pod.namespace, pod.name) in self._keys
 

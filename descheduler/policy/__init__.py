@@ -1,1 +1,1 @@
-"""Policy documents of both kinds, in and out: decoding with places, validation, defaults. Nothing here runs a plugin."""
+"""Policy documents of both kinds, in and out: decoding with places, validation and defaults. Runs no plugin."""

@@ -51,13 +51,19 @@ class Checks:
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """`problems` by place; those of the whole document come first.
 
-    Of several for one field at one place the first stays. The others are usually its consequence: a name that is no
-    string is an unknown name, too.
+    What is said about a field, or a part of it, at a place where the field already has a problem is left out: it is
+    usually the consequence, as a name that is no string is an unknown name, too.
     """
-    first: dict[tuple[str, int | None, int | None], Problem] = {}
+    kept: dict[tuple[int, int], list[Problem]] = {}
     for problem in problems:
-        first.setdefault((problem.field, problem.line, problem.column), problem)
-    return tuple(sorted(first.values(), key=lambda problem: (problem.line or 0, problem.column or 0)))
+        here = kept.setdefault((problem.line or 0, problem.column or 0), [])
+        if not any(_covers(earlier.field, problem.field) for earlier in here):
+            here.append(problem)
+    return tuple(problem for place in sorted(kept) for problem in kept[place])
+
+
+def _covers(field: str, other: str) -> bool:
+    return field == other or bool(field and other.startswith((f"{field}.", f"{field}[")))
 
 
 def compatibility_of(checks: Checks, text: str, default: Compatibility) -> Compatibility:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["PolicyError", "Problem", "did_you_mean", "shown", "spelled"]
+__all__ = ["PolicyError", "Problem", "did_you_mean", "escaped", "shown", "spelled"]
 
 _LONGEST_SHOWN = 80
 
@@ -42,10 +42,14 @@ class PolicyError(ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def escaped(text: str) -> str:
+    """`text` with everything that does not print escaped."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
 def spelled(text: str) -> str:
     """`text` with everything that does not print escaped, and shortened, so that it cannot forge or flood output."""
-    short = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
-    return short if short.isprintable() else repr(short)[1:-1]
+    return escaped(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "...")
 
 
 def shown(text: str) -> str:

@@ -21,7 +21,7 @@ from descheduler.policy.document import (
     to_plain,
 )
 from descheduler.policy.json_document import parse_json
-from descheduler.policy.problems import PolicyError, Problem, spelled
+from descheduler.policy.problems import PolicyError, Problem, escaped, spelled
 from descheduler.policy.yaml_document import parse_yaml
 
 __all__ = ["digest_of", "read_document"]
@@ -34,7 +34,7 @@ def read_document(source: Path | str | Mapping[str, object], name: str | None) -
 
     `name` stands for the file in messages. Raises PolicyError with one problem when there is no document to be had.
     """
-    path = spelled(name or (str(source) if isinstance(source, Path) else "<policy>"))
+    path = escaped(name or (str(source) if isinstance(source, Path) else "<policy>"))
     try:
         if isinstance(source, Mapping):
             return Document(path, _Importer().node(source, 0), "object")

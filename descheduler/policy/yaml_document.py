@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import yaml
 
-from descheduler.policy.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node, measured
 from descheduler.model.yaml_scalars import ScalarError, key_text, resolve_plain, resolve_tagged
+from descheduler.policy.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node, measured
 
 __all__ = ["parse_yaml"]
 

@@ -47,7 +47,7 @@ class AntiAffinityConflicts:
         self._partners_by_group: dict[int, list[_Partners]] = {}
 
     def find(self, pod: Pod) -> Conflict | None:
-        """The first conflict of `pod` in the order of its terms. A malformed term ends the search, as upstream has it."""
+        """The first conflict of `pod` in the order of its terms; a malformed term ends the search, as upstream does."""
         affinity = pod.spec.affinity
         if affinity is None:
             return None

@@ -11,7 +11,7 @@ __all__ = ["LabelGroup", "LabelIndex"]
 
 
 class LabelGroup:
-    """The pods that carry `labels`, each with its place in the listing; `position` is the group's place among groups."""
+    """The pods that carry `labels`, each with its place in the listing; `position` is the group's among groups."""
 
     __slots__ = ("labels", "pods", "position")
 
@@ -50,10 +50,10 @@ class LabelIndex:
         """The group that `pod`, one of this index, belongs to."""
         return self._groups[id(pod.labels)]
 
-    def _likely(self, selector: LabelSelector) -> Iterable[LabelGroup]:
+    def _likely(self, selector: LabelSelector) -> list[LabelGroup]:
         """Groups that meet the rarest of the requirements that name values; all groups without such a requirement."""
         choices = [self._with_value(r) for r in selector.requirements if r.operator == "In"]
-        return min(choices, key=len) if choices else self._groups.values()
+        return min(choices, key=len) if choices else list(self._groups.values())
 
     def _with_value(self, requirement: Requirement) -> list[LabelGroup]:
         by_value = self._by_value.get(requirement.key)

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Int64, Namespaces, UInt, check_exclude_only, check_percentages
+from descheduler.strategies.framework import StrategyError
+from descheduler.strategies.node_utilization.classify import (
+    NodeLoad,
+    free_resources,
+    is_overused,
+    is_underused,
+    measure,
+    sort_by_usage,
+)
+from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief
+from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
+from descheduler.strategies.node_utilization.usage import (
+    METRIC_RESOURCE,
+    MetricsServerUsage,
+    PrometheusUsage,
+    RequestedUsage,
+    UsageSource,
+    resources_in_play,
+)
 
 __all__ = [
     "KUBERNETES_METRICS",
     "METRIC_RESOURCE",
     "PROMETHEUS",
     "EvictionLimits",
+    "LowNodeUtilization",
     "LowNodeUtilizationArgs",
     "MetricsUtilization",
     "PrometheusQuery",
@@ -24,8 +46,6 @@ __all__ = [
 
 KUBERNETES_METRICS = "KubernetesMetrics"
 PROMETHEUS = "Prometheus"
-METRIC_RESOURCE = "MetricResource"
-"""The only resource name the Prometheus source knows."""
 
 
 class PrometheusQuery(Args, frozen=True):
@@ -125,3 +145,95 @@ def construction_problems(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
         for field, thresholds in (("thresholds", args.thresholds), ("targetThresholds", args.target_thresholds))
         if thresholds.keys() != {METRIC_RESOURCE}
     ]
+
+
+class LowNodeUtilization:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/nodeutilization/lownodeutilization.go`."""
+
+    def __init__(self, args: LowNodeUtilizationArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._handle = handle
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Evicts from overused nodes what fits into the room that the underused ones have together.
+
+        Raises StrategyError when usage cannot be had.
+        """
+        source = self._usage_source()
+        loads = measure(nodes, self._handle.shadow, source)
+        low, high = self._thresholds(loads)
+        underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low)]
+        takers = {load.node.name for load in underused}
+        overused = [load for load in loads if load.node.name not in takers and is_overused(load.percent, high)]
+        if len(underused) <= max(0, self._args.number_of_nodes) or not overused:
+            return
+        limits = self._args.eviction_limits
+        namespaces = self._args.evictable_namespaces
+        relief = NodeRelief(
+            self._handle.evictor,
+            source,
+            Destinations(
+                underused,
+                free_resources(underused, high),
+                counts_tolerations=self._handle.policy.compatibility == "upstream",
+            ),
+            node_limit=limits.node if limits else None,
+            spared_namespaces=frozenset(namespaces.exclude if namespaces else ()),
+        )
+        relief.run(
+            [
+                Relief(load, _sentence(load, high), load.ceilings(high))
+                for load in sort_by_usage(overused, ascending=False)
+            ]
+        )
+
+    def _thresholds(self, loads: Sequence[NodeLoad]) -> tuple[Mapping[str, float], Mapping[str, float]]:
+        """The percentages up to which a node is underused, and above which it is overused."""
+        args = self._args
+        if not args.use_deviation_thresholds:
+            return args.thresholds, args.target_thresholds
+        average = average_percent([load.percent for load in loads], args.thresholds)
+        return (
+            shifted_percent(average, args.thresholds, sign=-1),
+            shifted_percent(average, args.target_thresholds, sign=1),
+        )
+
+    def _usage_source(self) -> UsageSource:
+        metrics = self._args.metrics_utilization
+        resources = resources_in_play(self._args.thresholds)
+        if metrics is None:
+            return RequestedUsage(resources)
+        if metrics.metrics_server or metrics.source == KUBERNETES_METRICS:
+            return self._metrics_server(resources)
+        if metrics.source == PROMETHEUS:
+            return self._prometheus(metrics.prometheus.query if metrics.prometheus else "")
+        if metrics.source:
+            known = f"{KUBERNETES_METRICS}, {PROMETHEUS}"
+            raise StrategyError(f"metricsUtilization.source {metrics.source!r} is unrecognized (one of {known})")
+        raise StrategyError(f"metricsUtilization.source is empty; name {KUBERNETES_METRICS} or {PROMETHEUS}")
+
+    def _metrics_server(self, resources: tuple[str, ...]) -> UsageSource:
+        policy, snapshot = self._handle.policy, self._handle.shadow.snapshot
+        if not policy.metrics_collector_enabled and not self._has_provider(KUBERNETES_METRICS):
+            raise StrategyError(f"metrics client not initialized: add {KUBERNETES_METRICS} to metricsProviders")
+        return MetricsServerUsage(resources, nodes=snapshot.node_usage, pods=snapshot.pod_usage)
+
+    def _prometheus(self, query: str) -> UsageSource:
+        samples = self._handle.shadow.snapshot.node_samples.get(query)
+        if not self._has_provider(PROMETHEUS):
+            raise StrategyError(f"prometheus client not initialized: add {PROMETHEUS} to metricsProviders")
+        if samples is None:
+            raise StrategyError(f"prometheus client not initialized: nobody asked for the samples of query {query!r}")
+        return PrometheusUsage(query, samples)
+
+    def _has_provider(self, source: str) -> bool:
+        return any(provider.source == source for provider in self._handle.policy.metrics_providers)
+
+
+def _sentence(load: NodeLoad, high: Mapping[str, float]) -> str:
+    over = [
+        f"{load.percent[resource]:.1f}% of its {resource} (target {limit:g}%)"
+        for resource, limit in sorted(high.items())
+        if load.percent.get(resource, 0.0) > limit
+    ]
+    return f"node {load.node.name} uses {' and '.join(over)}"

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
 from descheduler.cluster.kinds import POD_CONDITIONS
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod, PodCondition
+from descheduler.model.verdict import Reason
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -14,8 +21,13 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
+from descheduler.strategies.framework import StrategyError
+from descheduler.strategies.pod_age import age_seconds
+from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.pod_order import sort_oldest_first
+from descheduler.strategies.pod_state import exit_codes, reasons
 
-__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTimeArgs", "needed_kinds", "validate_args"]
+__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needed_kinds", "validate_args"]
 
 _PHASES = ("Running", "Pending", "Succeeded", "Failed", "Unknown")
 _POD_REASONS = ("NodeAffinity", "NodeLost", "Shutdown", "UnexpectedAdmissionError")
@@ -96,3 +108,132 @@ def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:
             ArgsProblem((), "selects by nothing; give maxPodLifeTimeSeconds, states, conditions or exitCodes")
         )
     return problems
+
+
+_Category = Callable[[Pod], str | None]
+"""Why a pod is selected, as part of a sentence, or None when it is not."""
+
+
+class PodLifeTime:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/podlifetime/pod_lifetime.go`."""
+
+    def __init__(self, args: PodLifeTimeArgs, handle: StrategyHandle) -> None:
+        self._shadow = handle.shadow
+        self._evictor = handle.evictor
+        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._categories = tuple(_categories(args, handle.now))
+
+    def deschedule(self, nodes: Sequence[Node]) -> None:
+        """Selects pods of any phase on all `nodes`, then evicts them, the oldest first.
+
+        Only the run's limit ends it: after any other refusal the next pod is tried. Raises StrategyError when
+        conditions are asked for and the snapshot was taken without them.
+        """
+        victims: list[Pod] = []
+        sentences: dict[int, str] = {}
+        for node in nodes:
+            for pod in self._shadow.pods_on(node.name):
+                sentence = self._select(pod)
+                if sentence is not None:
+                    victims.append(pod)
+                    sentences[id(pod)] = sentence
+        for pod in sort_oldest_first(victims):
+            if self._evictor.request(pod, sentences[id(pod)]).reason is Reason.TOTAL_LIMIT:
+                return
+
+    def _select(self, pod: Pod) -> str | None:
+        """The sentence with which `pod` is selected, or None."""
+        if not self._pods.accepts(pod):
+            return None
+        parts: list[str] = []
+        for category in self._categories:
+            part = category(pod)
+            if part is None:
+                return None
+            parts.append(part)
+        if not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            return None
+        return ", ".join(part for part in parts if part)
+
+
+def _categories(args: PodLifeTimeArgs, now: datetime) -> Iterator[_Category]:
+    """The categories that are given; a pod is selected when all of them say so."""
+    if args.max_pod_life_time_seconds is not None:
+        yield _too_old(args.max_pod_life_time_seconds, now)
+    if args.states:
+        yield _in_state(args)
+    if args.owner_kinds is not None and (args.owner_kinds.include or args.owner_kinds.exclude):
+        yield _owned(args.owner_kinds)
+    if args.conditions:
+        yield _in_condition(args.conditions, now)
+    if args.exit_codes:
+        yield _exited(args)
+
+
+def _too_old(allowed_seconds: int, now: datetime) -> _Category:
+    def category(pod: Pod) -> str | None:
+        age = age_seconds(pod, now)
+        return f"is {age} s old, {allowed_seconds} s are allowed" if age > allowed_seconds else None
+
+    return category
+
+
+def _in_state(args: PodLifeTimeArgs) -> _Category:
+    states = frozenset(args.states)
+    init, ephemeral = args.including_init_containers, args.including_ephemeral_containers
+
+    def category(pod: Pod) -> str | None:
+        if pod.phase in states:
+            return f"is {pod.phase}"
+        for reason in reasons(pod, init=init, ephemeral=ephemeral):
+            if reason in states:
+                return f"is in state {reason}"
+        return None
+
+    return category
+
+
+def _owned(kinds: OwnerKinds) -> _Category:
+    include, exclude = frozenset(kinds.include), frozenset(kinds.exclude)
+
+    def category(pod: Pod) -> str | None:
+        if include:
+            return "" if any(owner.kind in include for owner in pod.owners) else None
+        return None if any(owner.kind in exclude for owner in pod.owners) else ""
+
+    return category
+
+
+def _in_condition(wanted: Sequence[ConditionFilter], now: datetime) -> _Category:
+    def category(pod: Pod) -> str | None:
+        if pod.conditions is None:
+            raise StrategyError("the snapshot was taken without the conditions of pods; take one that has them")
+        for condition in pod.conditions:
+            if any(_agrees(condition, entry, now) for entry in wanted):
+                return f"has condition {condition.type}={condition.status} {condition.reason}".rstrip()
+        return None
+
+    return category
+
+
+def _agrees(condition: PodCondition, wanted: ConditionFilter, now: datetime) -> bool:
+    """Whether `condition` agrees on every field that is given; its age must be known to be compared."""
+    if (wanted.type and wanted.type != condition.type) or (wanted.status and wanted.status != condition.status):
+        return False
+    if wanted.reason and wanted.reason != condition.reason:
+        return False
+    least_seconds = wanted.min_time_since_last_transition_seconds
+    if least_seconds is None:
+        return True
+    since = condition.transitioned_at
+    return since is not None and since <= now and int((now - since).total_seconds()) >= least_seconds
+
+
+def _exited(args: PodLifeTimeArgs) -> _Category:
+    wanted, init = frozenset(args.exit_codes), args.including_init_containers
+
+    def category(pod: Pod) -> str | None:
+        code = next((code for code in exit_codes(pod, init=init) if code in wanted), None)
+        return None if code is None else f"has a container that exited with {code}"
+
+    return category

@@ -48,7 +48,7 @@ class _Replicas:
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they belong to, one for each owner."""
+    """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they are in, one for each owner."""
 
     fingerprint: int
     replicas: tuple[_Replicas, ...]
@@ -104,7 +104,9 @@ class RemoveDuplicates:
             originals.add(identity.fingerprint)
 
     def _owned_pods(self, node: Node) -> Iterable[Pod]:
-        return (p for p in self._shadow.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+        return (
+            p for p in self._shadow.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p)
+        )
 
     def _is_looked_at(self, pod: Pod) -> bool:
         if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):
@@ -133,7 +135,7 @@ def _repeated(pods: Iterable[tuple[Pod, _Identity]]) -> set[int]:
 
 
 class _Identities:
-    """Hands out the identity of a pod. Equal specs and equal owners are one object in a snapshot, which saves the work."""
+    """Hands out identities. Equal specs and equal owners are one object in a snapshot, so most pods are known ones."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int, int], _Identity] = {}

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from descheduler.eviction.handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -12,8 +17,11 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
+from descheduler.strategies.eviction_loop import evict_from_node
+from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.pod_state import container_statuses, waiting_reasons
 
-__all__ = ["RemovePodsHavingTooManyRestartsArgs", "validate_args"]
+__all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
 
 _STATES = ("Running", "CrashLoopBackOff")
 
@@ -39,3 +47,45 @@ def validate_args(args: RemovePodsHavingTooManyRestartsArgs) -> list[ArgsProblem
         message = f"{args.pod_restart_threshold} is below 1 (restarts); the threshold is required"
         problems.append(ArgsProblem(("podRestartThreshold",), message))
     return problems + check_in("states", args.states, _STATES)
+
+
+class RemovePodsHavingTooManyRestarts:
+    """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodshavingtoomanyrestarts`."""
+
+    def __init__(self, args: RemovePodsHavingTooManyRestartsArgs, handle: StrategyHandle) -> None:
+        self._shadow = handle.shadow
+        self._evictor = handle.evictor
+        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._threshold = args.pod_restart_threshold
+        self._states = frozenset(args.states)
+        self._with_init = args.including_init_containers
+
+    def deschedule(self, nodes: Sequence[Node]) -> None:
+        """Evicts node by node, within a node those with the most restarts first, every pod that restarted too often."""
+        for node in nodes:
+            victims = [pod for pod in self._shadow.pods_on(node.name) if self._is_victim(pod)]
+            victims.sort(key=self._num_restarts, reverse=True)
+            if not evict_from_node(self._evictor, victims, self._sentence):
+                return
+
+    def _is_victim(self, pod: Pod) -> bool:
+        return (
+            self._num_restarts(pod) >= self._threshold
+            and self._pods.accepts(pod)
+            and self._is_in_state(pod)
+            and self._evictor.admits(pod)
+            and self._evictor.admits_now(pod)
+        )
+
+    def _num_restarts(self, pod: Pod) -> int:
+        if not self._with_init and len(pod.container_statuses) == 1:
+            return pod.container_statuses[0].restart_count
+        return sum(status.restart_count for status in container_statuses(pod, init=self._with_init))
+
+    def _is_in_state(self, pod: Pod) -> bool:
+        if not self._states or pod.phase in self._states:
+            return True
+        return not self._states.isdisjoint(waiting_reasons(pod, init=self._with_init))
+
+    def _sentence(self, pod: Pod) -> str:
+        return f"has restarted {self._num_restarts(pod)} times, from {self._threshold} on it is too often"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import tempfile
 from pathlib import Path
 
+import msgspec
+
 from descheduler.cluster.generate import GENERATED_AT, generate_cluster
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.wire import ObjectHeader
 from descheduler.cluster.write import write_dump
 from tests.bench import decoding, strategies
 from tests.bench.measure import command, megabytes
@@ -32,8 +35,12 @@ def main() -> None:
 
 def _write_dump(folder: Path, nodes: int, pods: int) -> Path:
     dump = folder / "cluster.jsonl.gz"
-    with gzip.open(dump, "wb", compresslevel=6) as out:
-        write_dump(generate_cluster(nodes=nodes, pods=pods, seed=1), out)
+    pages: dict[str, list[bytes]] = {}
+    for page in generate_cluster(nodes=nodes, pods=pods, seed=1):
+        kind = msgspec.json.decode(page, type=ObjectHeader).kind or ""
+        pages.setdefault(kind.removesuffix("List"), []).append(page)
+    with dump.open("wb") as out:
+        write_dump([(KINDS[kind], group) for kind, group in pages.items()], out, taken_at=GENERATED_AT)
     print(f"dump of {nodes:,} nodes and {pods:,} pods: {megabytes(dump.stat().st_size)} compressed")
     return dump
 

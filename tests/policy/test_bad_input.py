@@ -141,7 +141,7 @@ OUTER_FIELDS = [
             "metricsProviders:\n- source: Prometheus\n"
             "  prometheus: {url: 'http://x', authToken: {secretReference: {name: a}}}\n"
         ),
-        ":5:61: metricsProviders[0].prometheus.authToken.secretReference: needs both a name and a namespace",
+        ":5:62: metricsProviders[0].prometheus.authToken.secretReference: needs both a name and a namespace",
         id="a secret without namespace",
     ),
     pytest.param(
@@ -172,7 +172,7 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("LowNodeUtilization", "{thresholds: {cpu: 20}, targetThresholds: {cpu: 120}}"),
-        ":7:55: profiles[0].pluginConfig[0].args.targetThresholds.cpu: 120 is above 100 (percent)",
+        ":7:59: profiles[0].pluginConfig[0].args.targetThresholds.cpu: 120 is above 100 (percent)",
         id="a threshold above one hundred",
     ),
     pytest.param(
@@ -198,13 +198,13 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("LowNodeUtilization", f"{{{THRESHOLDS}, evictableNamespaces: {{include: [a]}}}}"),
-        ":7:92: profiles[0].pluginConfig[0].args.evictableNamespaces.include: including namespaces is not supported "
+        ":7:95: profiles[0].pluginConfig[0].args.evictableNamespaces.include: including namespaces is not supported "
         "here; use exclude",
         id="namespaces to include where only excluding works",
     ),
     pytest.param(
         with_args("LowNodeUtilization", f"{{{THRESHOLDS}, metricsUtilization: {{source: Prometheus}}}}"),
-        ":7:82: profiles[0].pluginConfig[0].args.metricsUtilization.prometheus.query: is empty, but source Prometheus "
+        ":7:84: profiles[0].pluginConfig[0].args.metricsUtilization.prometheus.query: is empty, but source Prometheus "
         "needs it",
         id="prometheus without a query",
     ),

@@ -12,7 +12,7 @@ from descheduler.strategies.label_index import LabelIndex
 from descheduler.strategies.node_selection import NodeSelection
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 
-__all__ = ["Domain", "Domains", "DomainFinder", "sort_domains"]
+__all__ = ["Domain", "DomainFinder", "Domains", "sort_domains"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,63 @@
+"""How a command ends."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from descheduler.report.outcome import EvictionResult, Outcome
+    from descheduler.report.plan_document import Plan
+
+__all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code"]
+
+
+class ExitCode(IntEnum):
+    """Exit codes; scripts and Jobs rely on them."""
+
+    DONE = 0
+    """Done, or nothing to do."""
+    FAILED = 1
+    """Failed without having evicted anything: repeating the run is safe."""
+    INVALID = 2
+    """Wrong usage, an invalid policy or a dump that cannot be read."""
+    INCOMPLETE = 3
+    """Finished with evictions refused, failed or left out; only when detailed codes are asked for."""
+    STOPPED = 4
+    """Ended by a guard before everything was done."""
+    INTERRUPTED = 130
+    """Broken off from the keyboard, as shells count it."""
+
+
+def plan_exit_code(plan: Plan, *, is_detailed: bool) -> ExitCode:
+    """The end of a dry run."""
+    if plan.failures:
+        return ExitCode.FAILED
+    return ExitCode.INCOMPLETE if is_detailed and _has_refused_requests(plan) else ExitCode.DONE
+
+
+def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
+    """The end of a run that evicted.
+
+    A fault counts as failure only if nothing was evicted: a Job is started again after a failure, and would evict
+    once more up to all limits.
+    """
+    if any(result.result == "not-attempted" and result.code == "deadline" for result in outcome.results):
+        return ExitCode.STOPPED
+    has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
+    if has_failed and not outcome.counts["evicted"]:
+        return ExitCode.FAILED
+    is_incomplete = has_failed or _has_refused_requests(outcome.plan) or any(map(_was_left_out, outcome.results))
+    return ExitCode.INCOMPLETE if is_detailed and is_incomplete else ExitCode.DONE
+
+
+def _has_refused_requests(plan: Plan) -> bool:
+    return any(count.num_attempts for count in plan.refusal_counts)
+
+
+def _has_failed(result: EvictionResult) -> bool:
+    return result.result == "failed" or result.code == "forbidden"
+
+
+def _was_left_out(result: EvictionResult) -> bool:
+    return result.result == "refused" or (result.result == "not-attempted" and result.code != "repeated")

@@ -1,0 +1,54 @@
+"""Flags as Go programs take them, so that the arguments of upstream's manifests work unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+__all__ = ["GoFlagsCommand"]
+
+_BOOLEANS = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
+
+
+class GoFlagsCommand(click.Command):
+    """A command that takes `--dry_run`, `--dry-run=true` and `-v=4` as well (github.com/spf13/pflag does)."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses the arguments after putting them in the spelling that click knows."""
+        return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
+
+    def _spelled_out(self, ctx: click.Context, args: Sequence[str]) -> Iterator[str]:
+        booleans = {
+            name: option
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option) and option.is_flag
+            for name in option.opts
+        }
+        for position, arg in enumerate(args):
+            if arg == "--":
+                yield from args[position:]
+                return
+            name, equals, text = arg.partition("=")
+            if name.startswith("--"):
+                name = name.replace("_", "-")
+                if equals and name in booleans:
+                    yield from _boolean(name, text, booleans[name], ctx)
+                else:
+                    yield f"{name}{equals}{text}"
+            elif equals and len(name) == 2 and name.startswith("-"):
+                yield from (name, text)
+            else:
+                yield arg
+
+
+def _boolean(name: str, text: str, option: click.Option, ctx: click.Context) -> Iterator[str]:
+    if text not in _BOOLEANS:
+        raise click.BadParameter(f"{text!r} is neither true nor false.", ctx=ctx, param=option)
+    if _BOOLEANS[text]:
+        yield name
+    else:
+        yield from option.secondary_opts[:1]

@@ -1,0 +1,49 @@
+"""Documents to standard output: data goes there, everything else to standard error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from descheduler.report.outcome import Outcome
+    from descheduler.report.plan_document import Plan
+    from descheduler.report.render import Format
+
+__all__ = ["OutputError", "write_document", "write_text"]
+
+
+class OutputError(Exception):
+    """Standard output takes no more."""
+
+
+def write_document(document: Plan | Outcome, output_format: Format) -> None:
+    """Writes a document; in colours and to the width of the terminal, if it is one. Raises OutputError."""
+    from descheduler.report.palette import Palette, wants_colour
+    from descheduler.report.render import render
+
+    is_terminal = sys.stdout.isatty()
+    palette = Palette(is_coloured=wants_colour(is_terminal=is_terminal, environ=os.environ))
+    width = shutil.get_terminal_size().columns if is_terminal else None
+    write_text(render(document, output_format, width=width, palette=palette))
+
+
+def write_text(pieces: Iterable[str]) -> None:
+    """Writes text and sees that it is out. A reader that has gone away is no fault. Raises OutputError for a full disk."""
+    try:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        raise OutputError(f"cannot write to standard output: {(error.strerror or str(error)).lower()}") from error
+
+
+def _discard_output() -> None:
+    """What is still buffered would fail once more when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

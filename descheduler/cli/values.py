@@ -1,0 +1,68 @@
+"""Values on the command line that click does not know, read by callbacks of the options."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from descheduler.model.duration import parse_duration
+
+__all__ = ["read_duration", "read_feature_gates", "read_instant", "read_rate"]
+
+_EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
+_GATES = (_EVICTIONS_IN_BACKGROUND, "AllAlpha", "AllBeta")
+_RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_LONGEST_FRACTION = 7
+
+
+def read_instant(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """The instant in UTC; digits below a microsecond are dropped."""
+    if text is None:
+        return None
+    match = _RFC3339.fullmatch(text)
+    if match is not None:
+        day, time_of_day, fraction, zone = match.groups()
+        try:
+            spelled = f"{day}T{time_of_day}{(fraction or '')[:_LONGEST_FRACTION]}{zone.upper()}"
+            return datetime.fromisoformat(spelled).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass  # a thirteenth month, or an hour that no date of this calendar has in UTC
+    raise click.BadParameter(f"{text!r} is not a time with a zone, such as 2026-06-30T12:00:00Z.")
+
+
+def read_duration(_ctx: click.Context, _option: click.Parameter, text: str | None) -> timedelta | None:
+    """A Go duration above zero."""
+    if text is None:
+        return None
+    try:
+        duration = parse_duration(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from error
+    if duration <= timedelta(0):
+        raise click.BadParameter(f"{text!r} is not above zero.")
+    return duration
+
+
+def read_rate(_ctx: click.Context, _option: click.Parameter, rate: float | None) -> float | None:
+    """A finite number; None for zero, which leaves the choice to the policy."""
+    if rate is not None and not (math.isfinite(rate) and rate >= 0):
+        raise click.BadParameter(f"{rate} is not a number from zero up.")
+    return rate or None
+
+
+def read_feature_gates(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Mapping[str, bool]:
+    """The gates in force by name; of several settings of one gate the last one counts."""
+    gates: dict[str, bool] = {}
+    for pair in filter(None, (part.strip() for text in texts for part in text.split(","))):
+        name, _, switch = pair.partition("=")
+        if name not in _GATES:
+            raise click.BadParameter(f"feature gate {name!r} is not known, only {', '.join(_GATES)}.")
+        if switch.lower() not in ("true", "false"):
+            raise click.BadParameter(f"{pair!r} says neither {name}=true nor {name}=false.")
+        gates[name] = switch.lower() == "true"
+    # The one gate there is is an alpha one.
+    return {_EVICTIONS_IN_BACKGROUND: gates.get(_EVICTIONS_IN_BACKGROUND, gates.get("AllAlpha", False))}

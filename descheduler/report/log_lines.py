@@ -1,0 +1,77 @@
+"""The log lines of a run, in the words that operators of kubernetes-sigs/descheduler 0.36 search for."""
+
+from __future__ import annotations
+
+import logging
+
+from descheduler.report.outcome import Outcome
+from descheduler.report.plan_document import Plan
+from descheduler.telemetry.logging import fields, log_event
+
+__all__ = ["log_outcome", "log_plan"]
+
+_logger = logging.getLogger(__name__)
+
+
+def log_plan(plan: Plan) -> None:
+    """The story of a dry run: a line an eviction and a plugin at verbosity 1, failures as errors."""
+    for move in plan.evicted:
+        log_event(
+            _logger,
+            "Evicted pod in dry run mode",
+            verbosity=1,
+            pod=f"{move.pod.namespace}/{move.pod.name}",
+            reason=move.reason,
+            strategy=move.plugin,
+            node=move.from_node,
+            profile=move.profile,
+        )
+    _log_plugins(plan)
+    _log_sums(plan, num_evicted=len(plan.evicted))
+
+
+def log_outcome(outcome: Outcome) -> None:
+    """The story of a run that evicted: as of a dry run, with a line for each eviction that did not succeed."""
+    for result in outcome.results:
+        event_fields: dict[str, object] = {
+            "pod": f"{result.pod.namespace}/{result.pod.name}",
+            "reason": result.message,
+            "strategy": result.plugin,
+            "node": result.node,
+            "profile": result.profile,
+        }
+        if result.result == "evicted":
+            log_event(_logger, "Evicted pod", verbosity=1, **event_fields)
+        elif result.result == "failed":
+            _logger.error("Error evicting pod", extra=fields(**event_fields))
+        else:
+            log_event(_logger, "Pod not evicted", verbosity=1, result=result.result, **event_fields)
+    _log_plugins(outcome.plan)
+    _log_sums(outcome.plan, num_evicted=outcome.counts["evicted"])
+
+
+def _log_plugins(plan: Plan) -> None:
+    if plan.skipped:
+        log_event(_logger, "Skipping descheduling cycle: requires >=2 nodes", reason=plan.skipped)
+    for plugin in plan.plugins:
+        log_event(
+            _logger,
+            "Total number of evictions/requests",
+            verbosity=1,
+            profile=plugin.profile,
+            strategy=plugin.plugin,
+            evictedPods=plugin.evicted,
+            evictionRequests=plugin.background,
+        )
+    for failure in plan.failures:
+        _logger.error("Plugin failed", extra=fields(profile=failure.profile, strategy=failure.plugin, err=failure.message))
+
+
+def _log_sums(plan: Plan, *, num_evicted: int) -> None:
+    log_event(
+        _logger,
+        "Number of evictions/requests",
+        totalEvicted=num_evicted,
+        evictionRequests=plan.num_background,
+        refused=sum(count.num_attempts for count in plan.refusal_counts),
+    )

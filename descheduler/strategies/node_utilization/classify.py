@@ -1,0 +1,75 @@
+"""Nodes with their usage, in the classes and the order that the utilization plugins work with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.quantity import ceil_milli, ceil_value
+from descheduler.model.requests import CPU, ResourceList
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
+from descheduler.strategies.node_utilization.usage import UsageSource
+
+__all__ = ["NodeLoad", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLoad:
+    """A node as it was when the plugin began: its active pods and their usage, in nano units and in percent."""
+
+    node: Node
+    pods: Sequence[Pod]
+    usage: ResourceList
+    percent: Mapping[str, float]
+
+    def ceilings(self, high: Mapping[str, float]) -> dict[str, int]:
+        """How much of each resource in play may be used under the thresholds `high`; see `ceiling_of`."""
+        capacity = capacity_of(self.node)
+        return {resource: ceiling_of(capacity, high, resource) for resource in self.usage}
+
+
+def measure(nodes: Sequence[Node], shadow: ShadowCluster, source: UsageSource) -> list[NodeLoad]:
+    """The load of every node, in order. Raises StrategyError when `source` does not know one."""
+    loads = []
+    for node in nodes:
+        pods = shadow.active_pods_on(node.name)
+        usage = source.of_node(node, pods)
+        loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node))))
+    return loads
+
+
+def is_underused(percent: Mapping[str, float], low: Mapping[str, float]) -> bool:
+    """Whether no threshold of `low` is passed; being equal is underused."""
+    return all(percent.get(resource, 0.0) <= limit for resource, limit in low.items())
+
+
+def is_overused(percent: Mapping[str, float], high: Mapping[str, float]) -> bool:
+    """Whether some threshold of `high` is passed; being equal is not."""
+    return any(percent.get(resource, 0.0) > limit for resource, limit in high.items())
+
+
+def sort_by_usage(loads: Iterable[NodeLoad], *, ascending: bool) -> list[NodeLoad]:
+    """The nodes by the plain sum of all they use, cpu in milli and all else in base units; ties in the given order.
+
+    The units make bytes of memory decide, as upstream has it.
+    """
+    return sorted(loads, key=lambda load: _raw_sum(load.usage), reverse=not ascending)
+
+
+def _raw_sum(usage: ResourceList) -> int:
+    return sum(ceil_milli(nano) if resource == CPU else ceil_value(nano) for resource, nano in usage.items())
+
+
+def free_resources(destinations: Iterable[NodeLoad], high: Mapping[str, float]) -> dict[str, int]:
+    """What all `destinations` together can still take before they reach their thresholds, in nano units.
+
+    Below zero where they hold more already, which happens to resources without a threshold.
+    """
+    free: dict[str, int] = {}
+    for load in destinations:
+        for resource, ceiling in load.ceilings(high).items():
+            free[resource] = free.get(resource, 0) + ceiling - load.usage[resource]
+    return free

@@ -1,0 +1,156 @@
+"""Taking pods off source nodes while the destinations have room for them.
+
+Mirrors kubernetes-sigs/descheduler 0.36 `evictPodsFromSourceNodes` and `evictPods` in
+`pkg/framework/plugins/nodeutilization/nodeutilization.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from descheduler.eviction.profile_evictor import PluginEvictor
+from descheduler.model.pod import Pod
+from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Toleration, tolerates_all
+from descheduler.model.verdict import Reason, refuse
+from descheduler.strategies.node_utilization.classify import NodeLoad
+from descheduler.strategies.node_utilization.usage import UsageSource
+from descheduler.strategies.pod_order import sort_low_to_high
+
+__all__ = ["Destinations", "NodeRelief", "Relief"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relief:
+    """What one source node is relieved of, and why.
+
+    With `ceilings` the node is done once it uses no more than that of any resource; without, it may be emptied.
+    """
+
+    load: NodeLoad
+    sentence: str
+    ceilings: Mapping[str, int] | None = None
+
+    def is_needed(self, usage: Mapping[str, int]) -> bool:
+        """Whether the node, now at `usage`, should give away more."""
+        return self.ceilings is None or any(usage[resource] > limit for resource, limit in self.ceilings.items())
+
+
+class Destinations:
+    """The nodes that are to take the pods, as one heap of free resources, and the taints that pods meet there."""
+
+    def __init__(self, loads: Sequence[NodeLoad], free: Mapping[str, int], *, counts_tolerations: bool) -> None:
+        self._free = dict(free)
+        self._counts_tolerations = counts_tolerations
+        self._taint_sets = list(dict.fromkeys(self._deciding(load.node.taints) for load in loads))
+        self._tolerable: dict[tuple[Toleration, ...], bool] = {}
+
+    @property
+    def have_room(self) -> bool:
+        """Whether something of every resource is left."""
+        return all(nano > 0 for nano in self._free.values())
+
+    def take(self, usage: Mapping[str, int]) -> None:
+        """Books the arrival of a pod that uses this."""
+        for resource in self._free:
+            self._free[resource] -= usage[resource]
+
+    def are_open_to(self, tolerations: tuple[Toleration, ...]) -> bool:
+        """Whether a pod with these tolerations is let onto one of the nodes."""
+        known = self._tolerable.get(tolerations)
+        if known is None:
+            known = self._tolerable[tolerations] = any(self._admits(taints, tolerations) for taints in self._taint_sets)
+        return known
+
+    def _admits(self, taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
+        # Upstream refuses a pod with fewer tolerations than the node has taints, even if one tolerates them all.
+        if self._counts_tolerations and len(tolerations) < len(taints):
+            return False
+        return tolerates_all(tolerations, taints)
+
+    def _deciding(self, taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+        """The taints that keep pods off; upstream counts mere preferences among them."""
+        if self._counts_tolerations:
+            return taints
+        return tuple(taint for taint in taints if taint.effect != PREFER_NO_SCHEDULE)
+
+
+class NodeRelief:
+    """Evicts pods from source nodes for one plugin run.
+
+    `node_limit` bounds the evictions per node, pods of `spared_namespaces` stay, and `may_leave` says which other pods
+    are worth moving.
+    """
+
+    def __init__(
+        self,
+        evictor: PluginEvictor,
+        source: UsageSource,
+        destinations: Destinations,
+        *,
+        node_limit: int | None = None,
+        spared_namespaces: frozenset[str] = frozenset(),
+        may_leave: Callable[[Pod], bool] = lambda _: True,
+    ) -> None:
+        self._evictor = evictor
+        self._source = source
+        self._destinations = destinations
+        self._node_limit = node_limit
+        self._spared_namespaces = spared_namespaces
+        self._may_leave = may_leave
+
+    def run(self, reliefs: Sequence[Relief]) -> None:
+        """Relieves the nodes in order, the least important pods first, until the run's eviction limit is reached."""
+        for relief in reliefs:
+            if self._goes_on(relief, relief.load.usage) and not self._relieve(relief):
+                return
+
+    def _goes_on(self, relief: Relief, usage: Mapping[str, int]) -> bool:
+        return relief.is_needed(usage) and self._destinations.have_room
+
+    def _relieve(self, relief: Relief) -> bool:
+        """Evicts from one node; returns whether to go on after it."""
+        usage = dict(relief.load.usage)
+        num_evicted = 0
+        for pod in self._removable(relief.load.pods):
+            if self._node_limit is not None and num_evicted >= self._node_limit:
+                message = f"node {pod.node_name} may lose {self._node_limit} pods to this plugin and has done so"
+                self._evictor.keep(pod, refuse(Reason.STRATEGY_NODE_LIMIT, message, pod.node_name))
+                return True
+            if not self._can_go(pod):
+                continue
+            pod_usage = self._source.of_pod(pod)
+            if pod_usage is None and self._source.measures_pods:
+                self._evictor.keep(pod, refuse(Reason.USAGE_UNKNOWN, "nobody measured all its containers", pod.key))
+                continue
+            verdict = self._evictor.request(pod, relief.sentence)
+            if verdict.reason in (Reason.NODE_LIMIT, Reason.TOTAL_LIMIT):
+                return verdict.reason is Reason.NODE_LIMIT
+            if not verdict.is_accepted:
+                continue
+            num_evicted += 1
+            if pod_usage is None:
+                if self._node_limit is None:
+                    # Nobody can tell how much this pod relieved the node of, so the next run has to look again.
+                    return True
+                continue
+            for resource in usage:
+                usage[resource] -= pod_usage[resource]
+            self._destinations.take(pod_usage)
+            if not self._goes_on(relief, usage):
+                return True
+        return True
+
+    def _removable(self, pods: Sequence[Pod]) -> list[Pod]:
+        return sort_low_to_high([pod for pod in pods if self._may_leave(pod) and self._evictor.admits(pod)])
+
+    def _can_go(self, pod: Pod) -> bool:
+        if not self._destinations.are_open_to(pod.spec.tolerations):
+            message = "the taints of every destination node keep the pod off"
+            self._evictor.keep(pod, refuse(Reason.NO_DESTINATION, message))
+            return False
+        if pod.namespace in self._spared_namespaces:
+            message = f"evictableNamespaces excludes namespace {pod.namespace}"
+            self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace))
+            return False
+        return self._evictor.admits_now(pod)

@@ -1,0 +1,1 @@
+"""Logs: what a run says about itself while it runs."""

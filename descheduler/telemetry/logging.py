@@ -1,0 +1,84 @@
+"""Logs as events with fields: text in the form of klog, or JSON lines; always on standard error.
+
+Levels follow klog: an event of verbosity n shows from `-v n` on. It is the standard library's level `INFO - n`, so that
+loggers and handlers of the standard library need to know nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from typing import Literal, TextIO
+
+__all__ = ["JsonFormatter", "KlogFormatter", "LogFormat", "configure_logging", "fields", "log_event"]
+
+LogFormat = Literal["text", "json"]
+
+_ROOT = "descheduler"
+_HIGHEST_VERBOSITY = logging.INFO - 1
+_FIELDS = "event_fields"
+
+
+def configure_logging(stream: TextIO, *, verbosity: int, log_format: LogFormat) -> None:
+    """Sends the events of this program up to `verbosity`, and warnings of libraries, to `stream`."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger(_ROOT).setLevel(logging.INFO - min(verbosity, _HIGHEST_VERBOSITY))
+    logging.captureWarnings(True)
+
+
+def log_event(logger: logging.Logger, message: str, *, verbosity: int = 0, **event_fields: object) -> None:
+    """Logs an event for information at a klog verbosity; fields keep their order."""
+    logger.log(logging.INFO - verbosity, message, extra=fields(**event_fields), stacklevel=2)
+
+
+def fields(**event_fields: object) -> Mapping[str, object]:
+    """Fields as the `extra` of any logging call."""
+    return {_FIELDS: event_fields}
+
+
+class KlogFormatter(logging.Formatter):
+    """`I0630 12:00:00.123456 4711 cycle.py:12] "Evicted pod" pod="shop/cart-7f9"`, as Kubernetes' own programs write."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line; whatever does not print is escaped. A traceback follows on lines of its own."""
+        letter = "E" if record.levelno >= logging.ERROR else "W" if record.levelno >= logging.WARNING else "I"
+        moment = time.strftime("%m%d %H:%M:%S", time.localtime(record.created))
+        micros = int(record.created % 1 * 1e6)
+        place = f"{record.process} {record.filename}:{record.lineno}]"
+        pairs = (f"{name}={_spelled(value)}" for name, value in _fields_of(record).items())
+        line = " ".join([f"{letter}{moment}.{micros:06d} {place} {json.dumps(record.getMessage())}", *pairs])
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line, with the keys of Kubernetes' JSON logging: `ts` (seconds), `caller`, `msg`, `v`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, a traceback included."""
+        event: dict[str, object] = {
+            "ts": round(record.created, 6),
+            "level": "error" if record.levelno >= logging.ERROR else record.levelname.lower(),
+            "caller": f"{record.filename}:{record.lineno}",
+            "msg": record.getMessage(),
+        }
+        if record.levelno <= logging.INFO:
+            event |= {"level": "info", "v": logging.INFO - record.levelno}
+        event |= _fields_of(record)
+        if record.exc_info:
+            event["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(event, default=str)
+
+
+def _fields_of(record: logging.LogRecord) -> Mapping[str, object]:
+    found: Mapping[str, object] = getattr(record, _FIELDS, {})
+    return found
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, (int, float)) else json.dumps(str(value))
