@@ -22,7 +22,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_controller import MigrationControllerArgs
+from descheduler.eviction.migration_notes import migration_controllers, migration_notes
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.node_fit import NodeFit
@@ -91,14 +91,15 @@ def decide(
         evicted=evicted,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
     )
+    notes = migration_notes(policy)
     if processed_nodes is None:
         processed_nodes = shadow.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
-            return Decisions(policy, snapshot, evictor, now, skipped=skipped)
+            return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
     handle = Handle(policy, shadow, NodeFit(shadow), now)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes)
-    return Decisions(policy, snapshot, evictor, now, failures)
+    return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,7 @@ def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str
 
 def is_dry(policy: Policy) -> bool:
     """Whether the policy itself asks for a dry run, in its own field or in its evict plugin's."""
-    return policy.dry_run or any(controller.dry_run for controller in _migration_controllers(policy))
+    return policy.dry_run or any(controller.dry_run for controller in migration_controllers(policy))
 
 
 def _names_priority_class(args: msgspec.Struct) -> bool:
@@ -224,16 +225,10 @@ def _names_priority_class(args: msgspec.Struct) -> bool:
     return threshold is not None and threshold.value is None
 
 
-def _migration_controllers(policy: Policy) -> list[MigrationControllerArgs]:
-    """Arguments of the profiles whose evictions go through MigrationController."""
-    controllers = (profile.args[name] for profile in policy.profiles for name in profile.evict)
-    return [args for args in controllers if isinstance(args, MigrationControllerArgs)]
-
-
 def _executor_settings(policy: Policy, options: RunOptions, started: float) -> ExecutorSettings:
     from descheduler.migration.settings import ExecutorSettings
 
-    controllers = _migration_controllers(policy)
+    controllers = migration_controllers(policy)
     qps = options.qps or min((float(args.evict_qps or 0) for args in controllers), default=0) or policy.client_qps
     burst = options.burst or min((args.evict_burst or 1 for args in controllers), default=0) or policy.client_burst
     grace = policy.grace_period_seconds

@@ -18,7 +18,7 @@ __all__ = ["takes_connection"]
 
 
 def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the flags and hands them to the command together, as `connection`: a function that makes ConnectionOptions."""
+    """Adds the flags and hands them to the command as `connection`, a function that makes ConnectionOptions."""
 
     @click.option(
         "--kubeconfig",
@@ -49,7 +49,8 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         def connection() -> ConnectionOptions:
             from descheduler.cycle import ConnectionOptions
 
-            return ConnectionOptions(kubeconfig or None, context or None, as_user or None, request_timeout.total_seconds())
+            timeout_seconds = request_timeout.total_seconds()
+            return ConnectionOptions(kubeconfig or None, context or None, as_user or None, timeout_seconds)
 
         return command(*args, connection=connection, **flags)
 

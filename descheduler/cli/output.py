@@ -8,20 +8,19 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from descheduler.cli.errors import CommandError
+from descheduler.cli.exit_code import ExitCode
+
 if TYPE_CHECKING:
     from descheduler.report.outcome import Outcome
     from descheduler.report.plan_document import Plan
     from descheduler.report.render import Format
 
-__all__ = ["OutputError", "write_document", "write_text"]
-
-
-class OutputError(Exception):
-    """Standard output takes no more."""
+__all__ = ["write_document", "write_text"]
 
 
 def write_document(document: Plan | Outcome, output_format: Format) -> None:
-    """Writes a document; in colours and to the width of the terminal, if it is one. Raises OutputError."""
+    """Writes a document; in colours and to the width of the terminal, if it is one. Raises CommandError."""
     from descheduler.report.palette import Palette, wants_colour
     from descheduler.report.render import render
 
@@ -32,7 +31,7 @@ def write_document(document: Plan | Outcome, output_format: Format) -> None:
 
 
 def write_text(pieces: Iterable[str]) -> None:
-    """Writes text and sees that it is out. A reader that has gone away is no fault. Raises OutputError for a full disk."""
+    """Writes text and sees that it is out. A reader that has gone away is no fault. Raises CommandError."""
     try:
         for piece in pieces:
             sys.stdout.write(piece)
@@ -41,7 +40,8 @@ def write_text(pieces: Iterable[str]) -> None:
         _discard_output()
     except OSError as error:
         _discard_output()
-        raise OutputError(f"cannot write to standard output: {(error.strerror or str(error)).lower()}") from error
+        text = f"cannot write to standard output: {(error.strerror or str(error)).lower()}"
+        raise CommandError(text, ExitCode.FAILED) from error
 
 
 def _discard_output() -> None:

@@ -165,5 +165,16 @@ def _known(names: Iterable[str]) -> Iterator[str]:
 def _missing(kind: str, *, is_absent: bool) -> str:
     if is_absent:
         return f"the cluster of the dump does not serve {kind}, which an enabled plugin reads"
-    plural = KINDS[kind].path.rpartition("/")[2] if kind in KINDS else kind.lower()
-    return f"the dump holds no {kind}, which an enabled plugin reads: none are assumed; add {plural} to kubectl get"
+    return (
+        f"the dump holds no {kind}, which an enabled plugin reads: none are assumed; "
+        f"add {_resource(kind)} to kubectl get"
+    )
+
+
+def _resource(kind: str) -> str:
+    """What `kubectl get` calls the kind, with its group where it has one."""
+    known = KINDS.get(kind)
+    if known is None:
+        return kind.lower()
+    plural = known.path.rpartition("/")[2]
+    return f"{plural}.{known.group}" if known.group else plural

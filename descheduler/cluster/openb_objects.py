@@ -69,14 +69,14 @@ def group_pods(pods: Sequence[TracePod], rng: random.Random) -> list[Group]:
         groups.append(Group(len(groups), f"openb-{len(groups):03d}", uid, tuple(waiting.pop(key))))
 
     for pod in pods:
-        key = (pod.cpu_milli, pod.memory_mib, pod.num_gpus, pod.gpu_milli, pod.models, pod.qos)
+        key: tuple[object, ...] = (pod.cpu_milli, pod.memory_mib, pod.num_gpus, pod.gpu_milli, pod.models, pod.qos)
         if key not in waiting:
             waiting[key], sizes[key] = [], rng.randint(4, 40)
         waiting[key].append(pod)
         if len(waiting[key]) == sizes[key]:
             close(key)
-    for key in list(waiting):
-        close(key)
+    for left in list(waiting):
+        close(left)
     return groups
 
 

@@ -56,7 +56,7 @@ __all__ = [
     "validate_args",
 ]
 
-DEFAULT_PROTECTIONS = ("PodsWithLocalStorage", "DaemonSetPods", "SystemCriticalPods", "FailedBarePods")
+DEFAULT_PROTECTIONS = ("PodsWithLocalStorage", "SystemCriticalPods", "FailedBarePods", "DaemonSetPods")
 """Protections that are on unless `defaultDisabled` names them."""
 EXTRA_PROTECTIONS = ("PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims")
 """Protections that are off unless `extraEnabled` names them."""
@@ -202,7 +202,7 @@ def construction_problems(args: DefaultEvictorArgs) -> list[ArgsProblem]:
 
 
 def effective_protections(args: DefaultEvictorArgs) -> tuple[str, ...]:
-    """The protections that are on: the default ones in their order, then the extra ones.
+    """The protections that are on: the default ones, then the extra ones, in the order that the reference gives them.
 
     `podProtections` counts once it names any protection; until then the deprecated switches do.
     """

@@ -87,6 +87,8 @@ class Evictor:
             message = f"pod {pod.key} is missing UID"
             return self._refuse(pod, profile, plugin, refuse(Reason.MISSING_UID, message, pod.key))
         if self._in_background and id(pod) in self._background_pods and _may_run_in_background(pod):
+            # Upstream answers success here without asking or counting; the report says that nothing new was asked.
+            self._refuse(pod, profile, plugin, _ALREADY_REQUESTED)
             return ACCEPTED
         if id(pod) in self._evicted_pods and id(pod) not in self._booked_pods:
             self._book(pod, profile, plugin, reason)
@@ -130,9 +132,9 @@ class Evictor:
         return verdict
 
     def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> Verdict:
-        if not pod.is_terminal:
+        self.background.append(BookedEviction(pod, profile, plugin, reason))
+        if not pod.is_terminal:  # there is nothing left to evacuate, so nothing is remembered or counted
             self._background_pods.add(id(pod))
-            self.background.append(BookedEviction(pod, profile, plugin, reason))
             self.results[profile, plugin, "background"] += 1
             self.counters.count(pod)
         return ACCEPTED
@@ -151,6 +153,9 @@ class Evictor:
             if EVICTION_IN_PROGRESS_ANNOTATION in annotations and _may_run_in_background(pod) and not pod.is_terminal:
                 self._background_pods.add(id(pod))
                 self.counters.count(pod)
+
+
+_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller carries the eviction out already")
 
 
 def _may_run_in_background(pod: Pod) -> bool:

@@ -52,6 +52,7 @@ class Reason(Enum):
     DISRUPTION_BUDGET = "DisruptionBudget", "a PodDisruptionBudget allows no further disruption"
     SEVERAL_BUDGETS = "SeveralBudgets", "several PodDisruptionBudgets cover the pod; the eviction API refuses such pods"
     MISSING_UID = "MissingUID", "the object has no UID, so it is not a stored pod"
+    ALREADY_REQUESTED = "AlreadyRequested", "another controller carries the pod's eviction out already"
     API_REFUSED = "APIRefused", "the API server refused the eviction"
     ALREADY_MIGRATING = "AlreadyMigrating", "a PodMigrationJob moves the pod already"
     SCHEDULER_NAME = "SchedulerName", "the pod's scheduler cannot hold a reservation for it"

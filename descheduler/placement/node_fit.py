@@ -98,10 +98,13 @@ class NodeFit:
         return None if node.name == pod.node_name else self._short_resource(spec, self._index[node.name])
 
     def _short_resource(self, spec: PodSpec, index: int) -> str | None:
+        num_free = self._available(PODS)[index]
+        if num_free < 0:  # upstream asks for 0 more pods before it looks at any resource, and for one more after it
+            return "insufficient pods"
         for name, need in _needs(spec):
             if need > self._available(name)[index]:
                 return f"insufficient {name}"
-        return "insufficient pods" if self._available(PODS)[index] <= 0 else None
+        return "insufficient pods" if num_free == 0 else None
 
     def _meets_anti_affinity(self, pod: Pod, node: Node) -> bool:
         affinity = pod.spec.affinity

@@ -64,7 +64,9 @@ def _log_plugins(plan: Plan) -> None:
             evictionRequests=plugin.background,
         )
     for failure in plan.failures:
-        _logger.error("Plugin failed", extra=fields(profile=failure.profile, strategy=failure.plugin, err=failure.message))
+        _logger.error(
+            "Plugin failed", extra=fields(profile=failure.profile, strategy=failure.plugin, err=failure.message)
+        )
 
 
 def _log_sums(plan: Plan, *, num_evicted: int) -> None:

@@ -55,7 +55,7 @@ def make_plan(decisions: Decisions) -> Plan:
         plugins=tuple(_plugin_figures(policy, evictor)),
         figures=make_figures(decisions.snapshot, leaving),
         failures=tuple(Failure(profile=f.profile, plugin=f.plugin, message=f.message) for f in decisions.failures),
-        warnings=(*(str(problem) for problem in policy.warnings), *decisions.snapshot.warnings),
+        warnings=(*(str(problem) for problem in policy.warnings), *decisions.notes, *decisions.snapshot.warnings),
     )
 
 

@@ -62,7 +62,7 @@ class AntiAffinityConflicts:
 
     def forget(self, pod: Pod) -> None:
         """Takes an evicted pod out of the partners."""
-        group = self._indexes[pod.namespace].group_of(pod)
+        group = self._indexes[pod.namespace].remove(pod)
         for partners in self._partners_by_group.get(id(group), ()):
             partners.remove(pod, self._node_labels)
 

@@ -15,7 +15,10 @@ __all__ = ["Decisions"]
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The book of one cycle over `snapshot` at `now`. `skipped` says why no plugin ran, else it is empty."""
+    """The book of one cycle over `snapshot` at `now`.
+
+    `skipped` says why no plugin ran, else it is empty; `notes` are sentences about the policy that operators must see.
+    """
 
     policy: Policy
     snapshot: Snapshot
@@ -23,3 +26,4 @@ class Decisions:
     now: datetime
     failures: tuple[PluginFailure, ...] = ()
     skipped: str = ""
+    notes: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ class HighNodeUtilization:
         self._handle = handle
 
     def balance(self, nodes: Sequence[Node]) -> None:
-        """Evicts from underused nodes, cordoned ones included, what fits into the room that the others have together."""
+        """Evicts from underused nodes, cordoned ones too, what fits into the room that the others have together."""
         source = RequestedUsage(resources_in_play(self._args.thresholds))
         loads = measure(nodes, self._handle.shadow, source)
         underused = [load for load in loads if is_underused(load.percent, self._args.thresholds)]

@@ -112,7 +112,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         name="LowNodeUtilization",
         args_type=low_node_utilization.LowNodeUtilizationArgs,
         extension_points=_BALANCE,
-        factory=_placeholder,
+        factory=low_node_utilization.LowNodeUtilization,
         validate=low_node_utilization.validate_args,
         needs=low_node_utilization.needed_kinds,
         construction_problems=low_node_utilization.construction_problems,
@@ -121,7 +121,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         name="HighNodeUtilization",
         args_type=high_node_utilization.HighNodeUtilizationArgs,
         extension_points=_BALANCE,
-        factory=_placeholder,
+        factory=high_node_utilization.HighNodeUtilization,
         validate=high_node_utilization.validate_args,
     ),
 )

@@ -54,7 +54,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
                 return
 
     def _relieve(self, candidates: Sequence[Pod], conflicts: AntiAffinityConflicts) -> bool:
-        """Evicts those of a node's `candidates` that still conflict in their turn; returns whether to go on after it."""
+        """Evicts the `candidates` of a node that still conflict in their turn; returns whether to go on after it."""
         for pod in sort_low_to_high(candidates):
             conflict = conflicts.find(pod)
             if conflict is None or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.handle import StrategyHandle
-from descheduler.model.affinity import Affinity, NodeMatch, PreferredNodeTerm, match_node, preferred_weight
+from descheduler.model.affinity import Affinity, NodeMatch, match_node, preferred_weight
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
@@ -14,6 +14,7 @@ from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
 from descheduler.strategies.eviction_loop import evict_from_node
 from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.preferred_nodes import PreferredNodes
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.node_fit import NodeSet
@@ -61,8 +62,10 @@ class RemovePodsViolatingNodeAffinity:
 
         The run's limit ends a type, not the strategy. A type that is not known selects nothing.
         """
-        preferences = _Preferences(nodes)
-        rules: dict[str, _Rule] = {_REQUIRED: _breaks_requirement, _PREFERRED: preferences.sentence}
+        rules: dict[str, _Rule] = {
+            _REQUIRED: _breaks_requirement,
+            _PREFERRED: _prefers_another(PreferredNodes(nodes)),
+        }
         node_set = self._node_fit.node_set(nodes)
         for affinity_type in self._args.node_affinity_type:
             rule = rules.get(affinity_type)
@@ -106,24 +109,13 @@ def _breaks_requirement(pod: Pod, affinity: Affinity, node: Node) -> str | None:
     return "its node does not match its node selector and required node affinity"
 
 
-class _Preferences:
-    """The preferred node affinity over `nodes`; the best weight of equal preferences is computed once."""
+def _prefers_another(best_of: PreferredNodes) -> _Rule:
+    """The best node need not be one that fits: kubernetes-sigs/descheduler does not ask for that either."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
-        self._best: dict[tuple[PreferredNodeTerm, ...], int] = {}
-
-    def sentence(self, _: Pod, affinity: Affinity, node: Node) -> str | None:
+    def rule(_: Pod, affinity: Affinity, node: Node) -> str | None:
         if not affinity.node_preferred:
             return None
-        best, current = self._best_weight(affinity), preferred_weight(affinity, node.name, node.labels)
-        if best <= current:
-            return None
-        return f"its node meets preferences of weight {current}, another one {best}"
+        best, current = best_of.best_weight(affinity), preferred_weight(affinity, node.name, node.labels)
+        return f"its node meets preferences of weight {current}, another one {best}" if best > current else None
 
-    def _best_weight(self, affinity: Affinity) -> int:
-        best = self._best.get(affinity.node_preferred)
-        if best is None:
-            best = max(preferred_weight(affinity, node.name, node.labels) for node in self._nodes)
-            self._best[affinity.node_preferred] = best
-        return best
+    return rule

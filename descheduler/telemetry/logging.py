@@ -41,7 +41,7 @@ def fields(**event_fields: object) -> Mapping[str, object]:
 
 
 class KlogFormatter(logging.Formatter):
-    """`I0630 12:00:00.123456 4711 cycle.py:12] "Evicted pod" pod="shop/cart-7f9"`, as Kubernetes' own programs write."""
+    """`I0630 12:00:00.123456 4711 cycle.py:12] "Evicted pod" pod="shop/cart-7f9"`, as Kubernetes itself writes."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line; whatever does not print is escaped. A traceback follows on lines of its own."""

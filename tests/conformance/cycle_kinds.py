@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle import decide
-from descheduler.evaluation import Evaluation, evaluation_of
+from descheduler.evaluation import EvaluatedRefusal, Evaluation, evaluation_of
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.strategies.registry import REGISTRY
@@ -157,9 +158,32 @@ def _different_background(expect: Vector, result: Evaluation, evicted: Sequence[
 
 
 def _different_refusals(expect: Vector, result: Evaluation) -> str | None:
-    refused = [f"{r.namespace}/{r.name}" for r in result.refusals if r.is_attempt]
-    if "refused" in expect and Counter(refused) != Counter(entry["pod"] for entry in expect["refused"]):
-        return f"refused: expected {sorted(entry['pod'] for entry in expect['refused'])}, got {sorted(refused)}"
+    refused = [(f"{r.namespace}/{r.name}", _upstream_error(r)) for r in result.refusals if r.is_attempt]
+    if "refused" in expect:
+        want = Counter((entry["pod"], _bare(entry["error"])) for entry in expect["refused"])
+        if want != Counter(refused):
+            return f"refused: expected {sorted(want.elements())}, got {sorted(refused)}"
     if "refused_count" in expect and len(refused) != expect["refused_count"]:
         return f"refused {len(refused)}, expected {expect['refused_count']}"
     return None
+
+
+_UPSTREAM_ERRORS = {
+    "NodeLimit": "maximum number of evicted pods per node reached",
+    "NamespaceLimit": "maximum number of evicted pods per namespace reached",
+    "TotalLimit": "maximum number of evicted pods per a descheduling cycle reached",
+    "AlreadyRequested": "already-requested",
+}
+
+
+_WRAPPING = re.compile(r'error when evicting pod \(ignoring\) "[^"]*": |pod not found when evicting "[^"]*": ')
+
+
+def _bare(error: str) -> str:
+    """The reference's error without the words it wraps around the API's message."""
+    return _WRAPPING.sub("", error, count=1)
+
+
+def _upstream_error(refusal: EvaluatedRefusal) -> str:
+    """The text that the reference gives where ours is a code with a sentence of its own."""
+    return _UPSTREAM_ERRORS.get(refusal.code, refusal.message)

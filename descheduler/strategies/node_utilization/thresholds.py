@@ -14,7 +14,7 @@ from descheduler.model.quantity import NANO, ceil_milli, ceil_value
 from descheduler.model.requests import CPU, ResourceList
 from descheduler.strategies.node_utilization.usage import METRIC_RESOURCE
 
-__all__ = ["average_percent", "capacity_of", "ceiling_of", "shifted_percent", "usage_percent"]
+__all__ = ["average_percent", "capacity_of", "ceiling_of", "clamp", "shifted_percent", "usage_percent"]
 
 _NANO_IN_MILLI = NANO // 1000
 

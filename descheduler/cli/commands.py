@@ -1,0 +1,58 @@
+"""The command line as a whole: the commands, and `run` as the one that is meant when none is named."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+__all__ = ["COMMANDS", "commands"]
+
+COMMANDS = ("run", "validate", "snapshot", "schema", "version")
+"""Each is the function of its name in the module of its name, which is loaded when it is asked for."""
+
+_OWN_FLAGS = ("-h", "--help")
+_EPILOG = """
+Shell completion: eval "$(_DESCHEDULER_COMPLETE=bash_source descheduler)", or zsh_source, or fish_source.
+"""
+
+
+class _Commands(click.Group):
+    """A group that takes flags without a command for those of `run`, as kubernetes-sigs/descheduler has no commands."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"descheduler.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            args = ["--help"]
+        elif args[0].startswith("-") and args[0] not in _OWN_FLAGS:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            from descheduler.policy.problems import did_you_mean, shown
+
+            ctx.fail(f"no such command {shown(args[0])}{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": list(_OWN_FLAGS), "max_content_width": 120},
+    epilog=_EPILOG,
+)
+def commands() -> None:
+    """Move pods to where they should be: kubernetes-sigs/descheduler's policies, planned first and explained.
+
+    Flags without a command are those of 'descheduler run'.
+    """

@@ -1,0 +1,103 @@
+"""The entry point: runs a command and turns whatever goes wrong into one message and an exit code."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from descheduler.cli.commands import commands
+from descheduler.cli.errors import CommandError
+from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
+
+__all__ = ["main"]
+
+_PROGRAM = "descheduler"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command that `arguments` name, by default those of the process, and returns the exit code."""
+    _escape_what_cannot_be_encoded()
+    try:
+        code = commands.main(
+            args=list(sys.argv[1:] if arguments is None else arguments), prog_name=_PROGRAM, standalone_mode=False
+        )
+    except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
+        code = end.code
+    except click.exceptions.Abort:
+        return _fail("interrupted", ExitCode.INTERRUPTED)
+    except click.UsageError as error:
+        return _fail(_usage_message(error), ExitCode.INVALID)
+    except Exception as error:
+        return _explain(error)
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _explain(error: Exception) -> int:
+    """One message for a known error; anything else is a defect of this program and says so."""
+    message = _known_message(error)
+    if message is not None:
+        return _fail(*message)
+    if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
+        traceback.print_exception(error)
+    hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
+    return _fail(f"internal error: {type(error).__name__}: {_one_line(error)}; {hint}", ExitCode.FAILED)
+
+
+def _known_message(error: Exception) -> tuple[str, ExitCode] | None:
+    """The message and exit code of an expected error. Only a package that is loaded already can have raised one."""
+    if isinstance(error, CommandError):
+        return str(error), error.code
+    if isinstance(error, _class_of("descheduler.policy.problems", "PolicyError")):
+        return str(error), ExitCode.INVALID
+    if isinstance(error, _class_of("descheduler.kube.errors", "KubeError")):
+        return str(error), ExitCode.FAILED
+    if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
+        return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
+    if isinstance(error, MemoryError):
+        return "out of memory; give this program more, or split the dump", ExitCode.FAILED
+    return None
+
+
+def _class_of(module: str, name: str) -> type[Exception] | tuple[()]:
+    loaded = sys.modules.get(module)
+    found: type[Exception] | tuple[()] = getattr(loaded, name) if loaded else ()
+    return found
+
+
+def _usage_message(error: click.UsageError) -> str:
+    command = error.ctx.command_path if error.ctx else _PROGRAM
+    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message().rstrip(". ")
+    return f"{text[:1].lower()}{text[1:]} (see '{command} --help')"
+
+
+def _no_such_option(error: click.NoSuchOption) -> str:
+    from descheduler.policy.problems import did_you_mean, shown
+
+    params = error.ctx.command.get_params(error.ctx) if error.ctx else []
+    known = [name for param in params for name in (*param.opts, *param.secondary_opts) if name.startswith("--")]
+    return f"no such option {shown(error.option_name)}{did_you_mean(error.option_name, known)}"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _fail(message: str, code: ExitCode) -> int:
+    click.echo(f"error: {message}", err=True)
+    return code
+
+
+def _escape_what_cannot_be_encoded() -> None:
+    """Names may hold characters that the terminal's encoding has not; a report with escapes beats no report."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""`descheduler run`: one run against a cluster or, dry, against a dump."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from descheduler.cli.connection_flags import takes_connection
+from descheduler.cli.errors import CommandError
+from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
+from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.logging_flags import takes_logging
+from descheduler.cli.output import write_document
+from descheduler.cli.stop_signals import stop_on_signals
+from descheduler.cli.upstream_flags import takes_idle_flags, warn_of_idle_flags
+from descheduler.cli.values import read_duration, read_feature_gates, read_instant, read_rate
+from descheduler.telemetry.logging import log_event
+
+if TYPE_CHECKING:
+    from descheduler.cycle import ConnectionOptions, RunOptions, RunResult
+    from descheduler.policy.types import Policy
+    from descheduler.report.render import Format
+    from descheduler.strategies.decisions import Decisions
+
+__all__ = ["run"]
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flags:
+    policy_file: str
+    snapshot: tuple[str, ...]
+    dry_run: bool
+    now: datetime | None
+    output: Format
+    client_connection_qps: float | None
+    client_connection_burst: int | None
+    deadline: timedelta | None
+    feature_gates: Mapping[str, bool]
+    skip_broken_objects: bool
+    detailed_exitcode: bool
+
+
+@click.command(cls=GoFlagsCommand, short_help="Decide which pods should move, and evict them.")
+@click.option(
+    "--policy-config-file",
+    "--config",
+    "policy_file",
+    required=True,
+    metavar="FILE",
+    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
+)
+@click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted, and evict nothing.")
+@click.option(
+    "--snapshot",
+    multiple=True,
+    metavar="DUMP",
+    help="Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
+    "'descheduler snapshot' write it; may be given several times. Implies --dry-run.",
+)
+@click.option(
+    "--now",
+    callback=read_instant,
+    metavar="RFC3339",
+    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "wide", "json", "yaml"]),
+    default="table",
+    show_default=True,
+    help="Format of the plan, or of the outcome, on standard output.",
+)
+@takes_connection
+@click.option(
+    "--client-connection-qps",
+    type=float,
+    callback=read_rate,
+    metavar="N",
+    help="Evictions a second; by default the policy's, else 5.",
+)
+@click.option(
+    "--client-connection-burst",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Evictions that may be made at once; by default the policy's, else 10.",
+)
+@click.option(
+    "--deadline", callback=read_duration, metavar="DURATION", help="Start no eviction later than this, say 5m."
+)
+@click.option(
+    "--feature-gates",
+    multiple=True,
+    callback=read_feature_gates,
+    metavar="NAME=BOOL,...",
+    help="EvictionsInBackground lets other controllers finish evictions.",
+)
+@click.option(
+    "--skip-broken-objects/--fail-on-broken-objects",
+    default=False,
+    help="Leave out objects that cannot be read, instead of failing on the first.",
+)
+@click.option(
+    "--detailed-exitcode/--no-detailed-exitcode",
+    default=False,
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with refused, failed or left out evictions.",
+)
+@takes_logging
+@takes_idle_flags
+@click.pass_context
+def run(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], **flags: object) -> None:
+    """Take one snapshot of the cluster, decide which pods should move, and evict them.
+
+    With --dry-run or --snapshot, show the plan and evict nothing. The plan or the outcome goes to standard output,
+    logs to standard error.
+
+    Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or an invalid policy, 3 finished with refused moves
+    (with --detailed-exitcode), 4 stopped by the deadline.
+    """
+    from descheduler.policy.load import load_policy
+    from descheduler.strategies.registry import REGISTRY
+
+    warn_of_idle_flags(ctx)
+    options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    policy = load_policy(Path(options.policy_file), REGISTRY)
+    log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
+    ctx.exit(_run_on_dump(policy, options) if options.snapshot else _run_on_cluster(policy, options, connection()))
+
+
+def _run_on_dump(policy: Policy, flags: _Flags) -> ExitCode:
+    from descheduler.cluster.dump import read_dump
+    from descheduler.cluster.kinds import POD_CONDITIONS
+    from descheduler.cluster.snapshot import SnapshotError
+    from descheduler.cycle import decide, needed_kinds
+
+    needed = needed_kinds(policy)
+    try:
+        snapshot = read_dump(
+            ["-" if path == "-" else Path(path) for path in flags.snapshot],
+            needed=needed - {POD_CONDITIONS},
+            skip_broken=flags.skip_broken_objects,
+            keep_conditions=POD_CONDITIONS in needed,
+        )
+    except SnapshotError as error:
+        raise CommandError(str(error), ExitCode.INVALID) from error
+    log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
+    now = flags.now or snapshot.taken_at or datetime.now(UTC)
+    return _show_plan(decide(policy, snapshot, now=now, feature_gates=flags.feature_gates), flags)
+
+
+def _run_on_cluster(policy: Policy, flags: _Flags, connection: ConnectionOptions) -> ExitCode:
+    from descheduler.cycle import run_live
+
+    options = _run_options(flags)
+    with stop_on_signals() as stop:
+        result = run_live(policy, connection, options, stop, now=flags.now or datetime.now(UTC))
+    return _show_result(result, flags)
+
+
+def _run_options(flags: _Flags) -> RunOptions:
+    from descheduler.cycle import RunOptions
+
+    return RunOptions(
+        dry_run=flags.dry_run,
+        feature_gates=flags.feature_gates,
+        qps=flags.client_connection_qps,
+        burst=flags.client_connection_burst or None,
+        deadline_seconds=None if flags.deadline is None else flags.deadline.total_seconds(),
+        skip_broken=flags.skip_broken_objects,
+    )
+
+
+def _show_plan(decisions: Decisions, flags: _Flags) -> ExitCode:
+    from descheduler.report.log_lines import log_plan
+    from descheduler.report.plan import make_plan
+
+    plan = make_plan(decisions)
+    log_plan(plan)
+    write_document(plan, flags.output)
+    return plan_exit_code(plan, is_detailed=flags.detailed_exitcode)
+
+
+def _show_result(result: RunResult, flags: _Flags) -> ExitCode:
+    from descheduler.cycle import is_dry
+    from descheduler.report.log_lines import log_outcome
+    from descheduler.report.outcome import make_outcome
+    from descheduler.report.plan import make_plan
+
+    if flags.dry_run or is_dry(result.decisions.policy):
+        return _show_plan(result.decisions, flags)
+    outcome = make_outcome(make_plan(result.decisions), result.outcomes)
+    log_outcome(outcome)
+    write_document(outcome, flags.output)
+    return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

@@ -1,0 +1,19 @@
+"""`descheduler schema`: the JSON Schema of a document."""
+
+from __future__ import annotations
+
+import click
+
+from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.output import write_text
+
+__all__ = ["schema"]
+
+
+@click.command(cls=GoFlagsCommand, short_help="Print the JSON Schema of a document.")
+@click.argument("document", type=click.Choice(["plan", "outcome"]))
+def schema(document: str) -> None:
+    """Print the JSON Schema of what 'descheduler run -o json' writes: a plan when dry, else an outcome."""
+    from descheduler.report.schema import published_schema
+
+    write_text([published_schema(document)])

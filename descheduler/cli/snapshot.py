@@ -1,0 +1,44 @@
+"""`descheduler snapshot`: a cluster to a dump."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from descheduler.cli.connection_flags import takes_connection
+from descheduler.cli.errors import CommandError
+from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.logging_flags import takes_logging
+from descheduler.telemetry.logging import log_event
+
+if TYPE_CHECKING:
+    from descheduler.cycle import ConnectionOptions
+
+__all__ = ["snapshot"]
+
+_logger = logging.getLogger(__name__)
+
+
+@click.command(cls=GoFlagsCommand, short_help="Write a dump of a cluster.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Dump to write, gzip JSON Lines, say out.jsonl.gz.")
+@takes_connection
+@takes_logging
+def snapshot(connection: Callable[[], ConnectionOptions], output: str) -> None:
+    """Write everything that a run reads of a cluster to a file, for 'descheduler run --snapshot FILE'.
+
+    No Secrets are read, and no values of environment variables are written.
+    """
+    from descheduler.dumping import dump_cluster
+
+    try:
+        dump_cluster(connection(), Path(output), taken_at=datetime.now(UTC))
+    except OSError as error:
+        text = f"{output}: cannot be written: {(error.strerror or str(error)).lower()}"
+        raise CommandError(text, ExitCode.FAILED) from error
+    log_event(_logger, "Dump written", file=output)

@@ -1,0 +1,115 @@
+"""`descheduler validate`: is a policy right, and what does it really say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.output import write_text
+
+if TYPE_CHECKING:
+    from descheduler.policy.problems import Problem
+    from descheduler.policy.types import Policy
+
+__all__ = ["validate"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is wrong with one file. `policy` is None exactly when there are problems."""
+
+    file: str
+    problems: Sequence[Problem]
+    policy: Policy | None
+
+
+@click.command(cls=GoFlagsCommand, short_help="Check policy files.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How to say what was found.",
+)
+@click.option("--print-effective", is_flag=True, help="Print the policies with all defaults filled in, as YAML.")
+@click.pass_context
+def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_effective: bool) -> None:
+    """Check policy files, and name every problem with its line and column.
+
+    Exits with 2 when any of them would not run, and with 0 otherwise; warnings are no reason to fail.
+    """
+    if print_effective and output == "json":
+        raise click.UsageError("--print-effective prints YAML; leave out -o json.", ctx)
+    verdicts = [_judge(file) for file in files]
+    if output == "json":
+        _write_json(verdicts)
+    else:
+        _write_lines(verdicts, is_quiet=print_effective)
+    if print_effective:
+        _write_effective([verdict.policy for verdict in verdicts if verdict.policy is not None])
+    ctx.exit(ExitCode.INVALID if any(verdict.problems for verdict in verdicts) else ExitCode.DONE)
+
+
+def _judge(file: str) -> _Verdict:
+    from descheduler.policy.load import load_policy
+    from descheduler.policy.problems import PolicyError
+    from descheduler.strategies.registry import REGISTRY
+
+    try:
+        return _Verdict(file, (), load_policy(Path(file), REGISTRY))
+    except PolicyError as error:
+        return _Verdict(file, error.problems, None)
+
+
+def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool) -> None:
+    """Problems and warnings to standard error, good news to standard output."""
+    for verdict in verdicts:
+        for problem in verdict.problems:
+            click.echo(str(problem), err=True)
+        if verdict.policy is None:
+            continue
+        for warning in verdict.policy.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        if not is_quiet:
+            write_text([f"{verdict.policy.path}: valid {verdict.policy.kind}\n"])
+
+
+def _write_json(verdicts: Sequence[_Verdict]) -> None:
+    import json
+
+    plain = [
+        {
+            "file": verdict.file,
+            "valid": verdict.policy is not None,
+            "kind": verdict.policy.kind if verdict.policy else None,
+            "problems": [_plain(problem) for problem in verdict.problems],
+            "warnings": [_plain(warning) for warning in verdict.policy.warnings] if verdict.policy else [],
+        }
+        for verdict in verdicts
+    ]
+    write_text([json.dumps(plain, indent=2) + "\n"])
+
+
+def _plain(problem: Problem) -> Mapping[str, object]:
+    return {
+        "path": problem.path,
+        "line": problem.line,
+        "column": problem.column,
+        "field": problem.field,
+        "message": problem.message,
+    }
+
+
+def _write_effective(policies: Sequence[Policy]) -> None:
+    from descheduler.policy.effective import policy_to_document
+    from descheduler.report.yaml_text import yaml_text
+
+    write_text(["---\n".join(yaml_text(policy_to_document(policy)) for policy in policies)])

@@ -1,0 +1,20 @@
+"""`descheduler version`: what is running."""
+
+from __future__ import annotations
+
+import click
+
+from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.output import write_text
+
+__all__ = ["version"]
+
+
+@click.command(cls=GoFlagsCommand, short_help="Print the version.")
+def version() -> None:
+    """Print the version of this program, of Python and of the platform, on one line."""
+    import platform
+    from importlib.metadata import version as version_of
+
+    system = f"{platform.system().lower()}/{platform.machine()}"
+    write_text([f"descheduler {version_of('descheduler')} (Python {platform.python_version()}, {system})\n"])

@@ -1,0 +1,59 @@
+"""Chunks and lines of a stream."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descheduler.cluster.chunks import read_chunks, read_lines
+from descheduler.cluster.snapshot import SnapshotError
+
+
+@given(st.binary(max_size=2000), st.lists(st.integers(min_value=0, max_value=2000), max_size=8))
+def test_lines_joined_are_the_text_however_it_is_cut(text: bytes, cuts: list[int]) -> None:
+    bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    chunks = [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+
+    lines = list(read_lines(iter(chunks), "dump", 10_000))
+
+    assert b"".join(lines) == text
+    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in lines[:-1])
+
+
+@given(st.lists(st.binary(max_size=3000), min_size=1, max_size=4))
+def test_compressed_members_are_the_text_of_all(parts: list[bytes]) -> None:
+    stream = io.BytesIO(b"".join(gzip.compress(part) for part in parts))
+
+    assert b"".join(read_chunks(stream, "dump")) == b"".join(parts)
+
+
+def test_line_above_the_bound_is_refused_before_it_is_whole() -> None:
+    endless = iter(lambda: b"x" * 1000, b"")
+
+    with pytest.raises(SnapshotError, match="one document is larger than 1 MiB"):
+        list(read_lines(endless, "dump", 1 << 20))
+
+
+def test_thread_ends_when_the_reader_gives_up() -> None:
+    stream = io.BytesIO(gzip.compress(b"\0" * (64 << 20)))
+    chunks = read_chunks(stream, "dump")
+
+    next(chunks)
+    threads = [thread for thread in threading.enumerate() if thread.name == "gunzip"]
+    chunks.close()  # type: ignore[attr-defined]
+    for thread in threads:
+        thread.join(timeout=10)
+
+    assert threads
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_small_file_that_is_a_bomb_is_read_in_small_chunks() -> None:
+    stream = io.BytesIO(gzip.compress(b"\0" * (64 << 20)))
+
+    assert max(len(chunk) for chunk in read_chunks(stream, "dump")) <= 1 << 20

@@ -1,0 +1,88 @@
+"""Pods and nodes from the bytes of the API to model values."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.snapshot import SnapshotError
+from descheduler.model.pod import Pod, PodCondition
+from tests.builders import Object, pod_object
+
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def decoded(obj: Object, *, keep_conditions: bool = True) -> Pod:
+    return snapshot_from_objects([obj], keep_conditions=keep_conditions).pods[0]
+
+
+def condition(kind: str, when: str | None) -> Object:
+    return {"type": kind, "status": "True", "reason": "Because", "lastTransitionTime": when}
+
+
+def test_each_condition_keeps_its_own_time() -> None:
+    pod = pod_object(
+        "x",
+        conditions=[
+            condition("A", "2026-01-02T03:04:05Z"),
+            condition("B", "2026-01-02T03:04:05Z"),
+            condition("C", None),
+            condition("D", "2026-01-02T04:04:05+01:00"),
+        ],
+    )
+
+    kept = decoded(pod).conditions
+
+    assert kept is not None
+    assert kept[-4:] == (
+        PodCondition("A", "True", "Because", MOMENT),
+        PodCondition("B", "True", "Because", MOMENT),
+        PodCondition("C", "True", "Because", None),
+        PodCondition("D", "True", "Because", MOMENT),
+    )
+
+
+def test_conditions_are_left_out_where_no_rule_reads_them() -> None:
+    pod = decoded(pod_object("x"), keep_conditions=False)
+
+    assert pod.conditions is None
+    assert pod.is_ready
+
+
+def test_time_without_zone_is_refused() -> None:
+    pod = pod_object("x")
+    pod["metadata"]["creationTimestamp"] = "2026-01-02T03:04:05"
+
+    with pytest.raises(SnapshotError, match="has no zone"):
+        decoded(pod)
+
+
+def test_zero_time_of_go_is_no_time() -> None:
+    pod = pod_object("x")
+    pod["metadata"]["creationTimestamp"] = "0001-01-01T00:00:00Z"
+
+    assert decoded(pod).created_at is None
+
+
+def test_null_stands_for_absent_everywhere() -> None:
+    spec = dict.fromkeys(("containers", "tolerations", "affinity", "nodeSelector", "volumes", "priority", "overhead"))
+    pod = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "x", "labels": None}, "spec": spec, "status": None}
+
+    value = decoded(pod)
+
+    assert (value.spec.requests, value.spec.tolerations, value.spec.affinity, value.labels) == ({}, (), None, {})
+
+
+def test_sidecar_and_overhead_and_pod_level_requests_count() -> None:
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "200m", "memory": "1Gi"}}}]
+    init = [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
+    pod = pod_object(
+        "x",
+        containers=containers,
+        init_containers=init,
+        spec={"overhead": {"cpu": "50m"}, "resources": {"requests": {"memory": "3Gi"}}},
+    )
+
+    assert decoded(pod).spec.requests == {"cpu": 350 * 10**6, "memory": 3 * 2**30 * 10**9}

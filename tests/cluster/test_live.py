@@ -1,0 +1,177 @@
+"""Reading a live cluster: pages, versions, restarts, absent and forbidden kinds."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from descheduler.cluster.dump import read_dump
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.live import dump_live, read_live
+from descheduler.cluster.snapshot import SnapshotError
+from descheduler.cluster.write import DumpWriter
+from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, TransportError
+from tests.builders import Object, node_object, pod_object
+
+PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
+
+
+@dataclass(frozen=True)
+class FakePage:
+    body: bytes
+    resource_version: str
+
+
+Step = FakePage | KubeError
+
+
+@dataclass
+class FakeServer:
+    """Answers the n-th list of a path with its n-th script; the last script answers all further ones."""
+
+    scripts: Mapping[str, Sequence[Sequence[Step]]]
+    listed: list[str] = field(default_factory=list)
+
+    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[FakePage]:
+        scripts = self.scripts[path]
+        script = scripts[min(self.listed.count(path), len(scripts) - 1)]
+        self.listed.append(path)
+        for step in script:
+            if isinstance(step, KubeError):
+                raise step
+            yield step
+
+
+def page(kind: str, *items: Object, version: str = "1") -> FakePage:
+    metadata = {"resourceVersion": version, "continue": "more"}
+    body = json.dumps({"kind": f"{kind}List", "apiVersion": "v1", "metadata": metadata, "items": items})
+    return FakePage(body.encode(), version)
+
+
+def forbidden(what: str) -> KindForbidden:
+    return KindForbidden(f"may not list {what}", status_code=403)
+
+
+NODE_LIST = [[page("Node", node_object("a"))]]
+
+
+def test_pages_make_one_snapshot_of_one_version() -> None:
+    server = FakeServer(
+        {
+            NODES: NODE_LIST,
+            PODS: [[page("Pod", pod_object("x"), version="7"), page("Pod", pod_object("y"), version="7")]],
+        }
+    )
+    taken_at = datetime(2026, 1, 2, tzinfo=UTC)
+
+    snapshot = read_live(server, needed={"Pod", "Node"}, taken_at=taken_at)
+
+    assert [pod.name for pod in snapshot.pods] == ["x", "y"]
+    assert snapshot.resource_version == "7"
+    assert snapshot.taken_at == taken_at
+    assert server.listed == [NODES, PODS]
+
+
+@pytest.mark.parametrize(
+    "interrupted",
+    [
+        pytest.param([page("Pod", pod_object("gone")), ListExpired("410")], id="when the server compacts"),
+        pytest.param(
+            [page("Pod", pod_object("gone")), page("Pod", pod_object("x"), version="2")], id="when the version changes"
+        ),
+    ],
+)
+def test_list_starts_afresh(interrupted: list[Step]) -> None:
+    server = FakeServer({NODES: NODE_LIST, PODS: [interrupted, [page("Pod", pod_object("x"), version="3")]]})
+
+    snapshot = read_live(server, needed={"Pod", "Node"})
+
+    assert [pod.name for pod in snapshot.pods] == ["x"]
+    assert [node.name for node in snapshot.nodes] == ["a"]
+    assert snapshot.resource_version == "3"
+
+
+def test_list_that_expires_again_and_again_ends_the_run() -> None:
+    server = FakeServer({PODS: [[page("Pod", pod_object("x")), ListExpired("410")]]})
+
+    with pytest.raises(SnapshotError, match="expired 4 times before all its pages were read"):
+        read_live(server, needed={"Pod"})
+
+
+def test_absent_optional_kind_is_noted() -> None:
+    metrics = KINDS["NodeMetrics"].path
+    server = FakeServer({NODES: NODE_LIST, metrics: [[KindAbsent("not served", status_code=404)]]})
+
+    snapshot = read_live(server, needed={"Node", "NodeMetrics"})
+
+    assert snapshot.kinds == {"Node"}
+    assert snapshot.warnings == (f"the cluster does not serve NodeMetrics ({metrics}): none are assumed",)
+
+
+def test_absent_core_kind_ends_the_run() -> None:
+    server = FakeServer({PODS: [[KindAbsent("the API server does not serve pods", status_code=404)]]})
+
+    with pytest.raises(SnapshotError, match="is this the right server"):
+        read_live(server, needed={"Pod"})
+
+
+def test_all_forbidden_kinds_are_named_with_the_rules_to_add() -> None:
+    budgets = KINDS["PodDisruptionBudget"].path
+    namespaces = KINDS["Namespace"].path
+    server = FakeServer(
+        {
+            NODES: NODE_LIST,
+            PODS: [[forbidden("pods")]],
+            namespaces: [[forbidden("namespaces")]],
+            budgets: [[forbidden("poddisruptionbudgets")]],
+        }
+    )
+
+    with pytest.raises(SnapshotError) as caught:
+        read_live(server, needed={"Node", "Pod", "Namespace", "PodDisruptionBudget"})
+
+    assert str(caught.value) == (
+        "may not list pods, namespaces, poddisruptionbudgets; add to the rules of the ClusterRole: "
+        '- {apiGroups: [""], resources: [pods, namespaces], verbs: [list]} '
+        '- {apiGroups: ["policy"], resources: [poddisruptionbudgets], verbs: [list]}'
+    )
+
+
+def test_connection_that_breaks_ends_the_run() -> None:
+    server = FakeServer({PODS: [[page("Pod", pod_object("x")), TransportError("reset by peer")]]})
+
+    with pytest.raises(SnapshotError, match=r"/api/v1/pods: reset by peer; the snapshot would not be complete"):
+        read_live(server, needed={"Pod"})
+
+
+def test_broken_object_in_a_page_is_left_out_on_request() -> None:
+    server = FakeServer({PODS: [[page("Pod", pod_object("x"), pod_object("bad", cpu="much"))]]})
+
+    snapshot = read_live(server, needed={"Pod"}, skip_broken=True)
+
+    assert [pod.name for pod in snapshot.pods] == ["x"]
+    assert snapshot.skipped[0].startswith("Pod default/bad is broken")
+
+
+def test_dump_of_a_live_cluster_reads_back() -> None:
+    interrupted: list[Step] = [page("Pod", pod_object("gone")), ListExpired("410")]
+    kinds = [KINDS["Node"], KINDS["Pod"], KINDS["PodMetrics"]]
+    server = FakeServer(
+        {
+            NODES: NODE_LIST,
+            PODS: [interrupted, [page("Pod", pod_object("x"), version="3")]],
+            KINDS["PodMetrics"].path: [[KindAbsent("no", status_code=404)]],
+        }
+    )
+    out = io.BytesIO()
+
+    dump_live(server, kinds, DumpWriter(out, datetime(2026, 1, 2, tzinfo=UTC), kinds))
+
+    snapshot = read_dump(["-"], stdin=io.BytesIO(out.getvalue()))
+    assert [pod.name for pod in snapshot.pods] == ["x"]
+    assert snapshot.resource_version == "3"

@@ -1,0 +1,78 @@
+"""Checks of the small calculations of the utilization plugins and of topology spread, on the functions that run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from descheduler.model.quantity import parse_quantity
+from descheduler.strategies.node_utilization.classify import NodeLoad, sort_by_usage
+from descheduler.strategies.node_utilization.thresholds import average_percent, clamp, shifted_percent, usage_percent
+from descheduler.strategies.topology_spread.domains import sort_domains
+from tests.builders import decode_pod, make_node
+
+Vector = Mapping[str, Any]
+
+WITHOUT_COUNTERPART: dict[str, str] = {
+    "weightedAverage": "a run takes one sample of the metrics server; nothing lives long enough to smooth several",
+    "classify": (
+        "the cases hand in conditions of their own, every resource above the limit among them; the plugins ask whether "
+        "any is, which the cases of whole runs check"
+    ),
+}
+"""Functions that this design does not have, each with the reason."""
+
+
+def check_calc(vector: Vector) -> str | None:
+    """How our result of one calculation differs from the recorded one, or None."""
+    result = _CALCULATIONS[vector["function"]](vector["input"])
+    expected = vector["expect"]["result"]
+    return None if result == expected else f"expected {expected}, got {result}"
+
+
+def _average(given: Vector) -> object:
+    percents = given["values"].values()
+    return average_percent(percents, sorted({resource for percent in percents for resource in percent}))
+
+
+def _clamp(given: Vector) -> object:
+    return {name: clamp(value, given["minimum"], given["maximum"]) for name, value in given["values"].items()}
+
+
+def _sum(given: Vector) -> object:
+    return shifted_percent(given["a"], given["b"], sign=1)
+
+
+def _usage_percent(given: Vector) -> object:
+    return usage_percent(_quantities(given["usage"]), _quantities(given["capacity"]))
+
+
+def _sort_nodes(given: Vector) -> object:
+    loads = [NodeLoad(make_node(entry["node"]), (), _quantities(entry["usage"]), {}) for entry in given["nodes"]]
+    return [load.node.name for load in sort_by_usage(loads, ascending=given["ascending"])]
+
+
+def _sort_domains(given: Vector) -> object:
+    # Pods that may not be evicted never get this far here; in the cases they have no priority and so come first anyway.
+    pods = {value: [decode_pod(pod) for pod in members] for value, members in given["domains"].items()}
+    return [
+        {"domain": domain.value, "pods": [pod.key for pod in domain.pods]}
+        for domain in sort_domains(pods, highest_first=True)
+    ]
+
+
+def _quantities(texts: Mapping[str, str]) -> dict[str, int]:
+    return {name: parse_quantity(text) for name, text in texts.items()}
+
+
+_CALCULATIONS: Mapping[str, Callable[[Vector], object]] = {
+    "average": _average,
+    "clamp": _clamp,
+    "sum": _sum,
+    "resourceUsageToPercentage": _usage_percent,
+    "sortNodesByUsage": _sort_nodes,
+    "sortDomains": _sort_domains,
+}
+
+FUNCTIONS = frozenset(_CALCULATIONS)
+"""The calculations that are checked here."""

@@ -1,0 +1,27 @@
+"""Handles over small clusters, as filter plugins get them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from descheduler.eviction.handle import Handle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.node_fit import NodeFit
+from descheduler.policy.types import Policy, PolicyKind
+from tests.builders import NOW, make_shadow
+
+
+def make_policy(kind: PolicyKind = "DeschedulerPolicy") -> Policy:
+    """A policy without profiles."""
+    compatibility = "upstream" if kind == "DeschedulerPolicy" else "fixed"
+    return Policy(kind=kind, path="<policy>", compatibility=compatibility, digest="")
+
+
+def make_handle(
+    nodes: Iterable[Node] = (), pods: Iterable[Pod] = (), *, kind: PolicyKind = "DeschedulerPolicy", **others: Any
+) -> Handle:
+    """A handle over a cluster; with kind DeschedulerConfiguration booked evictions take effect at once."""
+    shadow = make_shadow(nodes, pods, moves_take_effect=kind == "DeschedulerConfiguration", **others)
+    return Handle(make_policy(kind), shadow, NodeFit(shadow), NOW)
