@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -37,7 +37,7 @@ from descheduler.strategies.registry import REGISTRY
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
-    from descheduler.kube.discovery import ServerFacts
+    from descheduler.kube.events import EventTotals
     from descheduler.migration.outcome import Outcome
     from descheduler.migration.rounds import Decide
     from descheduler.migration.settings import ExecutorSettings
@@ -51,6 +51,7 @@ __all__ = [
     "is_dry",
     "needed_kinds",
     "run_live",
+    "run_with",
 ]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
@@ -83,7 +84,7 @@ def decide(
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
-    shadow = ShadowCluster(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration")
+    shadow = ShadowCluster(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", evicted=evicted)
     evictor = Evictor(
         shadow,
         _limits(policy),
@@ -151,56 +152,95 @@ def run_live(
     `decide` does.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
-    from descheduler.cluster.live import read_live
     from descheduler.kube.client import connect
-    from descheduler.kube.discovery import discover
+    from descheduler.kube.retry import RetryPolicy
+    from descheduler.migration.executor import sleep_unless
 
-    started = time.monotonic()
-    kubeconfig = connection.kubeconfig or policy.kubeconfig or None
-    client = connect(kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
+    client = connect(
+        connection.kubeconfig or policy.kubeconfig or None,
+        connection.context,
+        connection.as_user,
+        connection.request_timeout_seconds,
+        retry=RetryPolicy(sleep=sleep_unless(stop)),
+    )
     with closing(client):
-        facts = discover(client)
-        needs = needed_kinds(policy, registry)
-        snapshot = read_live(
-            client, needed=needs, skip_broken=options.skip_broken, keep_conditions=POD_CONDITIONS in needs
-        )
-        snapshot = _with_node_samples(snapshot, client, policy)
-
-        def decide_with(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
-            gates = options.feature_gates
-            return decide(
-                policy, snapshot, now=now, answers=answers, evicted=evicted, feature_gates=gates, registry=registry
-            )
-
-        if options.dry_run or is_dry(policy):
-            return RunResult(decide_with({}, frozenset()))
-        return _execute(client, facts, policy, options, decide_with, stop, started)
+        return run_with(client, policy, options, stop, now=now, registry=registry)
 
 
-def _execute(
+def run_with(
     client: KubeClient,
-    facts: ServerFacts,
     policy: Policy,
     options: RunOptions,
-    decide_with: Decide,
     stop: threading.Event,
-    started: float,
+    *,
+    now: datetime,
+    registry: Registry = REGISTRY,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] | None = None,
 ) -> RunResult:
-    from descheduler.kube.events import EventRecorder
-    from descheduler.kube.evict import EvictionClient
-    from descheduler.migration.announce import EvictionAnnouncer
-    from descheduler.migration.rounds import carry_out
+    """What `run_live` does, over a client that is there. `clock` and `sleep` (seconds) pace evictions.
 
-    events = EventRecorder(client)
-    decisions, outcomes = carry_out(
-        decide_with,
-        EvictionClient(client, policy_version=facts.policy_version),
-        _executor_settings(policy, options, started),
-        stop=stop,
-        sink=EvictionAnnouncer(events, failures=policy.eviction_failure_event_notification),
-    )
-    events.flush(_EVENT_FLUSH_SECONDS)
-    return RunResult(decisions, outcomes)
+    Raises as `run_live`.
+    """
+    from descheduler.cluster.live import read_live
+    from descheduler.kube.discovery import discover
+
+    started = clock()
+    facts = discover(client)
+    needs = needed_kinds(policy, registry)
+    snapshot = read_live(client, needed=needs, skip_broken=options.skip_broken, keep_conditions=POD_CONDITIONS in needs)
+    snapshot = _with_node_samples(snapshot, client, policy)
+
+    def decide_with(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
+        gates = options.feature_gates
+        return decide(
+            policy, snapshot, now=now, answers=answers, evicted=evicted, feature_gates=gates, registry=registry
+        )
+
+    if options.dry_run or is_dry(policy):
+        return RunResult(decide_with({}, frozenset()))
+    settings = _executor_settings(policy, options, started)
+    carrier = _Carrier(client, facts.policy_version, policy.eviction_failure_event_notification, clock, sleep)
+    return carrier.carry_out(decide_with, settings, stop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """Evicts through `client` and tells the cluster of it."""
+
+    client: KubeClient
+    policy_version: str
+    announces_failures: bool
+    clock: Callable[[], float]
+    sleep: Callable[[float], None] | None
+
+    def carry_out(self, decide_with: Decide, settings: ExecutorSettings, stop: threading.Event) -> RunResult:
+        from descheduler.kube.events import EventRecorder
+        from descheduler.kube.evict import EvictionClient
+        from descheduler.migration.announce import EvictionAnnouncer
+        from descheduler.migration.rounds import carry_out
+
+        events = EventRecorder(self.client)
+        decisions, outcomes = carry_out(
+            decide_with,
+            EvictionClient(self.client, policy_version=self.policy_version),
+            settings,
+            stop=stop,
+            sink=EvictionAnnouncer(events, failures=self.announces_failures),
+            clock=self.clock,
+            sleep=self.sleep,
+        )
+        notes = _event_notes(events.flush(_EVENT_FLUSH_SECONDS))
+        return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
+
+
+def _event_notes(totals: EventTotals) -> tuple[str, ...]:
+    """A sentence when pods went without the Event that tells their owners why."""
+    num_missing = totals.num_failed + totals.num_dropped
+    if not num_missing:
+        return ()
+    why = totals.first_fault or "the API server takes them too slowly"
+    return (f"{num_missing} of {num_missing + totals.num_written} events could not be written: {why}",)
 
 
 def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
@@ -259,7 +299,8 @@ def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy) -
     secret = provider.auth_token
     token_secret = None if secret is None else (secret.namespace, secret.name)
     samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)
-    return replace(snapshot, node_samples=samples.by_query, warnings=(*snapshot.warnings, *samples.warnings))
+    warnings = (*snapshot.warnings, *samples.warnings)
+    return replace(snapshot, node_samples=samples.by_query, sample_faults=samples.faults, warnings=warnings)
 
 
 def _queries(profile: Profile) -> Iterator[str]:

@@ -105,7 +105,7 @@ def evaluation_of(decisions: Decisions) -> Evaluation:
     evictor = decisions.evictor
     return Evaluation(
         evictions=tuple(_eviction(booked) for booked in evictor.booked),
-        refusals=tuple(_refusal(refusal) for refusal in (*evictor.refusals, *evictor.kept.values())),
+        refusals=tuple(_refusal(refusal) for refusal in evictor.refusals),
         background=tuple(_eviction(booked) for booked in evictor.background),
         num_background=evictor.num_background,
         failures=decisions.failures,

@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """One message for a known error; anything else is a defect of this program and says so."""
+    if isinstance(error, _class_of("descheduler.policy.problems", "PolicyError")):
+        return _fail(str(error), ExitCode.INVALID, label="")  # a line a problem, each with its place in front
     message = _known_message(error)
     if message is not None:
         return _fail(*message)
@@ -53,8 +55,6 @@ def _known_message(error: Exception) -> tuple[str, ExitCode] | None:
     """The message and exit code of an expected error. Only a package that is loaded already can have raised one."""
     if isinstance(error, CommandError):
         return str(error), error.code
-    if isinstance(error, _class_of("descheduler.policy.problems", "PolicyError")):
-        return str(error), ExitCode.INVALID
     if isinstance(error, _class_of("descheduler.kube.errors", "KubeError")):
         return str(error), ExitCode.FAILED
     if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
@@ -88,8 +88,8 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _fail(message: str, code: ExitCode) -> int:
-    click.echo(f"error: {message}", err=True)
+def _fail(message: str, code: ExitCode, *, label: str = "error: ") -> int:
+    click.echo(f"{label}{message}", err=True)
     return code
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Iterator
+from io import BytesIO
 from queue import Empty, Queue
 from typing import BinaryIO
 
 from descheduler.cluster.snapshot import SnapshotError
 
-__all__ = ["read_chunks", "read_lines"]
+__all__ = ["LineReader", "read_chunks"]
 
 _CHUNK_BYTES = 1 << 20
 _COMPRESSED_BYTES = 1 << 17
@@ -83,25 +84,52 @@ def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 break
 
 
-def read_lines(chunks: Iterator[bytes], source: str, max_bytes: int) -> Iterator[bytes]:
-    """The lines of `chunks` with their line ends, in the memory of one line. Raises SnapshotError above `max_bytes`."""
-    parts: list[bytes] = []
-    num_bytes = 0
-    for chunk in chunks:
-        start = 0
-        while (end := chunk.find(b"\n", start) + 1) > 0:
-            parts.append(chunk[start:end])
-            yield b"".join(parts)
-            parts, num_bytes, start = [], 0, end
-        if start < len(chunk):
-            parts.append(chunk[start:])
-            num_bytes += len(chunk) - start
-            if num_bytes > max_bytes:
-                raise SnapshotError(f"{source}: {too_large(max_bytes)}")
-    if parts:
-        yield b"".join(parts)
+class LineReader:
+    """Iterates over the lines of `chunks`, line ends included, in the memory of one line.
+
+    `rest` gives what was not read yet in one piece. Both raise SnapshotError for more than their bound.
+    """
+
+    def __init__(self, chunks: Iterator[bytes], source: str, max_bytes: int) -> None:
+        self._chunks = chunks
+        self._source = source
+        self._max_bytes = max_bytes
+        self._chunk = b""
+        self._start = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        parts: list[bytes] = []
+        num_bytes = 0
+        while True:
+            end = self._chunk.find(b"\n", self._start) + 1
+            parts.append(self._chunk[self._start : end or None])
+            num_bytes += len(parts[-1])
+            if end:
+                self._start = end
+                return b"".join(parts)
+            if num_bytes > self._max_bytes:
+                raise SnapshotError(f"{self._source}: {_too_large(self._max_bytes)}")
+            self._chunk, self._start = next(self._chunks, b""), 0
+            if not self._chunk:
+                if num_bytes:
+                    return b"".join(parts)
+                raise StopIteration
+
+    def rest(self, first: bytes, max_bytes: int) -> bytes:
+        """`first` and all bytes after the lines that were read."""
+        # The buffer hands its bytes over without a copy, which matters for a file of a gigabyte.
+        text = BytesIO()
+        text.write(first)
+        text.write(self._chunk[self._start :])
+        for chunk in self._chunks:
+            text.write(chunk)
+            if text.tell() > max_bytes:
+                raise SnapshotError(f"{self._source}: {_too_large(max_bytes)}")
+        return text.getvalue()
 
 
-def too_large(max_bytes: int) -> str:
-    """What to say of a document above `max_bytes`."""
+def _too_large(max_bytes: int) -> str:
     return f"one document is larger than {max_bytes >> 20} MiB; take the dump with descheduler snapshot, a list a line"

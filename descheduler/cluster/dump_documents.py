@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 import msgspec
 
 from descheduler.cluster.builder import printable
-from descheduler.cluster.chunks import read_lines, too_large
+from descheduler.cluster.chunks import LineReader
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.cluster.yaml_objects import YamlError, json_documents
 
@@ -31,18 +30,17 @@ def read_documents(chunks: Iterator[bytes], source: str) -> Iterator[tuple[bytes
 
     JSON Lines take the memory of one line; anything else that of the file. Raises SnapshotError for what is neither.
     """
-    lines = read_lines(chunks, source, _MAX_BYTES)
+    lines = LineReader(chunks, source, _MAX_BYTES)
     number, first = _first_line(lines, source)
     if not first.startswith((b"{", b"[")):
-        text = _rest(chain((first,), lines), source, _MAX_YAML_BYTES)
-        yield from _yaml_documents(text, source, number - 1)
+        yield from _yaml_documents(lines.rest(first, _MAX_YAML_BYTES), source, number - 1)
     elif _is_json(first):
         yield first, f"{source}:{number}"
         for number, line in enumerate(lines, number + 1):  # noqa: B020 - counts on from the first line
             if not line.isspace():
                 yield line, f"{source}:{number}"
     else:
-        yield from _json_documents(_rest(chain((first,), lines), source, _MAX_BYTES), source, number)
+        yield from _json_documents(lines.rest(first, _MAX_BYTES), source, number)
 
 
 def _first_line(lines: Iterator[bytes], source: str) -> tuple[int, bytes]:
@@ -65,16 +63,6 @@ def _is_json(line: bytes) -> bool:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return True
-
-
-def _rest(lines: Iterator[bytes], source: str, max_bytes: int) -> bytes:
-    parts, num_bytes = [], 0
-    for line in lines:
-        parts.append(line)
-        num_bytes += len(line)
-        if num_bytes > max_bytes:
-            raise SnapshotError(f"{source}: {too_large(max_bytes)}")
-    return b"".join(parts)
 
 
 def _json_documents(text: bytes, source: str, first_line: int) -> Iterator[tuple[bytes, str]]:

@@ -44,12 +44,16 @@ POD_CONDITIONS = "Pod.status.conditions"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind that is read. `path` is its cluster-wide list; `is_optional` kinds may be absent from a cluster."""
+    """A kind that is read. `path` is its cluster-wide list; `is_optional` kinds may be absent from a cluster.
+
+    Of an `is_measured` kind a fault is no more than absence: only the plugin that wants its figures goes without.
+    """
 
     name: str
     group: str
     path: str
     is_optional: bool = False
+    is_measured: bool = False
     decode: Callable[[bytes], SmallObject] | None = None
 
 
@@ -197,8 +201,22 @@ _TABLE = (
         is_optional=True,
         decode=_migration_job,
     ),
-    Kind("NodeMetrics", "metrics.k8s.io", "/apis/metrics.k8s.io/v1beta1/nodes", is_optional=True, decode=_node_usage),
-    Kind("PodMetrics", "metrics.k8s.io", "/apis/metrics.k8s.io/v1beta1/pods", is_optional=True, decode=_pod_usage),
+    Kind(
+        "NodeMetrics",
+        "metrics.k8s.io",
+        "/apis/metrics.k8s.io/v1beta1/nodes",
+        is_optional=True,
+        is_measured=True,
+        decode=_node_usage,
+    ),
+    Kind(
+        "PodMetrics",
+        "metrics.k8s.io",
+        "/apis/metrics.k8s.io/v1beta1/pods",
+        is_optional=True,
+        is_measured=True,
+        decode=_pod_usage,
+    ),
 )
 
 KINDS = {kind.name: kind for kind in _TABLE}

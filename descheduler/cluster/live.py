@@ -51,23 +51,25 @@ def read_live(
 
     A pod may so be bound to a node that joined after nodes were listed; such a pod is on no node of the snapshot.
     An optional kind that the cluster does not serve is named in `warnings` and not in `kinds`. `resource_version` is
-    that of the pods. Raises SnapshotError when anything cannot be read whole; kinds that may not be read are all named.
+    that of the pods. Raises SnapshotError when anything but measured usage cannot be read whole; kinds that may not be
+    read are all named.
     """
     builder = SnapshotBuilder(source, skip_broken=skip_broken, keep_conditions=keep_conditions)
     versions: dict[str, str] = {}
 
     def read(kind: Kind) -> None:
         mark = builder.mark()
+
+        def restart() -> None:
+            builder.rollback(mark)
+            builder.kinds.discard(kind.name)
+
         versions[kind.name] = _read_list(
-            client,
-            kind,
-            limit,
-            add_page=lambda page: builder.add_page(kind, page),
-            restart=lambda: builder.rollback(mark),
+            client, kind, limit, add_page=lambda page: builder.add_page(kind, page), restart=restart
         )
 
-    def note_absent(kind: Kind) -> None:
-        builder.warnings.append(f"the cluster does not serve {kind.name} ({kind.path}): none are assumed")
+    def note_absent(kind: Kind, why: str) -> None:
+        builder.warnings.append(f"{why}: none are assumed")
 
     with paused_gc():
         _read_all(client, [kind for kind in KINDS.values() if kind.name in needed], read, note_absent)
@@ -81,12 +83,12 @@ def dump_live(client: PageSource, kinds: Sequence[Kind], writer: DumpWriter, *, 
         writer.begin(kind)
         writer.end(_read_list(client, kind, limit, add_page=writer.add_page, restart=writer.restart))
 
-    _read_all(client, kinds, read, writer.absent)
+    _read_all(client, kinds, read, lambda kind, _: writer.absent(kind))
     writer.finish()
 
 
 def _read_all(
-    client: PageSource, kinds: Iterable[Kind], read: Callable[[Kind], None], note_absent: Callable[[Kind], None]
+    client: PageSource, kinds: Iterable[Kind], read: Callable[[Kind], None], note_absent: Callable[[Kind, str], None]
 ) -> None:
     forbidden: list[Kind] = []
     for kind in kinds:
@@ -103,9 +105,11 @@ def _read_all(
                 raise SnapshotError(
                     f"{error}; every Kubernetes cluster has this kind, is this the right server"
                 ) from error
-            note_absent(kind)
+            note_absent(kind, f"the cluster does not serve {kind.name} ({kind.path})")
         except KubeError as error:
-            if not forbidden:
+            if kind.is_measured:
+                note_absent(kind, f"{kind.name} cannot be read ({error})")
+            elif not forbidden:
                 raise SnapshotError(f"{kind.path}: {error}; the snapshot would not be complete") from error
     if forbidden:
         raise SnapshotError(_forbidden_message(forbidden))
@@ -120,6 +124,9 @@ def _read_list(
             return _read_once(client, kind, limit, add_page)
         except ListExpired:
             restart()
+        except KubeError:
+            restart()
+            raise
     raise SnapshotError(
         f"{kind.path}: the list expired {_MAX_RESTARTS + 1} times before all its pages were read; raise the page size"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
@@ -15,9 +15,10 @@ __all__ = ["NodeSamples", "read_node_samples"]
 
 @dataclass(frozen=True, slots=True)
 class NodeSamples:
-    """Query → node name → sample; a query that failed is absent and has a sentence among the `warnings`."""
+    """Query → node name → sample. A query that failed has a sentence in `faults` instead."""
 
     by_query: Mapping[str, Mapping[str, float]]
+    faults: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -27,21 +28,21 @@ def read_node_samples(
     """The samples of `queries` from the Prometheus server at `url`.
 
     `token_secret` names the namespace and the Secret that hold the bearer token; without it the token of the service
-    account is used, where there is one. A failure concerns only the strategy that asked, so it becomes a warning.
+    account is used, where there is one. A failure concerns only the strategy that asked, so none is raised.
     """
     by_query: dict[str, Mapping[str, float]] = {}
+    faults: dict[str, str] = {}
     warnings: list[str] = []
     try:
         token = read_prometheus_token(client, *token_secret) if token_secret else read_service_account_token()
     except KubeError as error:
-        return NodeSamples({}, (str(error),))
-    prometheus = PrometheusClient(url, token)
+        return NodeSamples({}, dict.fromkeys(queries, str(error)))
     for query in dict.fromkeys(queries):
         try:
-            answer = prometheus.query(query)
+            answer = PrometheusClient(url, token).query(query)
         except KubeError as error:
-            warnings.append(f"prometheus query {query!r}: {error}")
+            faults[query] = f"prometheus query {query!r}: {error}"
             continue
         by_query[query] = answer.by_node
         warnings += answer.warnings
-    return NodeSamples(by_query, tuple(warnings))
+    return NodeSamples(by_query, faults, tuple(warnings))

@@ -6,19 +6,19 @@ variables, commands and arguments, probes and hooks, messages, copies of manifes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 __all__ = ["redact"]
 
 _METADATA_NOISE = ("managedFields", "selfLink")
 # Annotations in which tools keep the manifest that they applied, environment included.
 _MANIFEST_MARKS = ("last-applied", "/applied", "/original")
-_CONTAINER_LISTS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 _CONTAINER_FIELDS = frozenset(
     {
         *("name", "image", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "ports"),
         *("env", "envFrom", "volumeDevices", "targetContainerName"),
     }
 )
-_SECRET_FIELDS = frozenset({"command", "args", "volumeAttributes", "httpHeaders", "attachmentMetadata"})
 # Volumes that no scheduling rule looks at; the token mounts among them differ from pod to pod.
 _IDLE_VOLUMES = ("projected", "downwardAPI", "configMap", "secret")
 _STATUS_FIELDS = {
@@ -63,43 +63,38 @@ def redact(kind: str, obj: dict[str, object]) -> dict[str, object]:
     return obj
 
 
-def _walk(value: object) -> None:
-    if isinstance(value, list):
-        for item in value:
-            _walk(item)
-        return
-    if not isinstance(value, dict):
-        return
-    for name in _SECRET_FIELDS & value.keys():
-        # A label may bear such a name, but its value is a string.
-        if not isinstance(value[name], str):
-            del value[name]
-    for name, member in value.items():
-        if name == "metadata" and isinstance(member, dict):
-            _shorten_metadata(member)
-        elif name in _CONTAINER_LISTS and isinstance(member, list):
-            value[name] = [_container(item) for item in member]
-        elif name == "env" and isinstance(member, list):
-            value[name] = [_without_value(item) for item in member]
-        elif name == "volumes" and isinstance(member, list):
-            value[name] = [item for item in member if not _is_idle(item)]
-        elif name == "flexVolume" and isinstance(member, dict):
-            member.pop("options", None)
-        elif name == "conditions" and isinstance(member, list):
-            value[name] = [_without_message(item) for item in member]
-        elif name in ("waiting", "terminated"):
-            value[name] = _without_message(member)
+def _walk(value: dict[str, object]) -> None:
+    if not _RULE_NAMES.isdisjoint(value):
+        for name in _RULE_NAMES & value.keys():
+            # A label may bear such a name, but its value is a string.
+            if isinstance(value[name], (dict, list)):
+                value[name] = _RULES[name](value[name])
+                if value[name] is None:
+                    del value[name]
     for member in value.values():
-        if isinstance(member, (dict, list)):
+        if isinstance(member, dict):
             _walk(member)
+        elif isinstance(member, list):
+            _walk_list(member)
 
 
-def _shorten_metadata(metadata: dict[str, object]) -> None:
+def _walk_list(items: list[object]) -> None:
+    for item in items:
+        if isinstance(item, dict):
+            _walk(item)
+        elif isinstance(item, list):
+            _walk_list(item)
+
+
+def _shorten_metadata(metadata: object) -> object:
+    if not isinstance(metadata, dict):
+        return metadata
     for name in _METADATA_NOISE:
         metadata.pop(name, None)
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict):
         metadata["annotations"] = {key: text for key, text in annotations.items() if not _is_manifest(key, text)}
+    return metadata
 
 
 def _is_manifest(key: str, text: object) -> bool:
@@ -125,8 +120,36 @@ def _without_message(state: object) -> object:
     return {name: value for name, value in state.items() if name != "message"}
 
 
+def _without_options(volume: object) -> object:
+    return {name: value for name, value in volume.items() if name != "options"} if isinstance(volume, dict) else volume
+
+
 def _is_idle(volume: object) -> bool:
     return isinstance(volume, dict) and any(source in volume for source in _IDLE_VOLUMES)
+
+
+def _each(change: Callable[[object], object]) -> Callable[[object], object]:
+    """A rule that applies `change` to every item of a list."""
+    return lambda items: [change(item) for item in items] if isinstance(items, list) else items
+
+
+def _drop(_: object) -> object:
+    return None
+
+
+_RULES: Mapping[str, Callable[[object], object]] = {
+    **dict.fromkeys(("command", "args", "httpHeaders", "volumeAttributes", "attachmentMetadata"), _drop),
+    **dict.fromkeys(("containers", "initContainers", "ephemeralContainers"), _each(_container)),
+    **dict.fromkeys(("waiting", "terminated"), _without_message),
+    "metadata": _shorten_metadata,
+    "env": _each(_without_value),
+    "volumes": lambda items: [item for item in items if not _is_idle(item)] if isinstance(items, list) else items,
+    "flexVolume": _without_options,
+    "conditions": _each(_without_message),
+}
+"""Field name → what becomes of its value, wherever it stands; None drops the field."""
+
+_RULE_NAMES = frozenset(_RULES)
 
 
 def _shorten_status(status: dict[str, object]) -> None:

@@ -33,7 +33,8 @@ class Snapshot:
     """Objects of one cluster at one moment. Nodes are in name order, pods in namespace and name order.
 
     `skipped` names the broken objects that were left out on request. `kinds` holds the kinds that were read, so that
-    "none exist" can be told from "not asked for". `node_samples` maps a Prometheus query to node name → sample.
+    "none exist" can be told from "not asked for". `node_samples` maps a Prometheus query to node name → sample,
+    `sample_faults` one that failed to a sentence.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -47,6 +48,7 @@ class Snapshot:
     node_usage: Mapping[str, NodeUsage] = field(default_factory=dict)
     pod_usage: Mapping[tuple[str, str], PodUsage] = field(default_factory=dict)
     node_samples: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sample_faults: Mapping[str, str] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()
     skipped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

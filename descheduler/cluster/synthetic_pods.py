@@ -122,48 +122,37 @@ def _metadata(workload: Workload) -> JsonObject:
 
 
 def _managed_fields(manager: str, subresource: str) -> JsonObject:
-    if subresource:
-        owned: JsonObject = {
-            "f:status": {
-                "f:conditions": {
-                    f'k:{{"type":"{kind}"}}': {".": {}, "f:lastProbeTime": {}, "f:status": {}, "f:type": {}}
-                    for kind in ("ContainersReady", "Initialized", "Ready")
-                },
-                "f:containerStatuses": {},
-                "f:hostIP": {},
-                "f:phase": {},
-                "f:podIP": {},
-                "f:startTime": {},
-            }
-        }
-    else:
-        container: JsonObject = {
-            "f:image": {},
-            "f:name": {},
-            "f:ports": {},
-            "f:resources": {},
-            "f:readinessProbe": {},
-            "f:env": {},
-        }
-        owned = {
-            "f:metadata": {"f:generateName": {}, "f:labels": {".": {}, "f:app": {}}, "f:ownerReferences": {}},
-            "f:spec": {
-                "f:containers": {'k:{"name":"main"}': container},
-                "f:dnsPolicy": {},
-                "f:enableServiceLinks": {},
-                "f:restartPolicy": {},
-                "f:schedulerName": {},
-            },
-        }
     return {
         "manager": manager,
         "operation": "Update",
         "apiVersion": "v1",
         "time": "@started@",
         "fieldsType": "FieldsV1",
-        "fieldsV1": owned,
+        "fieldsV1": _STATUS_OWNED if subresource else _SPEC_OWNED,
         "subresource": subresource,
     }
+
+
+_STATUS_OWNED: JsonObject = {
+    "f:status": {
+        "f:conditions": {
+            f'k:{{"type":"{kind}"}}': {".": {}, "f:lastProbeTime": {}, "f:status": {}, "f:type": {}}
+            for kind in ("ContainersReady", "Initialized", "Ready")
+        },
+        **{f"f:{name}": {} for name in ("containerStatuses", "hostIP", "phase", "podIP", "startTime")},
+    }
+}
+_SPEC_OWNED: JsonObject = {
+    "f:metadata": {"f:generateName": {}, "f:labels": {".": {}, "f:app": {}}, "f:ownerReferences": {}},
+    "f:spec": {
+        "f:containers": {
+            'k:{"name":"main"}': {
+                f"f:{name}": {} for name in ("image", "name", "ports", "resources", "readinessProbe", "env")
+            }
+        },
+        **{f"f:{name}": {} for name in ("dnsPolicy", "enableServiceLinks", "restartPolicy", "schedulerName")},
+    },
+}
 
 
 def _spec(workload: Workload, state: str) -> JsonObject:
@@ -292,17 +281,6 @@ def _status(workload: Workload, state: str) -> JsonObject:
             "lastTransitionTime": "@created@",
         }
         return {"phase": "Pending", "conditions": [unbound], "qosClass": "Burstable"}
-    ready = "True" if state == "Running" else "False"
-    conditions = [
-        {"type": kind, "status": status, "lastProbeTime": None, "lastTransitionTime": "@started@"}
-        for kind, status in (
-            ("PodReadyToStartContainers", "True"),
-            ("Initialized", "True"),
-            ("Ready", ready),
-            ("ContainersReady", ready),
-            ("PodScheduled", "True"),
-        )
-    ]
     container = {
         "name": "main",
         "image": f"registry.example.com/{workload.namespace}/service-{workload.index % 400}:v{workload.index % 7}",
@@ -316,7 +294,7 @@ def _status(workload: Workload, state: str) -> JsonObject:
     }
     return {
         "phase": "Failed" if state == "Failed" else "Running",
-        "conditions": conditions,
+        "conditions": _conditions(is_ready=state == "Running"),
         "hostIP": "10.0.0.1",
         "podIP": "@address@",
         "podIPs": [{"ip": "@address@"}],
@@ -324,6 +302,20 @@ def _status(workload: Workload, state: str) -> JsonObject:
         "containerStatuses": [container],
         "qosClass": "Burstable",
     }
+
+
+def _conditions(*, is_ready: bool) -> list[JsonObject]:
+    ready = "True" if is_ready else "False"
+    return [
+        {"type": kind, "status": status, "lastProbeTime": None, "lastTransitionTime": "@started@"}
+        for kind, status in (
+            ("PodReadyToStartContainers", "True"),
+            ("Initialized", "True"),
+            ("Ready", ready),
+            ("ContainersReady", ready),
+            ("PodScheduled", "True"),
+        )
+    ]
 
 
 def _container_state(state: str) -> JsonObject:

@@ -75,26 +75,32 @@ class ProtectedStorageClass(Args, frozen=True):
     """A storage class whose volumes protect their pods."""
 
     name: str = ""
+    """Name of the StorageClass."""
 
 
 class PvcProtection(Args, frozen=True):
     """Restriction of the `PodsWithPVC` protection; an empty list restricts nothing."""
 
     protected_storage_classes: tuple[ProtectedStorageClass, ...] = ()
+    """Only claims of these classes protect their pods."""
 
 
 class ProtectionConfig(Args, frozen=True):
     """Settings of single protections."""
 
     pods_with_pvc: PvcProtection | None = msgspec.field(name="PodsWithPVC", default=None)
+    """Narrows the protection `PodsWithPVC`."""
 
 
 class PodProtections(Args, frozen=True):
     """Protections that differ from the default set."""
 
     default_disabled: tuple[str, ...] = ()
+    """Protections to switch off: `PodsWithLocalStorage`, `SystemCriticalPods`, `FailedBarePods`, `DaemonSetPods`."""
     extra_enabled: tuple[str, ...] = ()
+    """Protections to switch on: `PodsWithPVC`, `PodsWithoutPDB`, `PodsWithResourceClaims`."""
     config: ProtectionConfig | None = None
+    """Settings of single protections."""
 
 
 class DefaultEvictorArgs(Args, frozen=True):
@@ -104,24 +110,35 @@ class DefaultEvictorArgs(Args, frozen=True):
     """
 
     node_selector: str = ""
-    """Nodes that node fit considers. A syntax error only shows when the plugin runs: then every pod is rejected."""
+    """Nodes that `nodeFit` considers. A syntax error only shows when the plugin runs: then every pod is rejected."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels may go."""
     namespace_label_selector: LabelSelectorArg | None = None
+    """Only pods of namespaces with these labels may go."""
     priority_threshold: PriorityThreshold | None = None
-    """Pods from this priority on are protected. The loader turns it into a number."""
+    """Pods from this priority on are protected; 2000000000 when unset. The loader turns a name into a number."""
     node_fit: bool = False
+    """Whether a pod may only go when it fits some other node."""
     min_replicas: UInt = 0
-    """Only matters above 1."""
+    """Pods whose only owner has fewer pods stay; only matters above 1."""
     min_pod_age: timedelta | None = None
-    """Time since the pod's start."""
+    """Pods that started less than this ago stay."""
     no_eviction_policy: str = ""
+    """`Mandatory` keeps every pod that asks for it by annotation; otherwise such pods only go last."""
     pod_protections: PodProtections = PodProtections()
+    """What protects pods; goes without the deprecated switches below."""
     evict_local_storage_pods: bool = False
+    """Deprecated: switches `PodsWithLocalStorage` off."""
     evict_daemon_set_pods: bool = False
+    """Deprecated: switches `DaemonSetPods` off."""
     evict_system_critical_pods: bool = False
+    """Deprecated: switches `SystemCriticalPods` off, and `priorityThreshold` with it."""
     evict_failed_bare_pods: bool = False
+    """Deprecated: switches `FailedBarePods` off."""
     ignore_pvc_pods: bool = False
+    """Deprecated: switches `PodsWithPVC` on."""
     ignore_pods_without_pdb: bool = msgspec.field(name="ignorePodsWithoutPDB", default=False)
+    """Deprecated: switches `PodsWithoutPDB` on."""
 
 
 def needed_kinds(args: DefaultEvictorArgs) -> frozenset[str]:

@@ -46,7 +46,8 @@ class Evictor:
     """Books evictions for one run.
 
     `answers` are refusals of the API that are known beforehand. `evicted` holds the keys of pods that the run has
-    evicted already: they use limits and budgets up from the start, whether or not they are asked for again.
+    evicted already, or handed over when their answer says so: they use limits and budgets up from the start, whether
+    or not they are asked for again.
     """
 
     def __init__(
@@ -65,8 +66,8 @@ class Evictor:
         self.counters = EvictionCounters(limits)
         self.booked: list[BookedEviction] = []
         self.background: list[BookedEviction] = []
-        self.refusals: list[Refusal] = []
-        self.kept: dict[int, Refusal] = {}
+        self._attempts: list[Refusal] = []
+        self._kept: dict[int, Refusal] = {}
         self.results: Counter[tuple[str, str, str]] = Counter()
         self._booked_pods: set[int] = set()
         self._background_pods: set[int] = set()
@@ -81,6 +82,12 @@ class Evictor:
         """Pods whose eviction another controller carries out, those found in progress included."""
         return len(self._background_pods)
 
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Refused requests in order, then the candidates that nobody asked for and that stay."""
+        kept = (refusal for pod, refusal in self._kept.items() if pod not in self._booked_pods)
+        return (*self._attempts, *kept)
+
     def request(self, pod: Pod, *, profile: str, plugin: str, reason: str = "") -> Verdict:
         """Asks for the eviction of `pod`; a granted one is booked and charged at once."""
         if not pod.uid:
@@ -91,6 +98,8 @@ class Evictor:
             self._refuse(pod, profile, plugin, _ALREADY_REQUESTED)
             return ACCEPTED
         if id(pod) in self._evicted_pods and id(pod) not in self._booked_pods:
+            if self._is_handed_over(pod):
+                return self._leave_to_background(pod, profile, plugin, reason)
             self._book(pod, profile, plugin, reason)
             return ACCEPTED
         verdict = self.counters.verdict(pod)
@@ -98,7 +107,7 @@ class Evictor:
             return self._refuse(pod, profile, plugin, verdict)
         answer = self._answers.get(pod.key)
         if answer is not None:
-            if self._in_background and answer.starts_background_eviction and _may_run_in_background(pod):
+            if self._is_handed_over(pod):
                 return self._leave_to_background(pod, profile, plugin, reason)
             verdict = refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
         elif id(pod) not in self._booked_pods:
@@ -111,8 +120,8 @@ class Evictor:
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
         """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps."""
         self.results[profile, plugin, _code(verdict)] += 1
-        if id(pod) not in self.kept:
-            self.kept[id(pod)] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
+        if id(pod) not in self._kept:
+            self._kept[id(pod)] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
 
     def _book(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
         is_repeated = id(pod) in self._booked_pods
@@ -128,7 +137,7 @@ class Evictor:
 
     def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
         self.results[profile, plugin, _code(verdict)] += 1
-        self.refusals.append(Refusal(pod, profile, plugin, verdict, is_attempt=True))
+        self._attempts.append(Refusal(pod, profile, plugin, verdict, is_attempt=True))
         return verdict
 
     def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> Verdict:
@@ -136,15 +145,26 @@ class Evictor:
         if not pod.is_terminal:  # there is nothing left to evacuate, so nothing is remembered or counted
             self._background_pods.add(id(pod))
             self.results[profile, plugin, "background"] += 1
-            self.counters.count(pod)
+            if id(pod) not in self._evicted_pods:
+                self.counters.count(pod)
         return ACCEPTED
+
+    def _is_handed_over(self, pod: Pod) -> bool:
+        """Whether the API is known to answer that another controller carries the eviction out."""
+        answer = self._answers.get(pod.key)
+        is_answer = answer is not None and answer.starts_background_eviction
+        return is_answer and self._in_background and _may_run_in_background(pod)
 
     def _adopt_evicted(self, evicted: AbstractSet[str]) -> None:
         for pod in self._shadow.snapshot.pods:
-            if pod.key in evicted:
-                self._evicted_pods.add(id(pod))
+            if pod.key not in evicted:
+                continue
+            self._evicted_pods.add(id(pod))
+            if not self._is_handed_over(pod):
                 self.counters.count(pod)
                 self._budgets.charge(pod)
+            elif not pod.is_terminal:
+                self.counters.count(pod)
 
     def _adopt_background_evictions(self) -> None:
         """Evictions that another controller has begun count against the limits of this run."""

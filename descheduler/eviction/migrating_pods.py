@@ -11,10 +11,14 @@ _LIVE_PHASES = ("", "Pending", "Running")
 """A job that nobody has looked at yet has no phase."""
 
 _Keys = set[tuple[str, str]]
+_NO_KEYS: frozenset[tuple[str, str]] = frozenset()
 
 
 class MigratingPods:
-    """Pods on the move by scope, following what is booked on `shadow`. A pod counts once however many jobs it has."""
+    """Pods on the move by scope, following what is booked on `shadow`. A pod counts once however many jobs it has.
+
+    A pod that the run has evicted counts for others from the start, and may be asked for once more.
+    """
 
     def __init__(self, shadow: ShadowCluster) -> None:
         self._shadow = shadow
@@ -25,11 +29,13 @@ class MigratingPods:
         self._by_node: dict[str, _Keys] = {}
         self._by_controller: dict[str, _Keys] = {}
         self._adopt_jobs()
+        self._awaited = self._adopt_evicted()
 
     def has(self, pod: Pod) -> bool:
         """Whether `pod`, or one of its name, moves: a StatefulSet's new pod waits for the job of the old one."""
         self._follow()
-        return pod.uid in self._uids or (pod.namespace, pod.name) in self._keys
+        key = pod.namespace, pod.name
+        return pod.uid in self._uids or (key in self._keys and key not in self._awaited)
 
     def others(self, pod: Pod) -> int:
         """How many other pods are on the move."""
@@ -46,7 +52,8 @@ class MigratingPods:
     def others_of_controller(self, pod: Pod, controller_uid: str) -> frozenset[tuple[str, str]]:
         """Namespace and name of the other pods of that controller, a single ReplicaSet say, that are on the move."""
         self._follow()
-        return frozenset(self._by_controller.get(controller_uid, ())) - {(pod.namespace, pod.name)}
+        keys = self._by_controller.get(controller_uid)
+        return frozenset(keys - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
 
     def _count(self, keys: _Keys, pod: Pod) -> int:
         self._follow()
@@ -64,9 +71,20 @@ class MigratingPods:
             if pod.uid in self._uids or (pod.namespace, pod.name) in self._keys:
                 self._add(pod)
 
+    def _adopt_evicted(self) -> _Keys:
+        """Counts the pods that the run has evicted, and returns those that nothing else moves."""
+        if not self._shadow.evicted:
+            return set()
+        evicted = [pod for pod in self._shadow.snapshot.pods if pod.key in self._shadow.evicted]
+        awaited = {(pod.namespace, pod.name) for pod in evicted} - self._keys
+        for pod in evicted:
+            self._add(pod)
+        return awaited
+
     def _follow(self) -> None:
         for pod in self._shadow.booked[self._num_followed :]:
             self._uids.add(pod.uid)
+            self._awaited.discard((pod.namespace, pod.name))
             self._add(pod)
         self._num_followed = len(self._shadow.booked)
 

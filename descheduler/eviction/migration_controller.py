@@ -1,4 +1,4 @@
-"""MigrationController: turns evictions into migrations that hold room for the replacement first."""
+"""MigrationController: which pods Koordinator would let migrate, and how many of them at once."""
 
 from __future__ import annotations
 
@@ -84,26 +84,35 @@ class Preconditions(Args, frozen=True):
     """What must still hold for an object to be deleted."""
 
     uid: str | None = None
+    """Read, and without effect: the uid of the judged pod is always required."""
     resource_version: str | None = None
+    """Read, and without effect."""
 
 
 class DeleteOptions(Args, frozen=True):
     """Options of the eviction or deletion call (`metav1.DeleteOptions`)."""
 
     grace_period_seconds: Int64 | None = None
+    """Seconds the pod has to end; its own grace period when unset."""
     preconditions: Preconditions | None = None
+    """Read, and without effect."""
     orphan_dependents: bool | None = None
+    """Read, and without effect."""
     propagation_policy: str | None = None
+    """Read, and without effect."""
     dry_run: tuple[str, ...] = ()
+    """Read, and without effect; see `dryRun` of the controller."""
 
 
 class MigrationObjectLimiter(Args, frozen=True):
     """How many migrations of one workload or namespace may start within `duration`; zero duration switches it off."""
 
     duration: timedelta = timedelta(0)
+    """Zero switches the limiter off."""
     max_migrating: int | str | None = None
     """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
     burst: Int32 = 0
+    """Migrations that may start at once; 1 when unset."""
 
 
 class ArbitrationArgs(Args, frozen=True):
@@ -112,6 +121,7 @@ class ArbitrationArgs(Args, frozen=True):
     enabled: bool = False
     """Read, and without effect: migrations are always arbitrated."""
     interval: timedelta | None = None
+    """Read, and without effect: one run arbitrates once."""
 
 
 class MigrationControllerArgs(Args, frozen=True):
@@ -122,39 +132,61 @@ class MigrationControllerArgs(Args, frozen=True):
     """
 
     dry_run: bool = False
+    """Whether nothing is evicted, as with `dryRun` of the whole policy."""
     max_concurrent_reconciles: Int32 | None = None
+    """Read, and without effect."""
     evict_failed_bare_pods: bool = False
+    """Whether failed pods without owner may go."""
     evict_all_bare_pods: bool = False
+    """Whether pods without owner may go in any phase."""
     evict_local_storage_pods: bool = False
+    """Whether pods with hostPath or emptyDir volumes may go."""
     evict_system_critical_pods: bool = False
-    """Also switches `priorityThreshold` off."""
+    """Whether system-critical pods may go; switches `priorityThreshold` off too."""
     ignore_pvc_pods: bool = False
-    """True refuses pods that mount a claim."""
+    """Whether pods that mount a PersistentVolumeClaim stay."""
     priority_threshold: PriorityThreshold | None = None
+    """Pods from this priority on are protected."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels may go."""
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces may go."""
     node_fit: bool = False
+    """Whether a pod may only go when some other node has room for it."""
     node_selector: str = ""
+    """Nodes that `nodeFit` considers."""
     skip_eviction_gates: tuple[str, ...] = ()
+    """Checks to leave out, such as `ExpectedReplicas`, `NodeFit` or `PVC`."""
     max_migrating_globally: Int32 | None = None
-    """None or 0 means unlimited, here and in the next two."""
+    """Pods that may be on the move at once; 0 means unlimited, here and in the next two."""
     max_migrating_per_node: Int32 | None = None
+    """Pods of one node that may be on the move at once."""
     max_migrating_per_namespace: Int32 | None = None
+    """Pods of one namespace that may be on the move at once."""
     max_migrating_per_workload: int | str | None = None
-    """A number, or a percentage of the replicas such as `10%`; automatic when unset, here and in the next."""
+    """Pods of one workload that may be on the move at once; automatic when unset, else a number or percentage."""
     max_unavailable_per_workload: int | str | None = None
+    """Pods of one workload that may be unavailable or on the move; as above."""
     skip_check_expected_replicas: bool | None = None
+    """Whether workloads so small that all their pods might be away at once may move too."""
     object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
+    """Limits for each `workload` or each `namespace`."""
     default_job_mode: str = ""
+    """`ReservationFirst` or `EvictDirectly`."""
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
-    """0 means no time limit."""
+    """Read, and without effect; 0 means no time limit."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers that understand Reservations."""
     evict_qps: float | str | None = msgspec.field(name="evictQPS", default=None)
+    """Evictions a second, a number or a text that holds one."""
     evict_burst: Int32 | None = None
+    """Evictions that may be made at once."""
     eviction_policy: str = ""
+    """`Eviction`, `Delete` or `SoftEviction`; pods leave through the eviction API with each of them."""
     default_delete_options: DeleteOptions | None = None
+    """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None
+    """How waiting migrations are put in order."""
     reservation_provider: str = ""
     """How room is held: `koordinator` (Reservation objects), `placeholder` (a pause pod) or `none`."""
 

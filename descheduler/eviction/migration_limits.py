@@ -28,6 +28,7 @@ class MigrationLimits:
         self._args = args
         self._workloads = Workloads(snapshot)
         self._migrating = migrating
+        self._has_spare_replicas: dict[int, bool] = {}
 
     def checks(self) -> Iterator[Check]:
         """The limits that are set and whose gate is not skipped. A count that is unset or 0 is no limit."""
@@ -52,11 +53,18 @@ class MigrationLimits:
         if workload is None:
             return _unknown(controller)
         replicas = workload.replicas
-        if replicas not in (1, self._max_migrating(replicas), self._max_unavailable(replicas)):
+        if self._can_spare(replicas):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
         message = f"{subject} has {replicas} replicas, so all of them might be away at once"
         return refuse(Reason.WORKLOAD_REPLICAS, message, subject)
+
+    def _can_spare(self, replicas: int) -> bool:
+        known = self._has_spare_replicas.get(replicas)
+        if known is None:
+            known = replicas not in (1, self._max_migrating(replicas), self._max_unavailable(replicas))
+            self._has_spare_replicas[replicas] = known
+        return known
 
     def _check_global_count(self, pod: Pod) -> Verdict | None:
         return _limited(self._migrating.others(pod), self._args.max_migrating_globally, "the cluster")
@@ -92,7 +100,7 @@ class MigrationLimits:
             return _unknown(controller)
         unavailable = self._workloads.unavailable(workload)
         moving = self._migrating.others_of_controller(pod, controller.uid)
-        num_away = len(unavailable) + len(moving - unavailable)
+        num_away = len(unavailable) + len(moving - unavailable) if moving else len(unavailable)
         limit = self._max_unavailable(workload.replicas)
         if num_away < limit:
             return None

@@ -34,6 +34,7 @@ class Workloads:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        self._by_controller: dict[str, Workload | None] = {}
         self._unavailable: dict[str, frozenset[tuple[str, str]]] = {}
 
     def of(self, pod: Pod) -> Workload | None:
@@ -42,9 +43,14 @@ class Workloads:
         None without a controller, and for one that was not read: a batch Job, a foreign kind, a deleted object.
         """
         controller = pod.controller
-        workload = None if controller is None else self._snapshot.workloads.get(controller.uid)
-        deployment = None if workload is None else _deployment_of(workload)
-        return workload if deployment is None else self._snapshot.workloads.get(deployment)
+        if controller is None:
+            return None
+        uid = controller.uid
+        if uid not in self._by_controller:
+            workload = self._snapshot.workloads.get(uid)
+            deployment = None if workload is None else _deployment_of(workload)
+            self._by_controller[uid] = workload if deployment is None else self._snapshot.workloads.get(deployment)
+        return self._by_controller[uid]
 
     def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
         """Namespace and name of the pods of `workload` that have finished, are being deleted or are not ready.

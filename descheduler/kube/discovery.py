@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from descheduler.kube.errors import KubeError
+from descheduler.kube.errors import ApiError, KubeError
 
 __all__ = ["ServerFacts", "discover"]
 
@@ -74,12 +74,12 @@ class _ResourceList(msgspec.Struct):
 
 
 def discover(client: DiscoveryApi) -> ServerFacts:
-    """The facts of the server behind `client`.
+    """The facts of the server behind `client`; a version that it keeps to itself is "".
 
     Raises KubeError when it offers no eviction (neither group `policy` nor `pods/eviction` may be missing): a
     descheduler that reports success there would hide that it can never do anything.
     """
-    version = client.fetch("/version", msgspec.json.Decoder(_Version).decode)
+    version = _read_version(client)
     groups = client.fetch("/apis", msgspec.json.Decoder(_GroupList).decode).groups
     core = client.fetch("/api/v1", msgspec.json.Decoder(_ResourceList).decode).resources
     preferred = {group.name: group.preferred_version.group_version for group in groups}
@@ -88,3 +88,10 @@ def discover(client: DiscoveryApi) -> ServerFacts:
     if not any(resource.name == "pods/eviction" and resource.kind == "Eviction" for resource in core):
         raise KubeError(f"{client.host} offers no pods/eviction, so pods cannot be evicted; use a cluster that does")
     return ServerFacts(version.git_version, version.major, version.minor, preferred)
+
+
+def _read_version(client: DiscoveryApi) -> _Version:
+    try:
+        return client.fetch("/version", msgspec.json.Decoder(_Version).decode)
+    except ApiError:  # hardened clusters hide it, and nothing depends on it
+        return _Version()

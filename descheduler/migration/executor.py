@@ -39,16 +39,27 @@ def execute(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None = None,
+    bucket: TokenBucket | None = None,
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
-    First calls start in plan order. Nothing is sent for a repeated request, for a uid that was requested before, or
+    `bucket` paces the calls together with others that take from it; without one the settings say the pace. First
+    calls start in plan order. Nothing is sent for a repeated request, for a uid that was requested before, or
     once `stop` is set (by a signal handler, say); calls in flight are then awaited. `now` is a monotonic clock in
     seconds. Raises whatever other than KubeError `port` raises.
     """
-    execution = _Execution(evictions, port, settings, stop=stop, sink=sink, now=now, sleep=sleep or sleep_unless(stop))
+    execution = _Execution(
+        evictions,
+        port,
+        settings,
+        stop=stop,
+        sink=sink,
+        bucket=bucket or TokenBucket(settings.qps, settings.burst, now=now),
+        now=now,
+        sleep=sleep or sleep_unless(stop),
+    )
     return execution.run()
 
 
@@ -96,6 +107,7 @@ class _Execution:
         *,
         stop: threading.Event,
         sink: OutcomeSink | None,
+        bucket: TokenBucket,
         now: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
@@ -105,7 +117,7 @@ class _Execution:
         self._sink = sink
         self._now = now
         self._sleep = sleep
-        self._bucket = TokenBucket(settings.qps, settings.burst, now=now)
+        self._bucket = bucket
         self._ledger = LimitLedger(settings.limits)
         self._calls: BackgroundCalls[EvictionResponse | None] = BackgroundCalls(settings.max_in_flight, name="evict")
         self._queue = deque(_Task(0.0, position, eviction) for position, eviction in enumerate(evictions))

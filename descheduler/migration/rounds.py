@@ -8,11 +8,13 @@ was evicted stays evicted and counted, what was refused stays refused, and only 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction
+from descheduler.kube.token_bucket import TokenBucket
 from descheduler.migration.executor import execute
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
@@ -23,31 +25,48 @@ from descheduler.strategies.decisions import Decisions
 
 __all__ = ["MAX_ROUNDS", "Decide", "carry_out"]
 
-MAX_ROUNDS = 5
-"""A bound only: each further round needs a refusal of a pod that was never asked for before."""
+MAX_ROUNDS = 50
+"""A bound on deciding anew. Each further round needs a refusal of a pod that was never asked for before, so a run gets
+here only under a tight limit and with dozens of unforeseen refusals in a row."""
 
 Decide = Callable[[Answers, AbstractSet[str]], Decisions]
-"""Decides over the run's snapshot, given refusals that are known and keys of pods that were evicted."""
+"""Decides over the run's snapshot, given refusals that are known and keys of pods that left or are about to."""
 
 
 def carry_out(
-    decide: Decide, port: EvictPort, settings: ExecutorSettings, *, stop: threading.Event, sink: OutcomeSink | None
+    decide: Decide,
+    port: EvictPort,
+    settings: ExecutorSettings,
+    *,
+    stop: threading.Event,
+    sink: OutcomeSink | None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every request, repeated ones of the last round included.
 
-    Raises what `execute` raises.
+    All rounds share one pace. Every eviction of the decisions has an outcome. `clock` and `sleep` as `execute` takes
+    them. Raises what that raises.
     """
+    bucket = TokenBucket(settings.qps, settings.burst, now=clock)
     decisions = decide({}, frozenset())
     outcomes: dict[str, Outcome] = {}
-    for _ in range(MAX_ROUNDS):
+    for num_rounds in range(1, MAX_ROUNDS + 1):
         new = [_planned(booked) for booked in decisions.evictor.booked if _is_new(booked, outcomes)]
-        latest = execute(new, port, settings, stop=stop, sink=sink)
+        latest = execute(new, port, settings, stop=stop, sink=sink, bucket=bucket, now=clock, sleep=sleep)
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
-        if stop.is_set() or not any(_said_no(outcome) for outcome in latest):
+        if not any(_said_no(outcome) for outcome in latest) or any(_was_halted(outcome) for outcome in latest):
+            break
+        if num_rounds == MAX_ROUNDS or stop.is_set():
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
         decisions = decide(answers, frozenset(key for key, outcome in outcomes.items() if _used_up(outcome)))
     return decisions, (*outcomes.values(), *_repeated(decisions))
+
+
+def _was_halted(outcome: Outcome) -> bool:
+    """Whether the run was told to stop, or out of time, before the pod's turn came."""
+    return outcome.code in (OutcomeCode.STOPPED, OutcomeCode.DEADLINE)
 
 
 def _said_no(outcome: Outcome) -> bool:
@@ -64,8 +83,8 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
 
 
 def _used_up(outcome: Outcome) -> bool:
-    """Whether the pod left or may leave, which limits and budgets have to bear."""
-    return outcome.kind is OutcomeKind.EVICTED or outcome.code is OutcomeCode.OUTCOME_UNKNOWN
+    """Whether the pod left, may have left or is about to, which limits have to bear."""
+    return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND) or outcome.code is OutcomeCode.OUTCOME_UNKNOWN
 
 
 def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome]) -> bool:

@@ -18,7 +18,7 @@ _NANOSECONDS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 
 
 def parse_duration(text: str) -> timedelta:
@@ -45,7 +45,7 @@ def parse_duration(text: str) -> timedelta:
 
 def format_duration(duration: timedelta) -> str:
     """`duration` in Go syntax, such as `1h30m0s`; the inverse of `parse_duration`."""
-    microseconds = round(duration.total_seconds() * 10**6)
+    microseconds = duration // timedelta(microseconds=1)
     sign, microseconds = ("-", -microseconds) if microseconds < 0 else ("", microseconds)
     seconds, rest = divmod(microseconds, 10**6)
     if seconds == 0 and rest:

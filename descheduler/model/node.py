@@ -13,7 +13,7 @@ __all__ = ["Node"]
 
 
 class Node(msgspec.Struct, frozen=True, eq=False):
-    """One node. `allocatable` and `capacity` are in nano units; `is_ready` is false only for a Ready condition that says so."""
+    """One node. `allocatable` and `capacity` are in nano units; without a Ready condition a node counts as ready."""
 
     name: str
     uid: str

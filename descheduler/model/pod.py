@@ -161,4 +161,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     @property
     def controller(self) -> Owner | None:
         """The owner marked as controller, if any."""
-        return next((owner for owner in self.owners if owner.controller), None)
+        for owner in self.owners:
+            if owner.controller:
+                return owner
+        return None

@@ -15,7 +15,7 @@ NANO = 10**9
 """Nano units in one base unit (a core, a byte, a device)."""
 
 _MAX = (2**63 - 1) * NANO
-_SYNTAX = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d{1,9}|)\Z")
+_SYNTAX = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]{1,9}|)\Z")
 _SCALE: dict[str, int] = {
     "n": 1,
     "u": 10**3,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.labels import LabelSelector
@@ -18,11 +19,15 @@ class ShadowCluster:
 
     Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
     until the deletion is observed. `booked` lists the evictions that took effect, oldest first, for readers that
-    cache; `version` is its length.
+    cache; `version` is its length. `evicted` holds the keys of pods that the run has evicted since the snapshot was
+    taken: they answer as if they were still there, until they are booked anew.
     """
 
-    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool) -> None:
+    def __init__(
+        self, snapshot: Snapshot, *, moves_take_effect: bool, evicted: AbstractSet[str] = frozenset()
+    ) -> None:
         self.snapshot = snapshot
+        self.evicted = evicted
         self.booked: list[Pod] = []
         self._moves_take_effect = moves_take_effect
         self._nodes = {node.name: node for node in snapshot.nodes}

@@ -41,29 +41,41 @@ class Namespaces(Args, frozen=True):
     """Exact namespace names to keep to, or to leave out; no globbing. An empty list restricts nothing."""
 
     include: tuple[str, ...] = ()
+    """Keep to these."""
     exclude: tuple[str, ...] = ()
+    """Leave these out."""
 
 
 class LabelExpression(Args, frozen=True):
     """One entry of `matchExpressions`."""
 
     key: str = ""
+    """Name of the label."""
     operator: str = ""
+    """`In`, `NotIn`, `Exists` or `DoesNotExist`."""
     values: tuple[str, ...] = ()
+    """For `In` and `NotIn`."""
 
 
 class LabelSelectorArg(Args, frozen=True):
-    """A structured label selector as written; `compile_selector` makes it usable."""
+    """A Kubernetes label selector as it stands in the document.
+
+    `compile_selector` makes it usable.
+    """
 
     match_labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Label values that must all be met."""
     match_expressions: tuple[LabelExpression, ...] = ()
+    """Expressions that must all hold."""
 
 
 class PriorityThreshold(Args, frozen=True):
     """The priority from which pods are protected, as a number or by the name of a PriorityClass."""
 
     value: Int32 | None = None
+    """The priority itself."""
     name: str = ""
+    """A PriorityClass, whose value counts."""
 
 
 def compile_selector(selector: LabelSelectorArg | None) -> LabelSelector | None:

@@ -36,7 +36,7 @@ _ONLY_WAVE = 1
 def make_plan(decisions: Decisions) -> Plan:
     """The document that says everything `decisions` hold. The same decisions give the same document."""
     evictor, policy = decisions.evictor, decisions.policy
-    refusals = tuple(_refusal(refusal) for refusal in (*evictor.refusals, *evictor.kept.values()))
+    refusals = tuple(_refusal(refusal) for refusal in evictor.refusals)
     leaving = (booked.pod for booked in evictor.booked if not booked.is_repeated)
     return Plan(
         api_version=API_VERSION,

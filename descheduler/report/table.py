@@ -6,14 +6,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from descheduler.cluster.builder import printable
+from descheduler.model.verdict import Reason
 from descheduler.report.columns import aligned
 from descheduler.report.figures import Amounts
 from descheduler.report.outcome import Outcome
 from descheduler.report.palette import PLAIN, Palette
-from descheduler.report.plan_document import Move, Plan, PlannedRefusal
+from descheduler.report.plan_document import Move, Plan
 from descheduler.report.summary import outcome_summary, plan_summary, requested_summary
 
 __all__ = ["TableStyle", "outcome_table", "plan_table"]
+
+
+_MOST_REFUSALS = 20
+"""Rows in a table that is not wide; the counts by reason tell the rest."""
+
+_LIMITS = frozenset(
+    reason.value
+    for reason in (Reason.TOTAL_LIMIT, Reason.NAMESPACE_LIMIT, Reason.NODE_LIMIT, Reason.STRATEGY_NODE_LIMIT)
+)
+"""Reasons that say nothing about the single pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +105,17 @@ def _remainder(plan: Plan, style: TableStyle) -> Iterator[str]:
 
 
 def _refusals(plan: Plan, style: TableStyle) -> Iterator[str]:
-    """Refused requests; in wide tables also the candidates that were not asked for."""
-    shown: list[PlannedRefusal] = [refusal for refusal in plan.refusals if style.is_wide or refusal.is_attempt]
-    rows = [[r.pod.namespace, r.pod.name, r.node, r.plugin, r.code, r.message] for r in shown]
+    """Refused requests, those aside that met a limit of the policy; wide tables show every candidate that stays."""
+    if style.is_wide:
+        shown = plan.refusals
+    else:
+        shown = tuple(refusal for refusal in plan.refusals if refusal.is_attempt and refusal.code not in _LIMITS)
+    num_shown = len(shown) if style.is_wide else _MOST_REFUSALS
+    rows = [[r.pod.namespace, r.pod.name, r.node, r.plugin, r.code, r.message] for r in shown[:num_shown]]
     yield from style.table(["NAMESPACE", "POD THAT STAYS", "NODE", "PLUGIN", "CODE", "REASON"], rows)
+    if len(shown) > num_shown:
+        yield f"and {len(shown) - num_shown} more; -o wide shows them all"
+        yield ""
 
 
 def _plugins(plan: Plan, style: TableStyle) -> Iterator[str]:

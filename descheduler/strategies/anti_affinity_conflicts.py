@@ -45,6 +45,7 @@ class AntiAffinityConflicts:
         self._indexes = {namespace: LabelIndex(pods) for namespace, pods in by_namespace.items()}
         self._partners: dict[tuple[str, LabelSelector], _Partners] = {}
         self._partners_by_group: dict[int, list[_Partners]] = {}
+        self._forgotten: set[int] = set()
 
     def find(self, pod: Pod) -> Conflict | None:
         """The first conflict of `pod` in the order of its terms; a malformed term ends the search, as upstream does."""
@@ -62,7 +63,8 @@ class AntiAffinityConflicts:
 
     def forget(self, pod: Pod) -> None:
         """Takes an evicted pod out of the partners."""
-        group = self._indexes[pod.namespace].remove(pod)
+        self._forgotten.add(id(pod))
+        group = self._indexes[pod.namespace].group_of(pod)
         for partners in self._partners_by_group.get(id(group), ()):
             partners.remove(pod, self._node_labels)
 
@@ -88,7 +90,9 @@ class AntiAffinityConflicts:
         known = self._partners.get(key)
         if known is None:
             groups = index.groups(selector)
-            known = self._partners[key] = _Partners([pod for group in groups for _, pod in group.pods])
+            known = self._partners[key] = _Partners(
+                [pod for group in groups for _, pod in group.pods if id(pod) not in self._forgotten]
+            )
             for group in groups:
                 self._partners_by_group.setdefault(id(group), []).append(known)
         return known

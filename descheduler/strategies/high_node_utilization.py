@@ -34,10 +34,13 @@ class HighNodeUtilizationArgs(Args, frozen=True):
     """
 
     evictable_namespaces: Namespaces | None = None
+    """Namespaces whose pods stay; only `exclude` may be given."""
     thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
     """Percent of allocatable by resource; a node at or below all of them is a source."""
     number_of_nodes: Int64 = 0
+    """The plugin acts only when more nodes than this are underused."""
     eviction_modes: tuple[str, ...] = ()
+    """`OnlyThresholdingResources` keeps pods that request no resource of `thresholds`."""
 
 
 def validate_args(args: HighNodeUtilizationArgs) -> list[ArgsProblem]:

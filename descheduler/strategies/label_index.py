@@ -46,11 +46,9 @@ class LabelIndex:
             return [pod for _, pod in groups[0].pods]
         return [pod for _, pod in sorted(entry for group in groups for entry in group.pods)]
 
-    def remove(self, pod: Pod) -> LabelGroup:
-        """Forgets `pod`, one of this index; returns the group it was in."""
-        group = self._groups[id(pod.labels)]
-        group.pods = [entry for entry in group.pods if entry[1] is not pod]
-        return group
+    def group_of(self, pod: Pod) -> LabelGroup:
+        """The group that `pod`, one of this index, belongs to."""
+        return self._groups[id(pod.labels)]
 
     def _likely(self, selector: LabelSelector) -> list[LabelGroup]:
         """Groups that meet the rarest of the requirements that name values; all groups without such a requirement."""

@@ -52,6 +52,7 @@ class PrometheusQuery(Args, frozen=True):
     """The instant query that gives the usage of every node, between 0 and 1."""
 
     query: str = ""
+    """PromQL; the label `instance` of each sample names the node."""
 
 
 class MetricsUtilization(Args, frozen=True):
@@ -60,13 +61,16 @@ class MetricsUtilization(Args, frozen=True):
     metrics_server: bool = False
     """Deprecated spelling of the source `KubernetesMetrics`."""
     source: str = ""
+    """`KubernetesMetrics` or `Prometheus`; the policy's `metricsProviders` must hold it too."""
     prometheus: PrometheusQuery | None = None
+    """For source `Prometheus`."""
 
 
 class EvictionLimits(Args, frozen=True):
     """Bounds of one run of the plugin."""
 
     node: UInt | None = None
+    """Pods that may leave one node."""
 
 
 class LowNodeUtilizationArgs(Args, frozen=True):
@@ -76,6 +80,7 @@ class LowNodeUtilizationArgs(Args, frozen=True):
     """
 
     evictable_namespaces: Namespaces | None = None
+    """Namespaces whose pods stay; only `exclude` may be given."""
     thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
     """A node at or below all of these is underused."""
     target_thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
@@ -83,8 +88,11 @@ class LowNodeUtilizationArgs(Args, frozen=True):
     use_deviation_thresholds: bool = False
     """Whether the thresholds are distances from the average usage."""
     number_of_nodes: Int64 = 0
+    """The plugin acts only when more nodes than this are underused."""
     eviction_limits: EvictionLimits | None = None
+    """Bounds of one run of the plugin."""
     metrics_utilization: MetricsUtilization | None = None
+    """Where usage comes from; the pods' requests when unset."""
 
 
 def needed_kinds(args: LowNodeUtilizationArgs) -> frozenset[str]:
@@ -219,9 +227,12 @@ class LowNodeUtilization:
         return MetricsServerUsage(resources, nodes=snapshot.node_usage, pods=snapshot.pod_usage)
 
     def _prometheus(self, query: str) -> UsageSource:
-        samples = self._handle.shadow.snapshot.node_samples.get(query)
+        snapshot = self._handle.shadow.snapshot
+        samples = snapshot.node_samples.get(query)
         if not self._has_provider(PROMETHEUS):
             raise StrategyError(f"prometheus client not initialized: add {PROMETHEUS} to metricsProviders")
+        if query in snapshot.sample_faults:
+            raise StrategyError(snapshot.sample_faults[query])
         if samples is None:
             raise StrategyError(f"prometheus client not initialized: nobody asked for the samples of query {query!r}")
         return PrometheusUsage(query, samples)

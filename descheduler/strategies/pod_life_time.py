@@ -57,16 +57,22 @@ class OwnerKinds(Args, frozen=True):
     """Owner kinds a pod must have one of (`include`), or must have none of (`exclude`)."""
 
     include: tuple[str, ...] = ()
+    """Kinds one of which must own the pod."""
     exclude: tuple[str, ...] = ()
+    """Kinds none of which may own it."""
 
 
 class ConditionFilter(Args, frozen=True):
     """A pod condition to look for; every field that is given must agree with the same condition."""
 
     type: str = ""
+    """Such as `Ready`."""
     status: str = ""
+    """Such as `False`."""
     reason: str = ""
+    """Such as `ContainersNotReady`."""
     min_time_since_last_transition_seconds: UInt | None = None
+    """Whole seconds for which the condition has at least been so."""
 
 
 class PodLifeTimeArgs(Args, frozen=True):
@@ -76,15 +82,23 @@ class PodLifeTimeArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at."""
     owner_kinds: OwnerKinds | None = None
+    """Kinds of owners that pods must, or must not, have."""
     max_pod_life_time_seconds: UInt | None = None
     """Pods of more than this many whole seconds are selected; 0 means from one second on."""
     states: tuple[str, ...] = ()
+    """Phases, reasons of the pod, and reasons for which containers wait or terminated; one of them must hold."""
     conditions: tuple[ConditionFilter, ...] = ()
+    """Conditions of the pod, one of which must hold."""
     exit_codes: tuple[Int32, ...] = ()
+    """Exit codes, one of which a terminated container must have."""
     including_init_containers: bool = False
+    """Whether `states` and `exitCodes` look at init containers too."""
     including_ephemeral_containers: bool = False
+    """Whether `states` looks at ephemeral containers too."""
 
 
 def needed_kinds(args: PodLifeTimeArgs) -> frozenset[str]:

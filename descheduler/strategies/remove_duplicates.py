@@ -24,7 +24,9 @@ class RemoveDuplicatesArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     exclude_owner_kinds: tuple[str, ...] = ()
+    """Pods with an owner of these kinds are not looked at."""
 
 
 def validate_args(args: RemoveDuplicatesArgs) -> list[ArgsProblem]:
@@ -171,7 +173,7 @@ class _Targets:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._selection = NodeSelection(nodes)
-        self._by_spec: dict[int, frozenset[str]] = {}
+        self._both: dict[tuple[int, int], frozenset[str]] = {}
 
     def count(self, pods: Iterable[Pod]) -> int:
         """How many nodes could run one of `pods`. A pod that only one node could run adds none."""
@@ -180,13 +182,13 @@ class _Targets:
 
     def _nodes_for(self, pod: Pod) -> frozenset[str]:
         spec = pod.spec
-        known = self._by_spec.get(id(spec))
+        tolerating = self._selection.tolerating(spec.tolerations)
+        selected = self._selection.selected(spec.node_selector, spec.affinity, errors_match=True)
+        # Specs abound and hold thousands of names each, while few distinct sets come of them: both sides are shared.
+        key = (id(tolerating), id(selected))
+        known = self._both.get(key)
         if known is None:
-            tolerating = self._selection.tolerating(spec.tolerations)
-            known = self._selection.selected(spec.node_selector, spec.affinity, errors_match=True)
-            if tolerating is not self._selection.names:
-                known &= tolerating
-            self._by_spec[id(spec)] = known
+            known = self._both[key] = selected & tolerating
         return known
 
 

@@ -36,13 +36,19 @@ class RemoveFailedPodsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at."""
     exclude_owner_kinds: tuple[str, ...] = ()
+    """Pods with an owner of these kinds stay."""
     min_pod_lifetime_seconds: UInt | None = None
     """Pods younger than this stay; an hour when unset."""
     reasons: tuple[str, ...] = ()
+    """Reasons of the pod or its containers, one of which must be given; all failed pods when empty."""
     exit_codes: tuple[Int32, ...] = ()
+    """Exit codes, one of which a container must have; all failed pods when empty."""
     including_init_containers: bool = False
+    """Whether `reasons` and `exitCodes` look at init containers too."""
 
 
 def validate_args(args: RemoveFailedPodsArgs) -> list[ArgsProblem]:

@@ -33,11 +33,15 @@ class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at."""
     pod_restart_threshold: Int32 = 0
     """Restarts of all containers together from which a pod is selected; required, at least 1."""
     including_init_containers: bool = False
+    """Whether init containers count."""
     states: tuple[str, ...] = ()
+    """`Running`, `CrashLoopBackOff` or both: only pods in such a state are selected; any state when empty."""
 
 
 def validate_args(args: RemovePodsHavingTooManyRestartsArgs) -> list[ArgsProblem]:

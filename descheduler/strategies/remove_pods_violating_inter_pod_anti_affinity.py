@@ -24,7 +24,9 @@ class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at."""
 
 
 def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:

@@ -33,7 +33,9 @@ class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at."""
     node_affinity_type: tuple[str, ...] = ()
     """Affinity kinds to look at, in this order. Unknown ones load, and only log an error when the plugin runs."""
 

@@ -23,9 +23,13 @@ class RemovePodsViolatingNodeTaintsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at."""
     include_prefer_no_schedule: bool = False
+    """Whether taints of effect `PreferNoSchedule` count too."""
     excluded_taints: tuple[str, ...] = ()
+    """Taints that do not count."""
     included_taints: tuple[str, ...] | None = None
     """None looks at every taint; an empty list, unlike None, at none."""
 

@@ -51,7 +51,9 @@ class RemovePodsViolatingTopologySpreadConstraintArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
+    """Only pods of these namespaces are looked at, and counted."""
     label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are looked at, and counted."""
     constraints: tuple[str, ...] = ()
     """Which `whenUnsatisfiable` values count; `DoNotSchedule` when empty."""
     topology_balance_node_fit: bool | None = None
@@ -119,17 +121,18 @@ class RemovePodsViolatingTopologySpreadConstraint:
 
     def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
         """The pods that `constraint` wants gone, each with its sentence."""
-        if domains.skew <= constraint.max_skew:
+        skew, num_empty = domains.skew, domains.num_empty
+        if skew <= constraint.max_skew:
             return
-        ordered = sort_domains(
-            {**dict.fromkeys(domains.empty, ()), **domains.pods}, highest_first=self._takes_highest_first
-        )
-        below = _Below(self._node_fit, domains.nodes_below(domains.num_pods / domains.count))
-        for transfer in balancing_transfers([len(domain.pods) for domain in ordered], constraint.max_skew):
-            source = ordered[transfer.source]
+        ordered = sort_domains(domains.pods, highest_first=self._takes_highest_first)
+        # Empty domains come before all others and never give a pod away, so their number is enough.
+        sizes = [0] * num_empty + [len(domain.pods) for domain in ordered]
+        below = _Below(self._node_fit, domains.nodes_below(domains.num_pods / len(sizes)))
+        for transfer in balancing_transfers(sizes, constraint.max_skew):
+            source = ordered[transfer.source - num_empty]
             sentence = (
-                f"{constraint.topology_key}={source.value} is too full: its pods and those of other domains differ by "
-                f"{domains.skew}, {constraint.max_skew} is allowed"
+                f"{constraint.topology_key}={source.value} is too full: domains differ by {skew} pods, "
+                f"{constraint.max_skew} is allowed"
             )
             source.pods.sort(key=below.takes)  # those that fit elsewhere go first, from the end
             leaving = source.pods[-transfer.num_pods :]

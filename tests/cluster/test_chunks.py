@@ -5,21 +5,22 @@ from __future__ import annotations
 import gzip
 import io
 import threading
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.cluster.chunks import read_chunks, read_lines
+from descheduler.cluster.chunks import LineReader, read_chunks
 from descheduler.cluster.snapshot import SnapshotError
 
 
 @given(st.binary(max_size=2000), st.lists(st.integers(min_value=0, max_value=2000), max_size=8))
 def test_lines_joined_are_the_text_however_it_is_cut(text: bytes, cuts: list[int]) -> None:
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    chunks = [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+    chunks = [text[start:end] for start, end in pairwise(bounds)]
 
-    lines = list(read_lines(iter(chunks), "dump", 10_000))
+    lines = list(LineReader(iter(chunk for chunk in chunks if chunk), "dump", 10_000))
 
     assert b"".join(lines) == text
     assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in lines[:-1])
@@ -36,7 +37,18 @@ def test_line_above_the_bound_is_refused_before_it_is_whole() -> None:
     endless = iter(lambda: b"x" * 1000, b"")
 
     with pytest.raises(SnapshotError, match="one document is larger than 1 MiB"):
-        list(read_lines(endless, "dump", 1 << 20))
+        list(LineReader(endless, "dump", 1 << 20))
+
+
+@given(st.lists(st.binary(min_size=1, max_size=50), max_size=8), st.integers(min_value=0, max_value=5))
+def test_rest_is_what_the_lines_left(chunks: list[bytes], num_lines: int) -> None:
+    reader = LineReader(iter(chunks), "dump", 10_000)
+    lines = list(islice(reader, num_lines))
+
+    rest = reader.rest(b"first", 10_000)
+
+    assert b"first" + b"".join(chunks)[len(b"".join(lines)) :] == rest
+    assert b"".join(chunks).startswith(b"".join(lines))
 
 
 def test_thread_ends_when_the_reader_gives_up() -> None:

@@ -78,11 +78,13 @@ def test_null_stands_for_absent_everywhere() -> None:
 def test_sidecar_and_overhead_and_pod_level_requests_count() -> None:
     containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "200m", "memory": "1Gi"}}}]
     init = [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
-    pod = pod_object(
-        "x",
-        containers=containers,
-        init_containers=init,
-        spec={"overhead": {"cpu": "50m"}, "resources": {"requests": {"memory": "3Gi"}}},
-    )
+    spec = {
+        "containers": containers,
+        "initContainers": init,
+        "overhead": {"cpu": "50m"},
+        "resources": {"requests": {"memory": "3Gi"}},
+    }
 
-    assert decoded(pod).spec.requests == {"cpu": 350 * 10**6, "memory": 3 * 2**30 * 10**9}
+    requests = decoded(pod_object("x") | {"spec": spec}).spec.requests
+
+    assert requests == {"cpu": 350 * 10**6, "memory": 3 * 2**30 * 10**9}

@@ -10,6 +10,7 @@ import gzip
 import json
 import threading
 from collections import defaultdict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -52,6 +53,8 @@ class FakeApi:
         self.terminate_only = False
         """Whether an evicted pod stays with a deletion time stamp instead of vanishing."""
         self.prometheus: Any = {"status": "success", "data": {"resultType": "vector", "result": []}}
+        self.on_request: Callable[[Request], None] = lambda request: None
+        """Called with each request before it is answered."""
         self._faults: dict[tuple[str, str], deque[Fault]] = defaultdict(deque)
         self._standing: dict[tuple[str, str], Fault] = {}
         self._snapshots: dict[str, list[dict[str, Any]]] = {}
@@ -124,6 +127,7 @@ class FakeApi:
         """The answer to a request, and the fault that changes how it is sent, if any."""
         with self._lock:
             self.requests.append(request)
+            self.on_request(request)
             if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
                 return failure(401, "Unauthorized", "Unauthorized"), None
             key = request.method, request.path
@@ -225,6 +229,8 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
+    # Header and body are two writes; the second would wait for the client's delayed acknowledgement of the first.
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         self._serve()

@@ -193,6 +193,7 @@ _affinities = st.sampled_from(
         required_anti_affinity({"app": "x"}),
         required_anti_affinity({"app": "x"}, key="zone"),
         required_anti_affinity({"app": "y"}, key="zone", namespaces=["one", "two"]),
+        required_anti_affinity({"app": "x"}, key="kubernetes.io/hostname", namespaces=["one", "two", "three"]),
         required_anti_affinity({"app": "not a label value"}),
         required_anti_affinity({"app": "x"}, labelSelector=None),
         required_node_affinity("zone", "1"),
@@ -214,8 +215,8 @@ _nodes = st.lists(
 _pods = st.lists(
     st.builds(
         dict,
-        name=st.sampled_from("pqr"),
-        namespace=st.sampled_from(["one", "two"]),
+        name=st.sampled_from("pq"),
+        namespace=st.sampled_from(["one", "two", "three"]),
         node=st.sampled_from(["", "n0", "n1", "n2", "n3", "gone"]),
         requests=st.sampled_from([{}, {"cpu": "0"}, {"cpu": "600m"}, {"cpu": "1"}, {"gpu": "1"}, {"gpu": "0"}]),
         labels=_labels,

@@ -22,21 +22,27 @@ def balancing_transfers(sizes: Sequence[int], max_skew: int) -> Iterator[Transfe
     """The transfers that balance domains of these sizes, in ascending order, with as few pods as possible.
 
     Two pointers walk towards each other, i from the smallest domain and j from the largest; the order is not mended
-    when sizes change. A transfer brings neither domain past the mean, and ends at the allowed skew. Mirrors
+    when sizes change. A transfer brings neither domain past the mean, and ends at the allowed skew. Where i has just
+    arrived and nothing goes from j to i, nothing ever will: the domains after i are no smaller. Mirrors
     `balanceDomains` in kubernetes-sigs/descheduler 0.36
     `pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go`.
     """
     sizes = list(sizes)
     ideal = sum(sizes) / len(sizes) if sizes else 0.0
     i, j = 0, len(sizes) - 1
+    has_received = False
     while i < j:
         if sizes[j] <= ideal:
             j -= 1
         skew = sizes[j] - sizes[i]
         num_pods = min(ceil(sizes[j] - ideal), ceil(ideal - sizes[i]), ceil((skew - max_skew) / 2))
-        if skew <= max_skew or num_pods <= 0:
+        if skew > max_skew and num_pods > 0:
+            yield Transfer(j, i, num_pods)
+            sizes[j] -= num_pods
+            sizes[i] += num_pods
+            has_received = True
+        elif has_received:
             i += 1
-            continue
-        yield Transfer(j, i, num_pods)
-        sizes[j] -= num_pods
-        sizes[i] += num_pods
+            has_received = False
+        else:
+            return

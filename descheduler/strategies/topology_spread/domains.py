@@ -25,12 +25,13 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Domains:
-    """What a constraint is about: pods by topology value, empty domains of qualifying nodes included."""
+    """What a constraint is about: pods by topology value, and the nodes that qualify for it by topology value.
+
+    Values that only one of the two has are domains too; those without pods are empty.
+    """
 
     pods: Mapping[str, list[Pod]]
-    empty: Sequence[str]
-    qualifying: Sequence[tuple[Node, str]]
-    """The nodes that qualify, each with its topology value, in node order."""
+    qualifying: Mapping[str, Sequence[Node]]
 
     @property
     def num_pods(self) -> int:
@@ -38,19 +39,20 @@ class Domains:
         return sum(map(len, self.pods.values()))
 
     @property
-    def count(self) -> int:
-        """How many domains there are."""
-        return len(self.pods) + len(self.empty)
+    def num_empty(self) -> int:
+        """How many domains have no pods."""
+        return len(self.qualifying) - sum(value in self.qualifying for value in self.pods)
 
     @property
     def skew(self) -> int:
         """How many pods the fullest domain holds more than the emptiest."""
         sizes = [len(pods) for pods in self.pods.values()]
-        return max(sizes, default=0) - (0 if self.empty else min(sizes, default=0))
+        return max(sizes, default=0) - (0 if self.num_empty else min(sizes, default=0))
 
     def nodes_below(self, ideal: float) -> list[Node]:
-        """The qualifying nodes in domains of fewer than `ideal` pods, in node order."""
-        return [node for node, value in self.qualifying if len(self.pods.get(value, ())) < ideal]
+        """The qualifying nodes in domains of fewer than `ideal` pods."""
+        full = {value for value, pods in self.pods.items() if len(pods) >= ideal}
+        return [node for value, nodes in self.qualifying.items() if value not in full for node in nodes]
 
 
 class DomainFinder:
@@ -60,7 +62,7 @@ class DomainFinder:
         self._nodes = nodes
         self._selection = NodeSelection(nodes)
         self._values: dict[str, dict[str, str]] = {}
-        self._qualifying: dict[object, tuple[tuple[tuple[Node, str], ...], Mapping[str, None]]] = {}
+        self._qualifying: dict[object, Mapping[str, Sequence[Node]]] = {}
 
     def find(self, constraint: SpreadConstraint, pods: LabelIndex) -> Domains:
         """The domains of `constraint` for the pods of one namespace.
@@ -74,8 +76,7 @@ class DomainFinder:
             value = value_of.get(pod.node_name)
             if value is not None and pod.deleted_at is None:
                 by_value.setdefault(value, []).append(pod)
-        qualifying, values = self._qualifying_nodes(constraint)
-        return Domains(by_value, [value for value in values if value not in by_value], qualifying)
+        return Domains(by_value, self._qualifying_nodes(constraint))
 
     def _values_of(self, key: str) -> Mapping[str, str]:
         """Node name → its value of the label `key`, for the nodes that have one."""
@@ -84,10 +85,8 @@ class DomainFinder:
             known = self._values[key] = {node.name: node.labels[key] for node in self._nodes if key in node.labels}
         return known
 
-    def _qualifying_nodes(
-        self, constraint: SpreadConstraint
-    ) -> tuple[tuple[tuple[Node, str], ...], Mapping[str, None]]:
-        """The nodes that count for `constraint` with their topology values, and the distinct values."""
+    def _qualifying_nodes(self, constraint: SpreadConstraint) -> Mapping[str, Sequence[Node]]:
+        """Topology value → the nodes that count for `constraint`, both in node order."""
         key = (constraint.topology_key, constraint.node_selector, constraint.node_required, constraint.tolerations)
         known = self._qualifying.get(key)
         if known is None:
@@ -96,9 +95,11 @@ class DomainFinder:
             )
             if constraint.tolerations is not None:
                 names &= self._selection.tolerating(constraint.tolerations)
-            value_of = self._values_of(constraint.topology_key)
-            nodes = tuple((n, value_of[n.name]) for n in self._nodes if n.name in names and n.name in value_of)
-            known = self._qualifying[key] = nodes, dict.fromkeys(value for _, value in nodes)
+            by_value: dict[str, list[Node]] = {}
+            for node in self._nodes:
+                if node.name in names and constraint.topology_key in node.labels:
+                    by_value.setdefault(node.labels[constraint.topology_key], []).append(node)
+            known = self._qualifying[key] = by_value
         return known
 
 
@@ -110,10 +111,8 @@ def sort_domains(pods: Mapping[str, Sequence[Pod]], *, highest_first: bool) -> l
     the lowest.
     """
     sign = 1 if highest_first else -1
-    ordered = [
-        Domain(value, sorted(members, key=lambda pod: _order_of_leaving(pod, sign))) for value, members in pods.items()
-    ]
-    return sorted(ordered, key=lambda domain: len(domain.pods))
+    ordered = sorted(pods.items(), key=lambda domain: len(domain[1]))
+    return [Domain(value, sorted(members, key=lambda pod: _order_of_leaving(pod, sign))) for value, members in ordered]
 
 
 def _order_of_leaving(pod: Pod, sign: int) -> tuple[bool, int, int]:

@@ -1,0 +1,49 @@
+# The everyday commands. Everything runs from a virtual environment in .venv that `make setup` makes.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+POLICY ?= config/policy.yaml
+DUMP ?= config/samples/openb.jsonl.gz
+NOW ?= 2026-01-15T12:00:00Z
+
+.PHONY: help setup run test lint format schema bench clean
+
+help: ## Show this list.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.installed ## Make the virtual environment.
+
+# The lock holds exact versions and is all that is installed, so the pip that Python brings along will do.
+$(VENV)/.installed: pyproject.toml requirements-dev.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --editable .
+	$(BIN)/python -m pip check
+	touch $@
+
+run: setup ## Show what the sample policy would evict in the sample cluster.
+	$(BIN)/descheduler run --policy-config-file $(POLICY) --snapshot $(DUMP) --now $(NOW)
+
+test: setup ## Run all tests.
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+lint: setup ## Check style, types and the import contract.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## Put the code in the house style.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+schema: setup ## Write the JSON Schemas of the documents anew.
+	$(BIN)/python -m descheduler.report.schema
+
+bench: setup ## Measure speed and memory; prints figures and ratios.
+	$(BIN)/python -m tests.bench
+
+clean: ## Remove the virtual environment and all caches.
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

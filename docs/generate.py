@@ -1,0 +1,48 @@
+"""`python -m docs.generate` writes the pages of docs/reference anew, from the code that they describe.
+
+With `--conformance` it also runs the recorded cases and writes their table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from docs.generator import cli_page, conformance_page, outcomes_page, plan_page, plugins_page, reasons_page
+
+__all__ = ["PAGES", "REFERENCE", "main"]
+
+REFERENCE = Path(__file__).parent / "reference"
+"""Where the pages are kept."""
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "cli.md": cli_page.make_page,
+    "outcomes.md": outcomes_page.make_page,
+    "plan.md": plan_page.make_page,
+    "plugins.md": plugins_page.make_page,
+    "reasons.md": reasons_page.make_page,
+}
+"""File name → what makes its content; all of them must be up to date in every commit."""
+
+_VECTORS = Path(__file__).parents[1] / "tests" / "conformance" / "vectors"
+
+
+def main() -> int:
+    """The command; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
+    parser.add_argument(
+        "--conformance", nargs="*", type=Path, metavar="FILE", help="also run these cases, by default the carried ones"
+    )
+    options = parser.parse_args()
+    for name, make_page in PAGES.items():
+        (REFERENCE / name).write_text(make_page(), "utf-8")
+    if options.conformance is not None:
+        files = options.conformance or sorted(_VECTORS.glob("*.jsonl.gz"))
+        (REFERENCE / "conformance.md").write_text(conformance_page.make_page(files), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Makes the pages of `docs/reference` from the code: one module a page."""

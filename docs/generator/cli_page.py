@@ -1,0 +1,74 @@
+"""The page about the command line: every command, argument, flag and exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from descheduler.cli.commands import commands
+from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.upstream_flags import IDLE_FLAGS
+from docs.generator.markdown import page, paragraphs, table, wrapped
+from docs.generator.source_docs import member_docs
+
+__all__ = ["make_page"]
+
+_IDLE = """\
+These flags of kubernetes-sigs/descheduler are taken by `descheduler run`, so that the arguments of its manifests work
+unchanged. They have no effect, and a warning in the log says so and why."""
+
+
+def make_page() -> str:
+    """The whole page."""
+    return page("Command line", _lines())
+
+
+def _lines() -> Iterator[str]:
+    for paragraph in (*paragraphs(commands.help), *paragraphs(commands.epilog)):
+        yield from wrapped(paragraph)
+    yield "The same program is installed as `kubectl-deschedule`, so that `kubectl deschedule run …` works as well."
+    yield ""
+    ctx = click.Context(commands)
+    for name in commands.list_commands(ctx):
+        command = commands.get_command(ctx, name)
+        assert command is not None  # noqa: S101 - the group lists it
+        yield from _section(command)
+    yield "## Exit codes"
+    yield ""
+    docs = member_docs(ExitCode)
+    yield from table(("Code", "Meaning"), [[f"{code:d}", docs[str(code.value)]] for code in ExitCode])
+    yield "## Flags without effect"
+    yield ""
+    yield _IDLE
+    yield ""
+    yield from table(("Flag", "Why"), [[f"`--{flag.name}`", flag.why] for flag in IDLE_FLAGS])
+
+
+def _section(command: click.Command) -> Iterator[str]:
+    ctx = click.Context(command, info_name=f"descheduler {command.name}")
+    yield f"## descheduler {command.name}"
+    yield ""
+    yield "```text"
+    yield command.get_usage(ctx).removeprefix("Usage: ")
+    yield "```"
+    yield ""
+    for paragraph in paragraphs(command.help):
+        yield from wrapped(paragraph)
+    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+    yield from table(("Flag", "Value", "Default", "Meaning"), [_row(option) for option in options])
+
+
+def _row(option: click.Option) -> list[str]:
+    names = [*option.opts, *option.secondary_opts]
+    default = f"`{option.default}`" if option.show_default else ""
+    meaning = f"{option.help or ''}{' Required.' if option.required else ''}"
+    return [", ".join(f"`{name}`" for name in names), _value(option), default, meaning]
+
+
+def _value(option: click.Option) -> str:
+    if option.is_flag:
+        return ""
+    if isinstance(option.type, click.Choice):
+        return ", ".join(f"`{choice}`" for choice in option.type.choices)
+    return f"`{option.metavar or option.type.name.upper()}`"

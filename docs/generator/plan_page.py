@@ -1,0 +1,66 @@
+"""The page about the documents `Plan` and `Outcome`, from their types and published JSON Schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from descheduler.report.schema import DOCUMENTS, published_schema
+from docs.generator.markdown import anchor, page, paragraphs, table, wrapped
+from docs.generator.types import parts_of
+
+__all__ = ["make_page"]
+
+_INTRODUCTION = """\
+What `descheduler run` writes with `-o json` or `-o yaml`: a `Plan` when it is dry, an `Outcome`, which holds the plan,
+when it evicts. Every field is always there; no other field may be. `descheduler schema plan` and
+`descheduler schema outcome` print the JSON Schema. `apiVersion` grows with every change that a reader could notice."""
+
+_PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
+
+Schema = Mapping[str, Any]
+
+
+def make_page() -> str:
+    """The whole page."""
+    return page("Plan and outcome", _lines())
+
+
+def _lines() -> Iterator[str]:
+    yield _INTRODUCTION
+    yield ""
+    schemas: dict[str, Schema] = {}
+    for name in DOCUMENTS:
+        schemas |= json.loads(published_schema(name))["$defs"]
+    documents = tuple(DOCUMENTS.values())
+    for cls in dict.fromkeys((*documents, *(part for document in documents for part in parts_of(document)))):
+        yield from _section(cls, schemas[cls.__name__])
+
+
+def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
+    yield f"## {cls.__name__}"
+    yield ""
+    spelling = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
+    for paragraph in paragraphs(cls.__doc__):
+        yield from wrapped(_PYTHON_NAME.sub(lambda match: f"`{spelling[match[1]]}`", paragraph))
+    rows = [[f"`{name}`", _type(schema["properties"][name])] for name in spelling.values()]
+    yield from table(("Field", "Type"), rows)
+
+
+def _type(schema: Schema) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}]({anchor(name)})"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(_type(option) for option in schema["anyOf"])
+    if schema["type"] == "array":
+        return f"list of {_type(schema['items'])}"
+    if schema["type"] == "object":
+        return f"map of string to {_type(schema['additionalProperties'])}"
+    return f"{schema['type']} ({schema['format']})" if "format" in schema else str(schema["type"])

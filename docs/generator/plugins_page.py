@@ -1,0 +1,89 @@
+"""The page about plugins: what each one does, where it is enabled, and its arguments."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from descheduler.policy.plugin import PluginSpec
+from descheduler.strategies.registry import REGISTRY
+from docs.generator.markdown import anchor, page, paragraphs, table, wrapped
+from docs.generator.source_docs import attribute_docs
+from docs.generator.types import default_text, parts_of, type_text
+
+__all__ = ["make_page"]
+
+_INTRODUCTION = """\
+Every plugin of this version. Names, arguments and defaults are those of kubernetes-sigs/descheduler 0.36, and of
+Koordinator 1.8 for `MigrationController`, which only a `DeschedulerConfiguration` may name. In a `DeschedulerPolicy`
+the key of the extension point `preEvictionFilter` is spelt `preevictionfilter`, as upstream reads it. Arguments are
+strict: an unknown one is an error with its line and column. A default that is not shown means "unset"."""
+_ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
+_HEADER = ("Argument", "Type", "Default", "Meaning")
+
+
+def make_page() -> str:
+    """The whole page."""
+    return page("Plugins", _lines())
+
+
+def _lines() -> Iterator[str]:
+    yield _INTRODUCTION
+    yield ""
+    rows = [[f"[{name}]({anchor(name)})", _points(spec), _purpose(spec)] for name, spec in REGISTRY.items()]
+    yield from table(("Plugin", "Extension points", "What it is for"), rows)
+    parts: dict[type[msgspec.Struct], None] = {}
+    for spec in REGISTRY.values():
+        yield from _section(spec)
+        parts |= dict.fromkeys(parts_of(spec.args_type))
+    yield "## Parts of arguments"
+    yield ""
+    for part in sorted(parts, key=lambda part: part.__name__):
+        yield f"### {part.__name__}"
+        yield ""
+        yield from wrapped(paragraphs(part.__doc__)[0])
+        yield from _arguments(part, part())
+
+
+def _section(spec: PluginSpec[Any]) -> Iterator[str]:
+    yield f"## {spec.name}"
+    yield ""
+    yield from wrapped(f"{_purpose(spec)} Extension points: {_points(spec)}.")
+    for point in ("deschedule", "balance"):
+        if point in spec.extension_points:
+            for paragraph in paragraphs(getattr(spec.factory, point).__doc__):
+                yield from wrapped(paragraph)
+    about = paragraphs(spec.args_type.__doc__)[0]
+    yield from wrapped(_capitalised(re.sub(rf"Arguments of {spec.name}[;.] *", "", about)))
+    yield from _arguments(spec.args_type, spec.defaults(spec.args_type()))
+
+
+def _points(spec: PluginSpec[Any]) -> str:
+    return ", ".join(f"`{point}`" for point in _ORDER if point in spec.extension_points)
+
+
+def _purpose(spec: PluginSpec[Any]) -> str:
+    """The rest of the first sentence of its module, which starts with the plugin's name."""
+    return _capitalised(paragraphs(sys.modules[spec.args_type.__module__].__doc__)[0].removeprefix(f"{spec.name}: "))
+
+
+def _capitalised(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def _arguments(cls: type[msgspec.Struct], defaults: msgspec.Struct) -> Iterator[str]:
+    docs = attribute_docs(cls)
+    rows = [
+        [
+            f"`{field.encode_name}`",
+            type_text(field.type),
+            default_text(getattr(defaults, field.name)),
+            docs[field.name],
+        ]
+        for field in msgspec.structs.fields(cls)
+    ]
+    yield from table(_HEADER, rows)

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from descheduler.cli.commands import COMMANDS
+from tests.cli.conftest import Descheduler
+
+PROGRAM = [sys.executable, "-m", "descheduler.cli.main"]
+HEAVY = {"kubernetes", "ortools", "numpy", "descheduler.kube.client"}
+
+IMPORTS = """
+import sys
+from descheduler.cli.main import main
+code = main(sys.argv[1:])
+print(*sorted(sys.modules), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def modules_of(*arguments: str | Path) -> set[str]:
+    """The modules that a command has loaded when it ends well."""
+    command = [sys.executable, "-c", IMPORTS, *map(str, arguments)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(ended.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])
+def test_help_and_the_like_load_nothing_heavy(arguments: tuple[str, ...]):
+    modules = modules_of(*arguments)
+
+    assert modules.isdisjoint(HEAVY | {"yaml", "descheduler.cycle", "descheduler.policy.load"})
+
+
+def test_validating_loads_neither_client_nor_arrays(policy: Path):
+    assert modules_of("validate", policy).isdisjoint(HEAVY | {"descheduler.cycle"})
+
+
+def test_judging_a_dump_loads_no_client(policy: Path, dump: Path):
+    assert modules_of("run", "--config", policy, "--snapshot", dump).isdisjoint(HEAVY - {"numpy"})
+
+
+def test_help_names_every_command_and_shell_completion(descheduler: Descheduler):
+    ended = descheduler("--help")
+
+    assert (ended.code, ended.err) == (0, "")
+    assert all(f"  {command} " in ended.out for command in COMMANDS)
+    assert "_DESCHEDULER_COMPLETE=bash_source" in ended.out
+
+
+def test_no_arguments_show_the_help(descheduler: Descheduler):
+    assert descheduler().out == descheduler("--help").out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself(descheduler: Descheduler, command: str):
+    ended = descheduler(command, "-h")
+
+    assert ended.code == 0
+    assert ended.out.startswith(f"Usage: descheduler {command} ")
+
+
+def test_flags_of_upstream_without_effect_stay_out_of_the_help(descheduler: Descheduler):
+    assert "--leader-elect" not in descheduler("run", "--help").out
+
+
+def test_version_is_one_line(descheduler: Descheduler):
+    ended = descheduler("version")
+
+    assert ended.out.startswith("descheduler ")
+    assert ended.out.count("\n") == 1
+
+
+def test_schema_is_printed_as_published(descheduler: Descheduler):
+    assert json.loads(descheduler("schema", "outcome").out)["title"] == "Outcome"
+
+
+def test_completion_knows_commands_and_flags():
+    words = {"_DESCHEDULER_COMPLETE": "bash_complete", "COMP_WORDS": "descheduler run --pol", "COMP_CWORD": "2"}
+
+    ended = subprocess.run(PROGRAM, env={**os.environ, **words}, capture_output=True, text=True, check=False)
+
+    assert ended.stdout == "plain,--policy-config-file\n"
+
+
+def test_a_reader_that_goes_away_is_no_fault(policy: Path, dump: Path):
+    command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(dump), "-o", "json"]
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, err = process.communicate()
+
+    assert process.returncode == 0
+    assert "Broken" not in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_a_failure_in_one_message(policy: Path, dump: Path):
+    command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(dump)]
+
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == "error: cannot write to standard output: no space left on device"
+
+
+def test_names_that_the_terminal_cannot_show_are_escaped(policy: Path, dump: Path, tmp_path: Path):
+    named = tmp_path / "größe.json"
+    named.write_bytes(dump.read_bytes())
+    command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(named)]
+
+    ended = subprocess.run(
+        [*command, "-o", "yaml"], env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, check=False
+    )
+
+    assert ended.returncode == 0
+
+
+def test_a_defect_is_reported_in_one_line(
+    descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def explode(*_arguments: object, **_named: object) -> None:
+        raise ZeroDivisionError("a defect\nin two lines")
+
+    monkeypatch.setattr("descheduler.cycle.decide", explode)
+    arguments = ("run", "--config", policy, "--snapshot", dump)
+
+    usual, chatty = descheduler(*arguments), descheduler(*arguments, "-v", "6")
+
+    last = usual.err.splitlines()[-1]
+    assert (usual.code, usual.out) == (1, "")
+    assert last.startswith("error: internal error: ZeroDivisionError: a defect in two lines; please report it")
+    assert "Traceback" not in usual.err
+    assert "Traceback" in chatty.err
+
+
+def test_breaking_off_is_neither_a_defect_nor_success(
+    descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def break_off(*_arguments: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("descheduler.cycle.decide", break_off)
+
+    ended = descheduler("run", "--config", policy, "--snapshot", dump)
+
+    assert ended.code == 130
+    assert ended.err.splitlines()[-1] == "error: interrupted"

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from descheduler.cli.stop_signals import stop_on_signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals):
+    with stop_on_signals() as stop:
+        signal.raise_signal(number)
+
+        assert stop.is_set()
+
+
+def test_the_second_signal_ends_at_once():
+    with stop_on_signals():
+        signal.raise_signal(signal.SIGINT)
+
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_signals_mean_what_they_meant_before_afterwards():
+    before = signal.getsignal(signal.SIGTERM)
+
+    with stop_on_signals() as stop:
+        assert signal.getsignal(signal.SIGTERM) is not before
+
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert not stop.is_set()

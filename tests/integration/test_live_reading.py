@@ -1,0 +1,190 @@
+"""A live run reads the cluster whole or not at all, whatever happens between two pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from descheduler.cluster.snapshot import SnapshotError
+from descheduler.kube.client import KubeClient
+from descheduler.migration.outcome import OutcomeCode
+from tests.builders import Object, node_object, pod_object
+from tests.integration.fake_api import FakeApi
+from tests.integration.faults import BrokenGzip, Drop, Fault, Truncate, failure
+from tests.integration.fixtures import Naps
+from tests.integration.live_runs import (
+    FAST,
+    TAINTED,
+    codes,
+    crowded_cluster,
+    evicted_names,
+    eviction_requests,
+    listed_paths,
+    run,
+    serve,
+    taint_policy,
+)
+from tests.policy.builders import koordinator
+
+PODS = "/api/v1/pods"
+BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
+
+
+def many_pods(count: int) -> list[Object]:
+    """So many pods that have to leave one node."""
+    return [pod_object(f"p{number:04}", node="tainted") for number in range(count)]
+
+
+def test_cluster_of_several_pages_is_read_at_one_version(fake_api: FakeApi, client: KubeClient) -> None:
+    pods = many_pods(2300)
+    serve(fake_api, TAINTED, node_object("free"), *pods)
+
+    result = run(client, taint_policy())
+
+    asked = [request.query for request in fake_api.sent("GET", PODS)]
+    assert [query["limit"] for query in asked] == ["500"] * 5
+    assert ["continue" in query for query in asked] == [False, True, True, True, True]
+    assert result.decisions.snapshot.resource_version == "1000"
+    assert evicted_names(fake_api, pods) == {pod["metadata"]["name"] for pod in pods}
+    assert len(eviction_requests(fake_api)) == 2300
+
+
+def test_list_that_expires_once_is_read_afresh(fake_api: FakeApi, client: KubeClient) -> None:
+    pods = many_pods(1100)
+    serve(fake_api, TAINTED, node_object("free"), *pods)
+    fake_api.expired_continues = 1
+
+    result = run(client, taint_policy(), options=FAST)
+
+    assert len(result.decisions.snapshot.pods) == 1100
+    assert len(eviction_requests(fake_api)) == 1100
+    assert evicted_names(fake_api, pods) == {pod["metadata"]["name"] for pod in pods}
+
+
+def test_list_that_expires_always_ends_the_run_before_anything_is_evicted(
+    fake_api: FakeApi, client: KubeClient
+) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *many_pods(501))
+    fake_api.expired_continues = 1000
+
+    with pytest.raises(SnapshotError, match="/api/v1/pods: the list expired 4 times before all its pages were read"):
+        run(client, taint_policy())
+
+    assert {request.method for request in fake_api.requests} == {"GET"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(Truncate(), id="cut short"),
+        pytest.param(BrokenGzip(), id="damaged"),
+        pytest.param(Drop(), id="without answer"),
+        pytest.param(
+            failure(500, "InternalError", "etcdserver: leader changed"), id="refused by a server at fault"
+        ),
+    ],
+)
+def test_page_that_goes_wrong_is_asked_for_again(
+    fake_api: FakeApi, client: KubeClient, naps: Naps, fault: Fault
+) -> None:
+    serve(fake_api, *crowded_cluster("cart", "desk"))
+    fake_api.fail_next("GET", PODS, fault)
+
+    result = run(client, taint_policy())
+
+    assert codes(result) == {"cart": OutcomeCode.DONE, "desk": OutcomeCode.DONE}
+    assert len(naps) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_overloaded_server_gets_the_pause_that_it_asks_for(
+    fake_api: FakeApi, client: KubeClient, naps: Naps, status: int
+) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    fake_api.fail_next("GET", BUDGETS, failure(status, "Busy", "busy", retry_after_seconds=7))
+
+    result = run(client, taint_policy())
+
+    assert codes(result) == {"cart": OutcomeCode.DONE}
+    assert len(naps) == 1
+    assert naps[0] >= 7
+
+
+def test_server_that_stays_overloaded_ends_the_run_and_is_quoted(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    fake_api.fail_always("GET", BUDGETS, failure(429, "TooManyRequests", "too many requests"))
+
+    with pytest.raises(SnapshotError, match=r"poddisruptionbudgets: .* too many requests \(429\); the snapshot would"):
+        run(client, taint_policy())
+
+    assert eviction_requests(fake_api) == []
+
+
+def test_all_kinds_that_may_not_be_listed_are_named_with_the_rule_that_is_missing(
+    fake_api: FakeApi, client: KubeClient
+) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    for path in (PODS, BUDGETS):
+        fake_api.fail_always("GET", path, failure(403, "Forbidden", "forbidden"))
+
+    with pytest.raises(SnapshotError) as caught:
+        run(client, taint_policy())
+
+    assert str(caught.value) == (
+        "may not list pods, poddisruptionbudgets; add to the rules of the ClusterRole: "
+        '- {apiGroups: [""], resources: [pods], verbs: [list]} '
+        '- {apiGroups: ["policy"], resources: [poddisruptionbudgets], verbs: [list]}'
+    )
+    assert eviction_requests(fake_api) == []
+
+
+def test_custom_resources_that_a_cluster_does_not_have_are_done_without(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+
+    result = run(client, koordinator())
+
+    assert result.decisions.failures == ()
+    assert result.decisions.snapshot.warnings == (
+        "the cluster does not serve CloneSet (/apis/apps.kruise.io/v1alpha1/clonesets): none are assumed",
+        "the cluster does not serve PodMigrationJob "
+        "(/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs): none are assumed",
+    )
+    assert "/apis/apps/v1/replicasets" in listed_paths(fake_api)
+    assert not any("metrics" in path for path in listed_paths(fake_api))
+
+
+def test_migration_jobs_that_cannot_be_read_end_the_run(fake_api: FakeApi, client: KubeClient) -> None:
+    """Pods that others are moving would not be known."""
+    serve(fake_api, *crowded_cluster("cart"))
+    path = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
+    fake_api.fail_always("GET", path, failure(503, "ServiceUnavailable", "conversion webhook failed"))
+
+    with pytest.raises(SnapshotError, match="conversion webhook failed"):
+        run(client, koordinator())
+
+
+def test_broken_object_in_a_full_page_ends_the_run_and_is_named(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *with_broken_pod(500))
+
+    with pytest.raises(SnapshotError, match=r"Pod default/p0250 is broken: .*--skip-broken-objects"):
+        run(client, taint_policy())
+
+    assert eviction_requests(fake_api) == []
+
+
+def test_broken_object_is_left_out_and_named_where_that_is_allowed(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *with_broken_pod(500))
+
+    result = run(client, taint_policy(), options=replace(FAST, skip_broken=True))
+
+    assert [text.partition(" is broken")[0] for text in result.decisions.snapshot.skipped] == ["Pod default/p0250"]
+    assert len(eviction_requests(fake_api)) == 499
+    assert "p0250" in fake_api.pods()
+
+
+def with_broken_pod(count: int) -> list[Object]:
+    """So many pods, one of which asks for an amount that is none."""
+    pods = many_pods(count)
+    pods[250] = pod_object("p0250", node="tainted", cpu="plenty")
+    return pods

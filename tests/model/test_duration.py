@@ -1,0 +1,60 @@
+"""Go durations in both directions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descheduler.model.duration import format_duration, parse_duration
+
+LONGEST = timedelta(microseconds=(2**63 - 1) // 1000)
+
+
+@given(st.timedeltas(min_value=-LONGEST, max_value=LONGEST))
+def test_parsing_what_was_formatted_is_the_identity(duration: timedelta) -> None:
+    assert parse_duration(format_duration(duration)) == duration
+
+
+@pytest.mark.parametrize(
+    ("text", "duration"),
+    [
+        ("0", timedelta(0)),
+        ("90s", timedelta(seconds=90)),
+        ("1h30m", timedelta(minutes=90)),
+        ("-1.5h", timedelta(minutes=-90)),
+        (".5s", timedelta(milliseconds=500)),
+        ("+5m", timedelta(minutes=5)),
+        ("1m1m", timedelta(minutes=2)),
+        ("100us", timedelta(microseconds=100)),
+        ("100µs", timedelta(microseconds=100)),
+        ("999ns", timedelta(0)),
+    ],
+)
+def test_spelling_means_what_go_reads(text: str, duration: timedelta) -> None:
+    assert parse_duration(text) == duration
+
+
+@pytest.mark.parametrize("text", ["", "5", "1d", "1h 5m", "h", "-", "5m-3s", "١s", "300000h99999999h"])
+def test_what_is_no_duration_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="duration") as caught:
+        parse_duration(text)
+
+    assert repr(text) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("duration", "text"),
+    [
+        (timedelta(0), "0s"),
+        (timedelta(hours=1, minutes=30), "1h30m0s"),
+        (timedelta(seconds=-90), "-1m30s"),
+        (timedelta(milliseconds=1500), "1.5s"),
+        (timedelta(milliseconds=5), "5ms"),
+        (timedelta(microseconds=7), "7µs"),
+    ],
+)
+def test_durations_are_written_as_go_writes_them(duration: timedelta, text: str) -> None:
+    assert format_duration(duration) == text

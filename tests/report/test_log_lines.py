@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from descheduler.report.log_lines import log_outcome, log_plan
+from descheduler.report.outcome import make_outcome
+from tests.builders import make_node
+from tests.report.test_outcome import EVICTED, FAILED, REFUSED
+from tests.report.worlds import OLD, make_test_plan
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO - 1, "descheduler")
+    return caplog
+
+
+def events(caplog: pytest.LogCaptureFixture, message: str) -> list[dict[str, object]]:
+    return [record.event_fields for record in caplog.records if record.message == message]
+
+
+def test_a_dry_run_names_every_pod_as_upstream_does(lines: pytest.LogCaptureFixture):
+    log_plan(make_test_plan())
+
+    evicted = events(lines, "Evicted pod in dry run mode")
+    assert [event["pod"] for event in evicted] == [f"default/{name}" for name in OLD]
+    assert evicted[0].keys() == {"pod", "reason", "strategy", "node", "profile"}
+
+
+def test_sums_stand_for_each_plugin_and_for_the_run(lines: pytest.LogCaptureFixture):
+    log_plan(make_test_plan())
+
+    assert events(lines, "Total number of evictions/requests") == [
+        {"profile": "main", "strategy": "PodLifeTime", "evictedPods": 3, "evictionRequests": 0}
+    ]
+    assert events(lines, "Number of evictions/requests") == [{"totalEvicted": 3, "evictionRequests": 0, "refused": 0}]
+
+
+def test_a_skipped_cycle_is_said_in_upstreams_words(lines: pytest.LogCaptureFixture):
+    log_plan(make_test_plan(nodes=[make_node("a")]))
+
+    assert "Skipping descheduling cycle: requires >=2 nodes" in [record.message for record in lines.records]
+
+
+def test_only_failed_evictions_are_errors(lines: pytest.LogCaptureFixture):
+    log_outcome(make_outcome(make_test_plan(), [EVICTED, FAILED, REFUSED]))
+
+    errors = [record.message for record in lines.records if record.levelno >= logging.ERROR]
+    assert errors == ["Error evicting pod"]
+    assert [event["pod"] for event in events(lines, "Evicted pod")] == ["default/old-1"]
+    assert [event["result"] for event in events(lines, "Pod not evicted")] == ["refused"]
+
+
+def test_the_story_of_a_run_is_short_at_the_usual_level(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.INFO, "descheduler")
+
+    log_plan(make_test_plan())
+
+    assert len(caplog.records) == 1

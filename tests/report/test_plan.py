@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.json_text import json_text
+from descheduler.report.plan_document import Move, PlannedRefusal, PluginFigures, RefusalCount
+from tests.builders import NOW, make_node, make_pod
+from tests.report.worlds import OLD, make_test_plan, pod_life_time_policy
+
+
+def test_every_eviction_is_a_move_with_its_sentence():
+    plan = make_test_plan([make_pod("old")])
+
+    assert plan.moves == (
+        Move(
+            pod=PodReference(namespace="default", name="old", uid="default-old"),
+            from_node="a",
+            to_node=None,
+            profile="main",
+            plugin="PodLifeTime",
+            reason="is 3600 s old, 60 s are allowed",
+            wave=1,
+            is_repeated=False,
+        ),
+    )
+
+
+def test_a_refused_request_is_told_from_a_candidate_that_was_not_asked_for():
+    pods = [make_pod("bare", owners=()), make_pod("old")]
+
+    plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
+
+    by_name = {refusal.pod.name: (refusal.code, refusal.is_attempt) for refusal in plan.refusals}
+    assert by_name == {"old": ("TotalLimit", True), "bare": ("BarePod", False)}
+
+
+def test_a_refusal_names_the_object_at_fault():
+    plan = make_test_plan([make_pod("old")], policy=pod_life_time_policy(maxNoOfPodsToEvictPerNode=0))
+
+    assert plan.refusals == (
+        PlannedRefusal(
+            pod=PodReference(namespace="default", name="old", uid="default-old"),
+            node="a",
+            profile="main",
+            plugin="PodLifeTime",
+            code="NodeLimit",
+            message="node a may lose 0 pods a run and has done so",
+            subject="a",
+            is_attempt=True,
+        ),
+    )
+
+
+def test_refusals_are_counted_by_reason_with_what_the_reason_means():
+    pods = [make_pod("bare-1", owners=()), make_pod("bare-2", owners=()), make_pod("old")]
+
+    plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
+
+    assert plan.refusal_counts == (
+        RefusalCount(code="BarePod", summary="no owner would create the pod again", num_refusals=2, num_attempts=0),
+        RefusalCount(
+            code="TotalLimit",
+            summary="the policy's limit of evictions per run is reached",
+            num_refusals=1,
+            num_attempts=1,
+        ),
+    )
+
+
+def test_each_enabled_plugin_has_figures_also_when_it_found_nothing():
+    policy = pod_life_time_policy(balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
+    pods = [make_pod(name, owners=(f"ReplicaSet/{name}",)) for name in OLD]
+
+    plan = make_test_plan(pods, policy=policy)
+
+    assert plan.plugins == (
+        PluginFigures(profile="main", plugin="PodLifeTime", evicted=2, background=0, refused={"TotalLimit": 1}),
+        PluginFigures(profile="main", plugin="RemoveDuplicates", evicted=0, background=0, refused={}),
+    )
+
+
+def test_a_further_request_for_a_pod_is_marked_and_counts_once():
+    plan = make_test_plan([make_pod("old", cpu="1")], policy=pod_life_time_policy(["main", "again"]))
+
+    assert [(move.profile, move.is_repeated) for move in plan.moves] == [("main", False), ("again", True)]
+    assert [move.profile for move in plan.evicted] == ["main"]
+    assert plan.figures.total.displaced.cpu_milli == 1000
+
+
+def test_plan_says_which_policy_judged_which_view_of_the_cluster():
+    plan = make_test_plan([make_pod("p")], resource_version="17", skipped=("pod x is broken",))
+
+    assert plan.snapshot == SnapshotIdentity(
+        source="dump.json",
+        resource_version="17",
+        taken_at=NOW - timedelta(seconds=90),
+        age_seconds=90.0,
+        num_nodes=2,
+        num_pods=1,
+        skipped_objects=("pod x is broken",),
+    )
+    assert plan.policy == PolicyIdentity(
+        path="policy.yaml", digest=plan.policy.digest, kind="DeschedulerPolicy", compatibility="upstream"
+    )
+    assert len(plan.policy.digest) == 64
+
+
+def test_age_of_a_dump_without_a_date_is_unknown():
+    plan = make_test_plan(taken_at=None)
+
+    assert plan.snapshot.age_seconds is None
+
+
+def test_a_run_that_judged_nothing_says_why():
+    plan = make_test_plan(nodes=[make_node("a")])
+
+    assert plan.skipped == "1 ready nodes match the policy, at least 2 are needed"
+    assert plan.moves == ()
+
+
+def test_warnings_of_policy_and_snapshot_stand_together():
+    policy = pod_life_time_policy(metricsProviders=[{"source": "Unknown"}])
+
+    plan = make_test_plan(policy=policy, warnings=("the dump holds no Namespace",))
+
+    assert len(plan.warnings) == 2
+    assert plan.warnings[0].startswith("policy.yaml: metricsProviders[0].source:")
+    assert plan.warnings[1] == "the dump holds no Namespace"
+
+
+def test_the_same_decisions_give_the_same_bytes():
+    first, second = make_test_plan(), make_test_plan()
+
+    assert json_text(first) == json_text(second)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import msgspec
+import pytest
+import yaml
+
+from descheduler.report.json_text import json_text
+from descheduler.report.outcome import Outcome, make_outcome
+from descheduler.report.plan_document import Plan
+from descheduler.report.schema import DOCUMENTS, published_schema, schema_text
+from descheduler.report.yaml_text import yaml_text
+from tests.builders import make_pod
+from tests.report.test_outcome import EVICTED, FAILED
+from tests.report.worlds import make_test_plan
+
+PLAN = make_test_plan([make_pod("old"), make_pod("bare\x1b", owners=())], warnings=("näh\u2028",), skipped=("one",))
+OUTCOME = make_outcome(PLAN, [EVICTED, FAILED])
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_published_schema_is_that_of_the_types(name: str):
+    assert published_schema(name) == schema_text(name), "run: make schema"
+
+
+@pytest.mark.parametrize(("name", "document"), [("plan", PLAN), ("outcome", OUTCOME)])
+def test_documents_obey_their_schema(name: str, document: Plan | Outcome):
+    schema = json.loads(published_schema(name))
+
+    jsonschema.validate(
+        json.loads(json_text(document)),
+        schema,
+        cls=jsonschema.Draft202012Validator,
+        format_checker=jsonschema.FormatChecker(),
+    )
+
+
+def test_schema_allows_no_field_it_does_not_name():
+    schema = json.loads(published_schema("plan"))
+    document = json.loads(json_text(PLAN)) | {"surprise": 1}
+
+    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+        jsonschema.validate(document, schema)
+
+
+def test_schema_requires_every_field():
+    schemas = [json.loads(published_schema(name))["$defs"] for name in DOCUMENTS]
+
+    for definitions in schemas:
+        assert all(set(d["required"]) == set(d["properties"]) for d in definitions.values())
+
+
+@pytest.mark.parametrize("document", [PLAN, OUTCOME])
+def test_json_reads_back_as_the_same_document(document: Plan | Outcome):
+    assert msgspec.json.decode(json_text(document), type=type(document)) == document
+
+
+@pytest.mark.parametrize("document", [PLAN, OUTCOME])
+def test_yaml_says_the_same_as_json(document: Plan | Outcome):
+    assert yaml.safe_load(yaml_text(document)) == json.loads(json_text(document))
+
+
+def test_yaml_of_a_pod_that_is_named_twice_has_no_anchors():
+    assert "&id" not in yaml_text(OUTCOME)
+    assert "\n- pod:\n    namespace: default\n    name: old\n" in yaml_text(PLAN)

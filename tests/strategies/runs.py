@@ -1,0 +1,54 @@
+"""Runs of one plugin over a small cluster: processed nodes in the given order, everything evictable unless said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from descheduler.cycle import decide
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.policy.load import load_policy
+from descheduler.policy.types import Compatibility
+from descheduler.strategies.decisions import Decisions
+from descheduler.strategies.registry import REGISTRY
+from tests.builders import NOW, Object, make_snapshot
+
+
+def run_plugin(
+    name: str,
+    nodes: Sequence[Node],
+    pods: Iterable[Pod],
+    *,
+    args: Object | None = None,
+    evictor: Object | None = None,
+    policy: Object | None = None,
+    compatibility: Compatibility = "upstream",
+    processed: Sequence[Node] | None = None,
+    **others: Any,
+) -> Decisions:
+    """What the plugin decides. `evictor` are arguments of DefaultEvictor, `policy` further top-level settings.
+
+    `processed` are the nodes that the plugin is handed, all by default; others are fields of `Snapshot`.
+    """
+    configs = [{"name": "DefaultEvictor", "args": evictor or {}}, {"name": name, "args": args or {}}]
+    (point,) = REGISTRY[name].extension_points
+    profile = {"name": "p", "pluginConfig": configs, "plugins": {point: {"enabled": [name]}}}
+    document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+    return decide(
+        replace(load_policy({**document, **(policy or {})}, REGISTRY), compatibility=compatibility),
+        make_snapshot(nodes, pods, **others),
+        now=NOW,
+        processed_nodes=nodes if processed is None else processed,
+    )
+
+
+def evicted(decisions: Decisions) -> list[str]:
+    """Names of the pods whose eviction was granted, in order, one for each request."""
+    return [booked.pod.name for booked in decisions.evictor.booked]
+
+
+def refused(decisions: Decisions) -> dict[str, str]:
+    """Name of every candidate that stays → the code of its reason."""
+    return {r.pod.name: str(r.verdict.reason and r.verdict.reason.value) for r in decisions.evictor.refusals}

@@ -1,0 +1,73 @@
+"""RemovePodsViolatingNodeTaints: pods that do not tolerate a taint of their node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.eviction.limits import EvictionLimits
+from tests.builders import make_node, make_pod
+from tests.strategies.running import evicted, run_strategy
+
+PLUGIN = "RemovePodsViolatingNodeTaints"
+
+
+@pytest.mark.parametrize(
+    ("taint", "args", "expected"),
+    [
+        pytest.param("k=v:NoSchedule", {}, True, id="a NoSchedule taint"),
+        pytest.param("k=v:NoExecute", {}, False, id="the node controller sees to NoExecute"),
+        pytest.param("k=v:PreferNoSchedule", {}, False, id="PreferNoSchedule only on request"),
+        pytest.param("k=v:PreferNoSchedule", {"includePreferNoSchedule": True}, True, id="requested"),
+        pytest.param("k=v:NoSchedule", {"excludedTaints": ["k"]}, False, id="a key that is excluded"),
+        pytest.param("k=v:NoSchedule", {"excludedTaints": ["k=v"]}, False, id="an excluded pair"),
+        pytest.param("k=w:NoSchedule", {"excludedTaints": ["k=v"]}, True, id="another pair"),
+        pytest.param("k:NoSchedule", {"excludedTaints": ["k="]}, True, id="an empty value is no pair"),
+        pytest.param("k=v:NoSchedule", {"includedTaints": ["k=v"]}, True, id="an included pair"),
+        pytest.param("k=v:NoSchedule", {"includedTaints": ["other"]}, False, id="a taint that is not included"),
+        pytest.param("k=v:NoSchedule", {"includedTaints": []}, False, id="an empty list includes none"),
+        pytest.param("k=v:NoSchedule", {"namespaces": {"exclude": ["default"]}}, False, id="another namespace"),
+    ],
+)
+def test_relevant_taints(taint: str, args: dict[str, Any], expected: bool) -> None:
+    assert (evicted(PLUGIN, args, [make_node("a", taints=[taint])], [make_pod("p")]) == ["p"]) is expected
+
+
+@pytest.mark.parametrize(
+    ("toleration", "expected"),
+    [
+        pytest.param({"key": "k", "operator": "Equal", "value": "v"}, False, id="the very taint"),
+        pytest.param({"key": "k", "operator": "Equal", "value": "w"}, True, id="another value"),
+        pytest.param({"operator": "Exists"}, False, id="everything"),
+        pytest.param({"key": "k", "operator": "Exists", "effect": "NoExecute"}, True, id="another effect"),
+    ],
+)
+def test_tolerations(toleration: dict[str, Any], expected: bool) -> None:
+    pod = make_pod("p", tolerations=[toleration])
+
+    assert (evicted(PLUGIN, {}, [make_node("a", taints=["k=v:NoSchedule"])], [pod]) == ["p"]) is expected
+
+
+def test_all_taints_must_be_tolerated_and_the_first_that_is_not_is_named() -> None:
+    node = make_node("a", taints=["k=v:NoSchedule", "other:NoSchedule"])
+    pod = make_pod("p", tolerations=[{"key": "k", "operator": "Exists"}])
+
+    evictor = run_strategy(PLUGIN, {}, [node], [pod])
+
+    assert [booked.reason for booked in evictor.booked] == ["does not tolerate taint other:NoSchedule of its node"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        pytest.param(EvictionLimits(per_node=1), ["p0", "p2"], id="a full node ends the node"),
+        pytest.param(EvictionLimits(total=1), ["p0"], id="a full run ends the strategy"),
+        pytest.param(EvictionLimits(per_namespace=1), ["p0"], id="a full namespace costs its own pods"),
+    ],
+)
+def test_reaction_to_limits(limits: EvictionLimits, expected: list[str]) -> None:
+    nodes = [make_node(name, taints=["k:NoSchedule"]) for name in "ab"]
+    pods = [make_pod(f"p{n}", node=node) for n, node in enumerate("aab")]
+
+    assert evicted(PLUGIN, {}, nodes, pods, limits=limits) == expected

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from descheduler.telemetry.logging import LogFormat, configure_logging, fields, log_event
+
+logger = logging.getLogger("descheduler.test")
+
+
+@pytest.fixture(autouse=True)
+def restored_logging() -> Iterator[None]:
+    """Leaves the process's logging as it was."""
+    root, own = logging.getLogger(), logging.getLogger("descheduler")
+    handlers, levels = root.handlers[:], (root.level, own.level)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(levels[0])
+    own.setLevel(levels[1])
+    logging.captureWarnings(False)
+
+
+def logged(log_format: LogFormat = "text", verbosity: int = 0) -> io.StringIO:
+    stream = io.StringIO()
+    configure_logging(stream, verbosity=verbosity, log_format=log_format)
+    return stream
+
+
+def test_text_has_the_form_of_klog():
+    stream = logged()
+
+    log_event(logger, "Evicted pod", pod="shop/cart", evictions=3, dry=True)
+
+    assert re.fullmatch(
+        r'I\d{4} \d\d:\d\d:\d\d\.\d{6} \d+ test_logging\.py:\d+\] "Evicted pod" pod="shop/cart" evictions=3 dry=true\n',
+        stream.getvalue(),
+    )
+
+
+@pytest.mark.parametrize(("level", "letter"), [(logging.WARNING, "W"), (logging.ERROR, "E"), (logging.CRITICAL, "E")])
+def test_the_first_letter_is_the_severity(level: int, letter: str):
+    stream = logged()
+
+    logger.log(level, "look")
+
+    assert stream.getvalue()[0] == letter
+
+
+def test_values_cannot_forge_lines():
+    stream = logged()
+
+    logger.warning("odd\nname", extra=fields(pod='a"\nI0101 fake\x1b'))
+
+    assert stream.getvalue().count("\n") == 1
+    assert "\x1b" not in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("verbosity", "expected"),
+    [
+        pytest.param(0, ["story"], id="the story alone by default"),
+        pytest.param(1, ["story", "pod"], id="each pod at 1"),
+        pytest.param(4, ["story", "pod", "check"], id="each check at 4"),
+        pytest.param(1000, ["story", "pod", "check"], id="any higher number is all"),
+    ],
+)
+def test_events_show_from_their_verbosity_on(verbosity: int, expected: list[str]):
+    stream = logged("json", verbosity)
+
+    log_event(logger, "story")
+    log_event(logger, "pod", verbosity=1)
+    log_event(logger, "check", verbosity=4)
+
+    assert [json.loads(line)["msg"] for line in stream.getvalue().splitlines()] == expected
+
+
+def test_json_is_one_object_a_line():
+    stream = logged("json", 1)
+
+    log_event(logger, "Evicted pod", verbosity=1, pod="shop/cart")
+
+    event = json.loads(stream.getvalue())
+    assert event.pop("ts") > 0
+    assert event.pop("caller").startswith("test_logging.py:")
+    assert event == {"level": "info", "msg": "Evicted pod", "v": 1, "pod": "shop/cart"}
+
+
+def test_an_error_with_its_cause_is_complete_in_both_formats():
+    for log_format in ("text", "json"):
+        stream = logged(log_format)
+        try:
+            raise ValueError("the cause")
+        except ValueError:
+            logger.exception("failed")
+
+        assert "ValueError: the cause" in stream.getvalue()
+
+
+def test_libraries_are_heard_from_warnings_on():
+    stream = logged("text", 9)
+
+    logging.getLogger("urllib3").info("connection opened")
+    logging.getLogger("urllib3").warning("connection lost")
+
+    assert "connection opened" not in stream.getvalue()
+    assert "connection lost" in stream.getvalue()
