@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import SnapshotError
-    from descheduler.eviction.answers import EvictionAnswer
     from descheduler.evaluation import Evaluation, evaluate
+    from descheduler.eviction.answers import EvictionAnswer
     from descheduler.policy.problems import PolicyError
 
 __all__ = ["Evaluation", "EvictionAnswer", "PolicyError", "SnapshotError", "evaluate"]

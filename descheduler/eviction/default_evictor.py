@@ -29,7 +29,7 @@ from descheduler.eviction.protections import (
 )
 from descheduler.model.duration import format_duration
 from descheduler.model.labels import LabelSelector
-from descheduler.model.pod import EVICT_ANNOTATION, PREFER_NO_EVICTION_ANNOTATION, Pod
+from descheduler.model.pod import CRITICAL_PRIORITY, EVICT_ANNOTATION, PREFER_NO_EVICTION_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
@@ -253,7 +253,7 @@ class DefaultEvictor:
         self._checks = (
             check_kubelet_pod,
             check_terminating,
-            *_protection_checks(args, handle.shadow.snapshot),
+            *_protection_checks(args, handle),
             *_choice_checks(args, handle),
         )
         self._pre_eviction_checks = tuple(_pre_eviction_checks(args, handle))
@@ -275,12 +275,17 @@ class DefaultEvictor:
         return first_refusal(self._pre_eviction_checks, pod)
 
 
-def _protection_checks(args: DefaultEvictorArgs, snapshot: Snapshot) -> Iterator[Check]:
+def _protection_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[Check]:
+    snapshot = handle.shadow.snapshot
     protections = effective_protections(args)
-    if "SystemCriticalPods" in protections:
+    threshold = args.priority_threshold.value if args.priority_threshold is not None else None
+    protects_critical = "SystemCriticalPods" in protections
+    if protects_critical:
         yield check_critical_priority
-        if args.priority_threshold is not None and args.priority_threshold.value is not None:
-            yield make_priority_check(args.priority_threshold.value)
+    # In the reference the threshold goes with the protection of critical pods, even one that the user has set.
+    is_users_own = handle.policy.compatibility == "fixed" and threshold is not None and threshold < CRITICAL_PRIORITY
+    if threshold is not None and (protects_critical or is_users_own):
+        yield make_priority_check(threshold)
     yield check_bare_pod if "FailedBarePods" in protections else check_bare_pod_unless_failed
     if "PodsWithLocalStorage" in protections:
         yield check_local_storage

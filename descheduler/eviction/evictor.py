@@ -117,6 +117,10 @@ class Evictor:
         self._book(pod, profile, plugin, reason)
         return ACCEPTED
 
+    def refuse(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> Verdict:
+        """Notes a request that the profile's evict plugin turned down, and returns `verdict`."""
+        return self._refuse(pod, profile, plugin, verdict)
+
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
         """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps."""
         self.results[profile, plugin, _code(verdict)] += 1

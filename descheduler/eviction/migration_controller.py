@@ -112,7 +112,7 @@ class MigrationObjectLimiter(Args, frozen=True):
     max_migrating: int | str | None = None
     """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
     burst: Int32 = 0
-    """Migrations that may start at once; 1 when unset."""
+    """Migrations that one run may start for each workload or namespace; 1 when unset."""
 
 
 class ArbitrationArgs(Args, frozen=True):
@@ -170,7 +170,7 @@ class MigrationControllerArgs(Args, frozen=True):
     skip_check_expected_replicas: bool | None = None
     """Whether workloads so small that all their pods might be away at once may move too."""
     object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
-    """Limits for each `workload` or each `namespace`."""
+    """Limits of how many migrations start, by `workload` and by `namespace`."""
     default_job_mode: str = ""
     """`ReservationFirst` or `EvictDirectly`."""
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)

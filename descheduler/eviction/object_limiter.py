@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import timedelta
 
 from descheduler.cluster.snapshot import Snapshot
@@ -21,18 +22,26 @@ class ObjectLimiter:
     A run is shorter than the time in which a bucket of koordinator-sh/koordinator 1.8
     (`pkg/descheduler/controllers/migration/limiter.go`) refills, so each key gets its `burst`, 1 unless set. Keys whose
     allowance is 0 are not limited, as there. The allowance of a workload is that of `maxMigrating`, else of
-    `maxMigratingPerWorkload`; that of a namespace only counts as a number.
+    `maxMigratingPerWorkload`; that of a namespace only counts as a number. Pods that the run has `evicted` already
+    (their keys) are charged from the start, and may be asked for once more.
     """
 
-    def __init__(self, args: MigrationControllerArgs, snapshot: Snapshot) -> None:
+    def __init__(
+        self, args: MigrationControllerArgs, snapshot: Snapshot, *, evicted: AbstractSet[str] = frozenset()
+    ) -> None:
         self._per_workload = _active(args.object_limiters.get("workload"))
         self._per_namespace = _active(args.object_limiters.get("namespace"))
         self._share = args.max_migrating_per_workload
         self._workloads = Workloads(snapshot)
         self._started: Counter[tuple[str, str]] = Counter()
+        self._awaited: set[str] = set()
+        if evicted:
+            self._adopt([pod for pod in snapshot.pods if pod.key in evicted])
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether the run may start one more eviction of what `pod` belongs to."""
+        if pod.key in self._awaited:
+            return ACCEPTED
         for key, burst, name in self._limits(pod):
             if self._started[key] >= burst:
                 message = f"{name} may start {burst} evictions a run (objectLimiters) and has done so"
@@ -41,8 +50,16 @@ class ObjectLimiter:
 
     def count(self, pod: Pod) -> None:
         """Charges one eviction of `pod`."""
+        if pod.key in self._awaited:
+            self._awaited.remove(pod.key)
+            return
         for key, _, _ in self._limits(pod):
             self._started[key] += 1
+
+    def _adopt(self, evicted: Sequence[Pod]) -> None:
+        for pod in evicted:
+            self.count(pod)
+        self._awaited.update(pod.key for pod in evicted)
 
     def _limits(self, pod: Pod) -> Iterator[tuple[tuple[str, str], int, str]]:
         """The key, the burst and the name of everything that is limited and that `pod` belongs to."""

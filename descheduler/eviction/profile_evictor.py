@@ -9,7 +9,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 
-__all__ = ["EvictorPlugin", "PluginEvictor"]
+__all__ = ["EvictGate", "EvictorPlugin", "PluginEvictor"]
 
 
 class EvictorPlugin(Protocol):
@@ -20,6 +20,16 @@ class EvictorPlugin(Protocol):
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """Whether `pod` may be evicted now; asked only for pods that passed the filter."""
+
+
+class EvictGate(Protocol):
+    """What an evict plugin asks once more at the moment of a request, and counts when it is granted."""
+
+    def verdict(self, pod: Pod) -> Verdict:
+        """Whether the request may go on to the evictor."""
+
+    def count(self, pod: Pod) -> None:
+        """Charges a granted request."""
 
 
 class PluginEvictor:
@@ -33,12 +43,14 @@ class PluginEvictor:
         plugin: str,
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
+        gate: EvictGate | None = None,
     ) -> None:
         self._evictor = evictor
         self._profile = profile
         self._plugin = plugin
         self._filters = filters
         self._pre_eviction_filters = pre_eviction_filters
+        self._gate = gate
 
     def filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's filters, else acceptance. Notes nothing."""
@@ -70,7 +82,15 @@ class PluginEvictor:
 
     def request(self, candidate: Pod, reason: str = "") -> Verdict:
         """Asks for the eviction; see `Evictor.request`. `reason` is the sentence that the plan shows."""
-        return self._evictor.request(candidate, profile=self._profile, plugin=self._plugin, reason=reason)
+        if self._gate is not None:
+            verdict = self._gate.verdict(candidate)
+            if not verdict.is_accepted:
+                evictor, profile, plugin = self._evictor, self._profile, self._plugin
+                return evictor.refuse(candidate, profile=profile, plugin=plugin, verdict=verdict)
+        verdict = self._evictor.request(candidate, profile=self._profile, plugin=self._plugin, reason=reason)
+        if self._gate is not None and verdict.is_accepted:
+            self._gate.count(candidate)
+        return verdict
 
     def _noted(self, candidate: Pod, verdict: Verdict) -> bool:
         if verdict.reason is None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction
@@ -57,7 +58,11 @@ def carry_out(
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         if not any(_said_no(outcome) for outcome in latest) or any(_was_halted(outcome) for outcome in latest):
             break
-        if num_rounds == MAX_ROUNDS or stop.is_set():
+        if stop.is_set():
+            break
+        if num_rounds == MAX_ROUNDS:
+            note = f"looked for other pods {MAX_ROUNDS} times after refusals and gave up; the next run goes on"
+            decisions = replace(decisions, notes=(*decisions.notes, note))
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
         decisions = decide(answers, frozenset(key for key, outcome in outcomes.items() if _used_up(outcome)))

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import msgspec
 
+from descheduler.model.pod import CRITICAL_PRIORITY
 from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.policy.shared_args import PriorityThreshold
-from descheduler.policy.types import SYSTEM_CRITICAL_PRIORITY, PluginConfig, Policy, Profile
+from descheduler.policy.types import PluginConfig, Policy, Profile
 
 __all__ = ["resolve_priority_thresholds", "threshold_of", "too_high", "with_threshold_value"]
 
@@ -24,16 +25,16 @@ def threshold_of(args: msgspec.Struct) -> PriorityThreshold | None:
     return threshold
 
 
-def with_threshold_value(args: msgspec.Struct, value: int = SYSTEM_CRITICAL_PRIORITY) -> msgspec.Struct:
+def with_threshold_value(args: msgspec.Struct, value: int = CRITICAL_PRIORITY) -> msgspec.Struct:
     """`args` with `value` as their threshold."""
     return msgspec.structs.replace(args, priority_threshold=PriorityThreshold(value=value))
 
 
 def too_high(priority: int) -> str | None:
     """Why `priority` cannot be a threshold, or None."""
-    if priority <= SYSTEM_CRITICAL_PRIORITY:
+    if priority <= CRITICAL_PRIORITY:
         return None
-    return f"{priority} is above {SYSTEM_CRITICAL_PRIORITY}, the highest priority threshold"
+    return f"{priority} is above {CRITICAL_PRIORITY}, the highest priority threshold"
 
 
 def resolve_priority_thresholds(policy: Policy, priority_class_values: Mapping[str, int]) -> Policy:

@@ -14,7 +14,6 @@ from descheduler.policy.problems import Problem
 from descheduler.policy.shared_args import LabelSelectorArg
 
 __all__ = [
-    "SYSTEM_CRITICAL_PRIORITY",
     "Compatibility",
     "LeaderElection",
     "MetricsProvider",
@@ -28,9 +27,6 @@ __all__ = [
 PolicyKind = Literal["DeschedulerPolicy", "DeschedulerConfiguration"]
 Compatibility = Literal["upstream", "fixed"]
 """Whether defects of the reference that change decisions are reproduced."""
-
-SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
-"""Pods from this priority on are system critical; no threshold may be higher."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How a strategy that goes node by node reacts to refusals; all such plugins of kubernetes-sigs/descheduler do alike."""
+"""How a strategy that goes node by node reacts to refusals; such plugins of kubernetes-sigs/descheduler all do so."""
 
 from __future__ import annotations
 

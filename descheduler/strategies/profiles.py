@@ -8,6 +8,8 @@ from typing import cast
 
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.migration_controller import MigrationControllerArgs
+from descheduler.eviction.migration_gate import MigrationGate
 from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
@@ -84,6 +86,9 @@ class _RunningProfile:
         self._pre_eviction_filters = [built[name] for name in profile.pre_eviction_filter]
         if policy.kind == "DeschedulerConfiguration" and policy.compatibility == "upstream":
             self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
+        evict_args = (self._args[name] for name in profile.evict)
+        gates = [MigrationGate(args, handle) for args in evict_args if isinstance(args, MigrationControllerArgs)]
+        self._gate = gates[0] if gates else None
         self._strategies: dict[str, object] = {}
 
     def deschedule(self) -> list[PluginFailure]:
@@ -112,6 +117,7 @@ class _RunningProfile:
                 plugin=name,
                 filters=self._filters,
                 pre_eviction_filters=self._pre_eviction_filters,
+                gate=self._gate,
             )
             strategy_handle = StrategyHandle(handle.policy, handle.shadow, handle.node_fit, handle.now, evictor)
             self._strategies[name] = self._build(name, strategy_handle)

@@ -17,17 +17,28 @@ def attribute_docs(cls: type) -> dict[str, str]:
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     assert isinstance(definition, ast.ClassDef)  # noqa: S101 - what getsource gives for a class
     docs: dict[str, str] = {}
-    name = None
+    name: str | None = None
     for statement in definition.body:
-        match statement:
-            case ast.Expr(value=ast.Constant(value=text)) if name is not None and isinstance(text, str):
-                (docs[name],) = paragraphs(text)
-                name = None
-            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
-                pass
-            case _:
-                name = None
+        text = _text(statement)
+        if text is not None and name is not None:
+            (docs[name],) = paragraphs(text)
+        name = _assigned_name(statement)
     return docs
+
+
+def _text(statement: ast.stmt) -> str | None:
+    """The string that the statement is, if it is nothing else."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
+        return None
+    return statement.value.value if isinstance(statement.value.value, str) else None
+
+
+def _assigned_name(statement: ast.stmt) -> str | None:
+    """The one name that the statement assigns to or declares."""
+    match statement:
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return None
 
 
 def member_docs(enum: type[Enum]) -> dict[str, str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-_THRESHOLDS = {"thresholds": {"cpu": 25, "memory": 25, "pods": 60}, "targetThresholds": {"cpu": 45, "memory": 45, "pods": 80}}
+_THRESHOLDS = {
+    "thresholds": {"cpu": 25, "memory": 25, "pods": 60},
+    "targetThresholds": {"cpu": 45, "memory": 45, "pods": 80},
+}
 
 STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
     "PodLifeTime": ("deschedule", {"maxPodLifeTimeSeconds": 86400 * 30}),

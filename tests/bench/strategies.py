@@ -17,7 +17,7 @@ from tests.bench.policies import STRATEGIES, policy_of
 
 def _run_each(dump: str, node_fit: bool) -> Sequence[float]:
     """Seconds and evictions of every strategy, in the order of the table."""
-    snapshot = read_dump([Path(dump)])
+    snapshot = read_dump([Path(dump)], keep_conditions=False)
     _ = snapshot.pods_by_node, snapshot.pods_by_owner
     figures: list[float] = []
     for name in STRATEGIES:

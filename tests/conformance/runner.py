@@ -71,12 +71,13 @@ class Tally:
         for plugin in sorted({plugin for plugin, _ in rows}):
             cells = [(self.passed[plugin, kind], self.failed[plugin, kind]) for kind in kinds]
             lines.append(_row(plugin, cells))
-        totals = [
-            (sum(n for (_, k), n in self.passed.items() if k == kind), sum(n for (_, k), n in self.failed.items() if k == kind))
-            for kind in kinds
-        ]
+        totals = [(_of_kind(self.passed, kind), _of_kind(self.failed, kind)) for kind in kinds]
         lines.append(_row("**total**", totals))
         return "\n".join(lines)
+
+
+def _of_kind(outcomes: Mapping[tuple[str, str], int], kind: str) -> int:
+    return sum(count for (_, other), count in outcomes.items() if other == kind)
 
 
 def _row(name: str, cells: list[tuple[int, int]]) -> str:

@@ -291,3 +291,16 @@ class TestPreEvictionFilter:
         known = {name: Namespace(name, labels) for name, labels in namespaces.items()}
 
         assert self.reason(args, make_pod("p"), namespaces=known) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        pytest.param("DeschedulerPolicy", None, id="upstream drops it"),
+        pytest.param("DeschedulerConfiguration", Reason.PRIORITY_THRESHOLD, id="our own kind keeps it"),
+    ],
+)
+def test_own_priority_threshold_without_the_protection_of_critical_pods(kind: Any, expected: Reason | None) -> None:
+    args = make_args(evictSystemCriticalPods=True, priorityThreshold={"value": 100})
+
+    assert reason_of(make_pod("cart", priority=100), args, kind=kind) is expected

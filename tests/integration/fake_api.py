@@ -20,11 +20,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
+from descheduler.cluster.dump_kinds import DUMP_KINDS
 from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
 
 __all__ = ["FakeApi", "Request"]
 
 _PODS = "/api/v1/pods"
+_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,8 @@ class FakeApi:
         metadata = {"resourceVersion": version}
         if end < len(items):
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
-        return Answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
+        kind = _LIST_KINDS.get(request.path, "List")
+        return Answer(200, {"kind": kind, "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
         pod = self._find(_PODS, namespace, name)

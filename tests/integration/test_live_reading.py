@@ -80,9 +80,7 @@ def test_list_that_expires_always_ends_the_run_before_anything_is_evicted(
         pytest.param(Truncate(), id="cut short"),
         pytest.param(BrokenGzip(), id="damaged"),
         pytest.param(Drop(), id="without answer"),
-        pytest.param(
-            failure(500, "InternalError", "etcdserver: leader changed"), id="refused by a server at fault"
-        ),
+        pytest.param(failure(500, "InternalError", "etcdserver: leader changed"), id="refused by a server at fault"),
     ],
 )
 def test_page_that_goes_wrong_is_asked_for_again(

@@ -1,0 +1,107 @@
+{{- define "descheduler.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- /* A CronJob's name may have 52 characters at most: its controller adds eleven to name a Job. */ -}}
+{{- define "descheduler.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- $name = .Values.fullnameOverride -}}
+{{- else if contains $name .Release.Name -}}
+{{- $name = .Release.Name -}}
+{{- else -}}
+{{- $name = printf "%s-%s" .Release.Name $name -}}
+{{- end -}}
+{{- $name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "descheduler.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{- define "descheduler.serviceAccountName" -}}
+{{- default (ternary (include "descheduler.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
+{{- end -}}
+
+{{- define "descheduler.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "descheduler.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "descheduler.labels" -}}
+{{ include "descheduler.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "descheduler.policy" -}}
+apiVersion: {{ .Values.deschedulerPolicyAPIVersion | quote }}
+kind: {{ .Values.deschedulerPolicyKind | quote }}
+{{ tpl (toYaml .Values.deschedulerPolicy) . }}
+{{- end -}}
+
+{{- /* Not empty when cmdOptions ask for a dry run, which needs no right to evict. */ -}}
+{{- define "descheduler.isDry" -}}
+{{- range $key, $value := .Values.cmdOptions -}}
+{{- if eq ($key | replace "_" "-") "dry-run" -}}
+{{- if or (kindIs "invalid" $value) (has ($value | toString | lower) (list "1" "t" "true")) }}dry{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* How long evictions may start: what cmdOptions say, else half of the Job's time. Empty when neither is set. */ -}}
+{{- define "descheduler.deadline" -}}
+{{- $jobSeconds := .Values.activeDeadlineSeconds -}}
+{{- $deadline := .Values.cmdOptions.deadline -}}
+{{- if $deadline -}}
+{{- if $jobSeconds -}}
+{{- $start := now -}}
+{{- $end := mustDateModify $deadline $start -}}
+{{- $seconds := sub ($end | unixEpoch | int64) ($start | unixEpoch | int64) -}}
+{{- if ge $seconds (int64 $jobSeconds) -}}
+{{- fail (printf "cmdOptions.deadline is %s, which is not below activeDeadlineSeconds (%d); the Job would be killed while it evicts" $deadline (int64 $jobSeconds)) -}}
+{{- end -}}
+{{- end -}}
+{{- $deadline -}}
+{{- else if $jobSeconds -}}
+{{- printf "%ds" (div (int64 $jobSeconds) 2) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "descheduler.args" -}}
+- run
+- --policy-config-file=/policy-dir/policy.yaml
+{{- with include "descheduler.deadline" . }}
+- {{ printf "--deadline=%s" . | quote }}
+{{- end }}
+{{- range $key, $value := omit .Values.cmdOptions "deadline" }}
+{{- if kindIs "invalid" $value }}
+- {{ printf "--%s" $key | quote }}
+{{- else if kindIs "string" $value }}
+- {{ printf "--%s=%s" $key $value | quote }}
+{{- else }}
+- {{ printf "--%s=%s" $key (toJson $value) | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* What the read-only role depends on. Without a policy in the values everything may be needed. */ -}}
+{{- define "descheduler.readsWorkloads" -}}
+{{- if or (not .Values.deschedulerPolicy) (eq .Values.deschedulerPolicyKind "DeschedulerConfiguration") }}yes{{ end -}}
+{{- end -}}
+
+{{- define "descheduler.readsMetrics" -}}
+{{- if or (not .Values.deschedulerPolicy) (regexMatch "KubernetesMetrics|metricsServer" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
+{{- /* Binding's subject: the release's ServiceAccount. */ -}}
+{{- define "descheduler.subjects" -}}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "descheduler.serviceAccountName" . }}
+    namespace: {{ include "descheduler.namespace" . }}
+{{- end -}}

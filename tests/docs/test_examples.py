@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from descheduler.cli.main import main
+from descheduler.policy.load import load_policy
+from descheduler.strategies.registry import REGISTRY
+from tests.docs.pages import ROOT, blocks, pages
+
+_RUN = ("run", "--policy-config-file", "config/policy.yaml", "--snapshot", "config/samples/openb.jsonl.gz")
+_POLICIES = [
+    pytest.param(block, id=f"{page.stem}-{index}")
+    for page in pages()
+    for index, block in enumerate(blocks(page, "yaml"))
+    if "kind: DeschedulerPolicy" in block or "kind: DeschedulerConfiguration" in block
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are shown as they are typed at the root of the repository."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "tutorial.md"], ids=["readme", "tutorial"])
+def test_shown_output_is_what_the_sample_run_prints(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(_RUN)
+    printed = capsys.readouterr().out.splitlines()
+    shown = [line.partition("…")[0].rstrip() for block in blocks(page, "text") for line in block.splitlines()]
+
+    stale = [line for line in shown if not any(row.startswith(line) for row in printed)]
+
+    assert stale == []
+
+
+@pytest.mark.parametrize("policy", _POLICIES)
+def test_shown_policy_loads_without_a_warning(policy: str) -> None:
+    assert load_policy(policy, REGISTRY).warnings == ()
+
+
+def test_python_example_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = blocks(ROOT / "README.md", "python")
+
+    exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - our own example
+
+    assert capsys.readouterr().out != ""

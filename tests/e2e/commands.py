@@ -1,0 +1,107 @@
+"""How each part of the control plane is started: command lines and questions for readiness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import urllib3
+
+STAGES_FOLDER = Path(__file__).parent / "stages"
+
+_API_QPS = ["--kube-api-qps=500", "--kube-api-burst=1000"]  # at the defaults a few hundred pods take minutes
+_LEASE_SECONDS = 40
+
+
+def etcd(binary: Path, *, data: Path, client_port: int, peer_port: int) -> list[str]:
+    """One member that forgets durability: its data never outlives the test."""
+    client, peer = f"http://127.0.0.1:{client_port}", f"http://127.0.0.1:{peer_port}"
+    return [
+        str(binary),
+        f"--data-dir={data}",
+        f"--listen-client-urls={client}",
+        f"--advertise-client-urls={client}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=default={peer}",
+        "--unsafe-no-fsync",
+        "--quota-backend-bytes=8589934592",
+        "--max-txn-ops=10000",
+        "--log-level=warn",
+    ]
+
+
+def kube_apiserver(binary: Path, *, folder: Path, port: int, etcd_url: str) -> list[str]:
+    """Serves on loopback with a certificate of its own making, RBAC, and the administrator's token."""
+    return [
+        str(binary),
+        f"--etcd-servers={etcd_url}",
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        "--endpoint-reconciler-type=none",  # an Endpoints object may not hold a loopback address
+        f"--secure-port={port}",
+        f"--cert-dir={folder / 'certificates'}",
+        f"--service-account-key-file={folder / 'signing-key.pem'}",
+        f"--service-account-signing-key-file={folder / 'signing-key.pem'}",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--token-auth-file={folder / 'tokens.csv'}",
+        "--authorization-mode=Node,RBAC",
+        "--service-cluster-ip-range=10.96.0.0/16",
+        "--disable-admission-plugins=ServiceAccount",  # pods of the tests have no token volume
+        "--max-requests-inflight=2000",
+        "--max-mutating-requests-inflight=1000",
+    ]
+
+
+def kube_controller_manager(binary: Path, *, folder: Path, port: int, kubeconfig: Path) -> list[str]:
+    """All controllers of a default installation."""
+    return [
+        str(binary),
+        *_delegating(kubeconfig, port),
+        f"--service-account-private-key-file={folder / 'signing-key.pem'}",
+        "--use-service-account-credentials=false",
+        *_API_QPS,
+    ]
+
+
+def kube_scheduler(binary: Path, *, port: int, kubeconfig: Path) -> list[str]:
+    """The default profile."""
+    return [str(binary), *_delegating(kubeconfig, port), *_API_QPS]
+
+
+def kwok(binary: Path, *, port: int, kubeconfig: Path) -> list[str]:
+    """Plays the stages of this folder on all nodes and their pods, and renews the nodes' leases."""
+    return [
+        str(binary),
+        f"--kubeconfig={kubeconfig}",
+        "--manage-all-nodes=true",
+        f"--node-lease-duration-seconds={_LEASE_SECONDS}",
+        f"--server-address=127.0.0.1:{port}",
+        *(f"--config={file}" for file in sorted(STAGES_FOLDER.glob("*.yaml"))),
+    ]
+
+
+def answers(url: str, *, accepted: Sequence[int] = (200,)) -> Callable[[], bool]:
+    """A question for readiness: does `url` answer with an accepted status? Self-signed certificates are fine."""
+    pool = urllib3.PoolManager(cert_reqs="CERT_NONE", timeout=2)
+
+    def ask() -> bool:
+        try:
+            with_warning_off = pool.request("GET", url, retries=False)
+        except (urllib3.exceptions.HTTPError, OSError):
+            return False
+        return with_warning_off.status in accepted
+
+    return ask
+
+
+def _delegating(kubeconfig: Path, port: int) -> list[str]:
+    return [
+        f"--kubeconfig={kubeconfig}",
+        f"--authentication-kubeconfig={kubeconfig}",
+        f"--authorization-kubeconfig={kubeconfig}",
+        "--authentication-skip-lookup=true",
+        "--leader-elect=false",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+    ]

@@ -1,0 +1,190 @@
+"""`descheduler run` as a process of its own against the fake API server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from descheduler.report.schema import published_schema
+from tests.builders import Object
+from tests.integration.fake_api import FakeApi, Request
+from tests.integration.faults import budget_refusal, failure
+from tests.integration.live_runs import crowded_cluster, eviction_requests, serve, taint_policy
+
+PATIENCE_SECONDS = 120
+"""How long a process may take on a busy machine before a test gives up."""
+
+
+class Cli:
+    """The command line, with a policy and a kubeconfig for the fake API server."""
+
+    def __init__(self, folder: Path, kubeconfig: Path) -> None:
+        self._policy = folder / "policy.yaml"
+        self._policy.write_text(taint_policy())
+        self._kubeconfig = kubeconfig
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def start(self, *flags: str) -> subprocess.Popen[str]:
+        """A running `descheduler run`."""
+        command = [sys.executable, "-m", "descheduler.cli.main", "run", "--config", str(self._policy), *flags]
+        process = subprocess.Popen(
+            [*command, "--kubeconfig", str(self._kubeconfig)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        )
+        self._processes.append(process)
+        return process
+
+    def close(self) -> None:
+        """Ends what a failed test left running."""
+        for process in self._processes:
+            process.kill()
+            process.communicate()
+
+    def run(self, *flags: str) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of a whole run."""
+        process = self.start(*flags)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        return process.returncode, out, err
+
+
+@pytest.fixture
+def cli(tmp_path: Path, kubeconfig: Path) -> Iterator[Cli]:
+    """The command line of one test."""
+    started = Cli(tmp_path, kubeconfig)
+    yield started
+    started.close()
+
+
+def checked(kind: str, text: str) -> Object:
+    """The document in `text`, which the published schema of its kind allows."""
+    document: Object = json.loads(text)
+    jsonschema.validate(document, json.loads(published_schema(kind)))
+    return document
+
+
+def test_run_evicts_and_reports_on_standard_output(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("cart", "desk"))
+
+    code, out, err = cli.run("-o", "json")
+
+    outcome = checked("outcome", out)
+    assert (code, fake_api.pods()) == (0, [])
+    assert [result["pod"]["name"] for result in outcome["results"]] == ["cart", "desk"]
+    assert outcome["counts"]["evicted"] == 2
+    assert "Traceback" not in err
+
+
+def test_dry_run_reports_the_plan_and_evicts_nothing(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+
+    code, out, _ = cli.run("--dry-run", "-o", "json")
+
+    plan = checked("plan", out)
+    assert code == 0
+    assert [move["pod"]["name"] for move in plan["moves"]] == ["cart"]
+    assert {request.method for request in fake_api.requests} == {"GET"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        pytest.param((), 0, id="done, whatever was refused"),
+        pytest.param(("--detailed-exitcode",), 3, id="incomplete, where that is asked for"),
+    ],
+)
+def test_refused_eviction_shows_in_the_exit_code_where_that_is_asked_for(
+    fake_api: FakeApi, cli: Cli, flags: tuple[str, ...], code: int
+) -> None:
+    serve(fake_api, *crowded_cluster("cart", "desk"))
+    fake_api.on_eviction("cart", budget_refusal("web"), namespace="default")
+
+    found, out, _ = cli.run("-o", "json", *flags)
+
+    outcome = checked("outcome", out)
+    assert found == code
+    assert {result["pod"]["name"]: result["code"] for result in outcome["results"]} == {
+        "cart": "budget",
+        "desk": "done",
+    }
+
+
+def test_forbidden_list_is_one_message_and_exit_code_1(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    fake_api.fail_always("GET", "/api/v1/pods", failure(403, "Forbidden", "forbidden"))
+
+    code, out, err = cli.run()
+
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1].startswith("error: may not list pods; add to the rules of the ClusterRole: ")
+
+
+def test_deadline_ends_the_run_with_its_own_exit_code(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+
+    code, out, _ = cli.run("--deadline", "1us", "-o", "json")
+
+    outcome = checked("outcome", out)
+    assert code == 4
+    assert [result["code"] for result in outcome["results"]] == ["deadline", "deadline"]
+    assert eviction_requests(fake_api) == []
+
+
+def test_pace_flags_are_taken(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+
+    code, _, _ = cli.run("--client-connection-qps", "100", "--client-connection-burst", "1")
+
+    assert (code, fake_api.pods()) == (0, [])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_in_mid_run_ends_it_in_order_and_with_a_report(
+    fake_api: FakeApi, cli: Cli, number: signal.Signals
+) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2", "p3", "p4"))
+    has_begun = threading.Event()
+
+    def note(request: Request) -> None:
+        if request.path.endswith("/eviction"):
+            has_begun.set()
+
+    fake_api.on_request = note
+    process = cli.start("--client-connection-qps", "0.01", "--client-connection-burst", "1", "-o", "json")
+
+    assert has_begun.wait(PATIENCE_SECONDS)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
+
+    outcome = checked("outcome", out)
+    assert process.returncode == 0, err
+    assert [result["code"] for result in outcome["results"]] == ["done", "stopped", "stopped", "stopped"]
+    assert len(eviction_requests(fake_api)) == 1
+    assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 1
+
+
+def test_signal_while_the_api_server_is_away_ends_the_run(fake_api: FakeApi, cli: Cli) -> None:
+    """Waits between attempts are cut short; the run has evicted nothing and fails."""
+    serve(fake_api, *crowded_cluster("p1"))
+    is_asking = threading.Event()
+    fake_api.fail_always("GET", "/api/v1/pods", failure(503, "ServiceUnavailable", "down", retry_after_seconds=600))
+    fake_api.on_request = lambda request: is_asking.set() if request.path == "/api/v1/pods" else None
+    process = cli.start()
+
+    assert is_asking.wait(PATIENCE_SECONDS)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
+
+    assert (process.returncode, out) == (1, "")
+    assert "the snapshot would not be complete" in err
