@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cluster.kinds import POD_CONDITIONS
-from descheduler.cluster.snapshot import Snapshot
+from descheduler.cluster.snapshot import POD_CONDITIONS, Snapshot
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle

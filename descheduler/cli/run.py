@@ -137,8 +137,7 @@ def run(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], **fl
 
 def _run_on_dump(policy: Policy, flags: _Flags) -> ExitCode:
     from descheduler.cluster.dump import read_dump
-    from descheduler.cluster.kinds import POD_CONDITIONS
-    from descheduler.cluster.snapshot import SnapshotError
+    from descheduler.cluster.snapshot import POD_CONDITIONS, SnapshotError
     from descheduler.cycle import decide, needed_kinds
 
     needed = needed_kinds(policy)

@@ -24,7 +24,7 @@ from descheduler.model.objects import (
     Workload,
 )
 
-__all__ = ["KINDS", "POD_CONDITIONS", "Kind", "SmallObject", "kind_of"]
+__all__ = ["KINDS", "Kind", "SmallObject", "kind_of"]
 
 SmallObject = (
     Namespace
@@ -36,10 +36,6 @@ SmallObject = (
     | NodeUsage
     | PodUsage
 )
-
-
-POD_CONDITIONS = "Pod.status.conditions"
-"""Stands among needed kinds for pod conditions, the bulkiest part of a pod that few plugins read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,11 @@ from descheduler.model.objects import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["Snapshot", "SnapshotError"]
+__all__ = ["POD_CONDITIONS", "Snapshot", "SnapshotError"]
+
+
+POD_CONDITIONS = "Pod.status.conditions"
+"""Stands among needed kinds for pod conditions, the bulkiest part of a pod that few plugins read."""
 
 
 class SnapshotError(ValueError):

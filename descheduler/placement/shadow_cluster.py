@@ -23,9 +23,7 @@ class ShadowCluster:
     taken: they answer as if they were still there, until they are booked anew.
     """
 
-    def __init__(
-        self, snapshot: Snapshot, *, moves_take_effect: bool, evicted: AbstractSet[str] = frozenset()
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, evicted: AbstractSet[str] = frozenset()) -> None:
         self.snapshot = snapshot
         self.evicted = evicted
         self.booked: list[Pod] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from descheduler.cluster.kinds import POD_CONDITIONS
+from descheduler.cluster.snapshot import POD_CONDITIONS
 from descheduler.eviction.handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition

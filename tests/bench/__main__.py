@@ -7,14 +7,10 @@ import json
 import tempfile
 from pathlib import Path
 
-import msgspec
-
-from descheduler.cluster.generate import GENERATED_AT, generate_cluster
-from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.wire import ObjectHeader
-from descheduler.cluster.write import write_dump
+from descheduler.cluster.generate import GENERATED_AT
 from tests.bench import decoding, strategies
-from tests.bench.measure import command, megabytes
+from tests.bench.dumps import write_generated
+from tests.bench.measure import command, in_own_process, megabytes
 from tests.bench.policies import STRATEGIES, policy_of
 
 
@@ -27,22 +23,14 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         decoding.report(options.pods, options.slice)
-        dump = _write_dump(Path(folder), options.nodes, options.pods)
+        dump = Path(folder) / "cluster.jsonl.gz"
+        # A child starts with the memory of its parent, so whatever is large happens in processes of their own.
+        in_own_process(write_generated, str(dump), options.nodes, options.pods)
+        size = megabytes(dump.stat().st_size)
+        print(f"dump of {options.nodes:,} nodes and {options.pods:,} pods: {size} compressed")
         strategies.report(dump)
         _report_cycles(Path(folder), dump)
         _report_startup(Path(folder))
-
-
-def _write_dump(folder: Path, nodes: int, pods: int) -> Path:
-    dump = folder / "cluster.jsonl.gz"
-    pages: dict[str, list[bytes]] = {}
-    for page in generate_cluster(nodes=nodes, pods=pods, seed=1):
-        kind = msgspec.json.decode(page, type=ObjectHeader).kind or ""
-        pages.setdefault(kind.removesuffix("List"), []).append(page)
-    with dump.open("wb") as out:
-        write_dump([(KINDS[kind], group) for kind, group in pages.items()], out, taken_at=GENERATED_AT)
-    print(f"dump of {nodes:,} nodes and {pods:,} pods: {megabytes(dump.stat().st_size)} compressed")
-    return dump
 
 
 def _report_cycles(folder: Path, dump: Path) -> None:

@@ -8,6 +8,7 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 15.0
 _LOG_LINES_SHOWN = 20
+_RESTART_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
 _PORTS = range(20_000, 32_000)
 """Below the range for outgoing connections, so that a port is still free when its server is restarted."""
@@ -31,6 +33,7 @@ class Component:
     """One server process with a log file of its own, started from `command` in `folder`.
 
     `is_ready` is asked until it says yes; it must not raise. The kernel kills the process when the test run dies.
+    One that `restarts` is started again whenever it ends by itself, as its Deployment would do.
     """
 
     def __init__(
@@ -45,9 +48,7 @@ class Component:
     ) -> None:
         self.name = name
         self.log_file = folder / "logs" / f"{name}.log"
-        # A shell loop stands for what a Deployment would do: start the container again when it crashes.
-        loop = ["sh", "-c", 'while true; do "$@"; sleep 0.5; done', name]
-        self._command = [*loop, *command] if restarts else list(command)
+        self._command = [sys.executable, __file__, *command] if restarts else list(command)
         self._home = folder / name
         self._is_ready = is_ready
         self._environment = {**os.environ, "HOME": str(self._home), **(environment or {})}
@@ -142,3 +143,13 @@ def free_port() -> int:
 
 def _die_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _keep_running(command: Sequence[str]) -> None:
+    while True:
+        subprocess.run(command, preexec_fn=_die_with_parent, check=False)
+        time.sleep(_RESTART_SECONDS)
+
+
+if __name__ == "__main__":
+    _keep_running(sys.argv[1:])

@@ -1,0 +1,24 @@
+"""Dumps to measure on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from descheduler.cluster.generate import GENERATED_AT, generate_cluster
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.wire import ObjectHeader
+from descheduler.cluster.write import write_dump
+
+
+def write_generated(path: str, nodes: int, pods: int) -> Sequence[float]:
+    """Writes a generated cluster as `descheduler snapshot` would; no figures."""
+    pages: dict[str, list[bytes]] = {}
+    for page in generate_cluster(nodes=nodes, pods=pods, seed=1):
+        kind = msgspec.json.decode(page, type=ObjectHeader).kind or ""
+        pages.setdefault(kind.removesuffix("List"), []).append(page)
+    with Path(path).open("wb") as out:
+        write_dump([(KINDS[kind], group) for kind, group in pages.items()], out, taken_at=GENERATED_AT)
+    return ()
