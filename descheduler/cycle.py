@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
+from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.node_fit import NodeFit
@@ -31,12 +32,16 @@ from descheduler.policy.priority_thresholds import resolve_priority_thresholds, 
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.low_node_utilization import PROMETHEUS, LowNodeUtilizationArgs
+from descheduler.strategies.observer import UNOBSERVED, PluginObserver
 from descheduler.strategies.profiles import run_profiles
 from descheduler.strategies.registry import REGISTRY
+from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.events import EventTotals
+    from descheduler.kube.lease import HeldLease
+    from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.migration.outcome import Outcome
     from descheduler.migration.rounds import Decide
     from descheduler.migration.settings import ExecutorSettings
@@ -73,13 +78,16 @@ def decide(
     feature_gates: Mapping[str, bool] | None = None,
     registry: Registry = REGISTRY,
     processed_nodes: Sequence[Node] | None = None,
+    observer: PluginObserver = UNOBSERVED,
+    scope: Scope = EVERYWHERE,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
     `answers` are refusals of the eviction API that are known already, `evicted` the keys of pods that an earlier
-    decision of this run has evicted. `processed_nodes` are handed to the plugins as
-    they are; without them it is the ready nodes that the policy selects, of which there must be two. Raises
-    PolicyError when a PriorityClass that the policy names does not exist.
+    decision of this run has evicted. `processed_nodes` are handed to the plugins as they are; without them it is the
+    ready nodes that the policy selects, of which there must be two. `observer` is told of every run of a plugin. Pods
+    out of `scope` stay, and count for the plugins as ever. Raises PolicyError when a PriorityClass that the policy
+    names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -91,14 +99,14 @@ def decide(
         evicted=evicted,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
     )
-    notes = migration_notes(policy)
+    notes = (*migration_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
         processed_nodes = shadow.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
-    handle = Handle(policy, shadow, NodeFit(shadow), now)
-    failures = run_profiles(policy, registry, handle, evictor, processed_nodes)
+    handle = Handle(policy, shadow, NodeFit(shadow, spares_namesakes=policy.compatibility == "upstream"), now)
+    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
     return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
 
 
@@ -116,7 +124,8 @@ class ConnectionOptions:
 class RunOptions:
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
-    `deadline_seconds` bounds the whole run: no eviction starts after it.
+    `deadline_seconds` bounds the whole run: no eviction starts after it. `lease` None takes no Lease; a dry run, which
+    changes nothing, takes none either.
     """
 
     dry_run: bool = False
@@ -125,14 +134,17 @@ class RunOptions:
     burst: int | None = None
     deadline_seconds: float | None = None
     skip_broken: bool = False
+    lease: LeaseOptions | None = None
+    scope: Scope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a live run decided and did; no outcomes in a dry run."""
+    """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is ""."""
 
     decisions: Decisions
     outcomes: tuple[Outcome, ...] = ()
+    guard: str = ""
 
 
 def run_live(
@@ -143,12 +155,13 @@ def run_live(
     *,
     now: datetime,
     registry: Registry = REGISTRY,
+    observer: RunObserver | None = None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
-    Setting `stop` ends it cleanly: calls in flight are awaited, no further one starts. Raises KubeError when the
-    cluster cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as
-    `decide` does.
+    Setting `stop` ends it cleanly: calls in flight are awaited, no further one starts. It is set from within when the
+    Lease is lost. Raises LeaseHeld before anything is read when another run is under way, KubeError when the cluster
+    cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
     from descheduler.kube.client import connect
@@ -163,7 +176,7 @@ def run_live(
         retry=RetryPolicy(sleep=sleep_unless(stop)),
     )
     with closing(client):
-        return run_with(client, policy, options, stop, now=now, registry=registry)
+        return run_with(client, policy, options, stop, now=now, registry=registry, observer=observer)
 
 
 def run_with(
@@ -176,56 +189,115 @@ def run_with(
     registry: Registry = REGISTRY,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
+    observer: RunObserver | None = None,
 ) -> RunResult:
     """What `run_live` does, over a client that is there. `clock` and `sleep` (seconds) pace evictions.
 
     Raises as `run_live`.
     """
+    started = clock()
+    observer = observer or RunObserver()
+    carrier = _Carrier(client, clock, sleep, observer)
+    with _lease(client, policy, options, stop) as lease, observer.cycle():
+        result = _read_and_carry_out(carrier, policy, options, stop, now=now, registry=registry, started=started)
+    if lease is None or not lease.loss:
+        return result
+    decisions = replace(result.decisions, notes=(*result.decisions.notes, f"the run was stopped: {lease.loss}"))
+    return replace(result, decisions=decisions, guard=lease.loss)
+
+
+def _lease(
+    client: KubeClient, policy: Policy, options: RunOptions, stop: threading.Event
+) -> AbstractContextManager[HeldLease | None]:
+    """The Lease of a run that evicts, taken already; an empty context when none is wanted. Raises LeaseHeld."""
+    if options.lease is None or options.dry_run or is_dry(policy):
+        return nullcontext()
+    from descheduler.kube.lease import acquire
+    from descheduler.migration.lease_settings import lease_settings
+
+    settings = lease_settings(policy, options.lease)
+    return nullcontext() if settings is None else acquire(client, settings, retry=client.retry).stopping(stop)
+
+
+def _read_and_carry_out(
+    carrier: _Carrier,
+    policy: Policy,
+    options: RunOptions,
+    stop: threading.Event,
+    *,
+    now: datetime,
+    registry: Registry,
+    started: float,
+) -> RunResult:
     from descheduler.cluster.live import read_live
     from descheduler.kube.discovery import discover
 
-    started = clock()
+    client, observer, gates = carrier.client, carrier.observer, options.feature_gates
     facts = discover(client)
     needs = needed_kinds(policy, registry)
-    snapshot = read_live(client, needed=needs, skip_broken=options.skip_broken, keep_conditions=POD_CONDITIONS in needs)
-    snapshot = _with_node_samples(snapshot, client, policy)
+    with observer.snapshot():
+        snapshot = read_live(
+            client, needed=needs, skip_broken=options.skip_broken, keep_conditions=POD_CONDITIONS in needs
+        )
+        snapshot = _with_node_samples(snapshot, client, policy)
+    observer.snapshot_read(snapshot)
 
     def decide_with(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
-        gates = options.feature_gates
         return decide(
-            policy, snapshot, now=now, answers=answers, evicted=evicted, feature_gates=gates, registry=registry
+            policy,
+            snapshot,
+            now=now,
+            answers=answers,
+            evicted=evicted,
+            feature_gates=gates,
+            registry=registry,
+            observer=observer,
+            scope=options.scope,
         )
 
     if options.dry_run or is_dry(policy):
         return RunResult(decide_with({}, frozenset()))
     settings = _executor_settings(policy, options, started)
-    carrier = _Carrier(client, facts.policy_version, policy.eviction_failure_event_notification, clock, sleep)
-    return carrier.carry_out(decide_with, settings, stop)
+    return carrier.carry_out(
+        decide_with,
+        settings,
+        stop,
+        policy_version=facts.policy_version,
+        announces_failures=policy.eviction_failure_event_notification,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Carrier:
-    """Evicts through `client` and tells the cluster of it."""
+    """Evicts through `client`, and tells the cluster and the observer of it."""
 
     client: KubeClient
-    policy_version: str
-    announces_failures: bool
     clock: Callable[[], float]
     sleep: Callable[[float], None] | None
+    observer: RunObserver
 
-    def carry_out(self, decide_with: Decide, settings: ExecutorSettings, stop: threading.Event) -> RunResult:
+    def carry_out(
+        self,
+        decide_with: Decide,
+        settings: ExecutorSettings,
+        stop: threading.Event,
+        *,
+        policy_version: str,
+        announces_failures: bool,
+    ) -> RunResult:
         from descheduler.kube.events import EventRecorder
         from descheduler.kube.evict import EvictionClient
         from descheduler.migration.announce import EvictionAnnouncer
+        from descheduler.migration.outcome_sinks import EverySink
         from descheduler.migration.rounds import carry_out
 
         events = EventRecorder(self.client)
         decisions, outcomes = carry_out(
             decide_with,
-            EvictionClient(self.client, policy_version=self.policy_version),
+            EvictionClient(self.client, policy_version=policy_version),
             settings,
             stop=stop,
-            sink=EvictionAnnouncer(events, failures=self.announces_failures),
+            sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
             clock=self.clock,
             sleep=self.sleep,
         )

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 import click
 
 from descheduler.cli.commands import commands
-from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.known_errors import is_policy_error, known_error
 from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
 
 __all__ = ["main"]
 
 _PROGRAM = "descheduler"
+_LABEL = "error: "
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,34 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """One message for a known error; anything else is a defect of this program and says so."""
-    if isinstance(error, _class_of("descheduler.policy.problems", "PolicyError")):
-        return _fail(str(error), ExitCode.INVALID, label="")  # a line a problem, each with its place in front
-    message = _known_message(error)
-    if message is not None:
-        return _fail(*message)
+    known = known_error(error)
+    if known is not None:
+        message, code = known
+        is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
+        return _fail(message, code, label=_LABEL if is_labelled else "")
     if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
         traceback.print_exception(error)
     hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
     return _fail(f"internal error: {type(error).__name__}: {_one_line(error)}; {hint}", ExitCode.FAILED)
-
-
-def _known_message(error: Exception) -> tuple[str, ExitCode] | None:
-    """The message and exit code of an expected error. Only a package that is loaded already can have raised one."""
-    if isinstance(error, CommandError):
-        return str(error), error.code
-    if isinstance(error, _class_of("descheduler.kube.errors", "KubeError")):
-        return str(error), ExitCode.FAILED
-    if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
-        return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
-    if isinstance(error, MemoryError):
-        return "out of memory; give this program more, or split the dump", ExitCode.FAILED
-    return None
-
-
-def _class_of(module: str, name: str) -> type[Exception] | tuple[()]:
-    loaded = sys.modules.get(module)
-    found: type[Exception] | tuple[()] = getattr(loaded, name) if loaded else ()
-    return found
 
 
 def _usage_message(error: click.UsageError) -> str:
@@ -88,7 +70,7 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _fail(message: str, code: ExitCode, *, label: str = "error: ") -> int:
+def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
     click.echo(f"{label}{message}", err=True)
     return code
 

@@ -15,18 +15,26 @@ from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
 from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.known_errors import run_exit_code
+from descheduler.cli.lease_flags import takes_lease
 from descheduler.cli.logging_flags import takes_logging
 from descheduler.cli.output import write_document
+from descheduler.cli.scope_flags import takes_scope
 from descheduler.cli.stop_signals import stop_on_signals
+from descheduler.cli.telemetry_flags import takes_telemetry
 from descheduler.cli.upstream_flags import takes_idle_flags, warn_of_idle_flags
 from descheduler.cli.values import read_duration, read_feature_gates, read_instant, read_rate
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
     from descheduler.cycle import ConnectionOptions, RunOptions, RunResult
+    from descheduler.eviction.scope import Scope
+    from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.policy.types import Policy
     from descheduler.report.render import Format
     from descheduler.strategies.decisions import Decisions
+    from descheduler.telemetry.recording import TelemetrySettings
+    from descheduler.telemetry.run_record import RunRecord
 
 __all__ = ["run"]
 
@@ -46,6 +54,7 @@ class _Flags:
     feature_gates: Mapping[str, bool]
     skip_broken_objects: bool
     detailed_exitcode: bool
+    scope: Scope
 
 
 @click.command(cls=GoFlagsCommand, short_help="Decide which pods should move, and evict them.")
@@ -80,6 +89,7 @@ class _Flags:
     help="Format of the plan, or of the outcome, on standard output.",
 )
 @takes_connection
+@takes_scope
 @click.option(
     "--client-connection-qps",
     type=float,
@@ -113,58 +123,84 @@ class _Flags:
     default=False,
     help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with refused, failed or left out evictions.",
 )
+@takes_lease
+@takes_telemetry
 @takes_logging
 @takes_idle_flags
 @click.pass_context
-def run(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], **flags: object) -> None:
+def run(
+    ctx: click.Context,
+    /,
+    connection: Callable[[], ConnectionOptions],
+    lease: Callable[[], LeaseOptions],
+    telemetry: Callable[[Policy], TelemetrySettings],
+    **flags: object,
+) -> None:
     """Take one snapshot of the cluster, decide which pods should move, and evict them.
 
     With --dry-run or --snapshot, show the plan and evict nothing. The plan or the outcome goes to standard output,
     logs to standard error.
 
-    Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or an invalid policy, 3 finished with refused moves
-    (with --detailed-exitcode), 4 stopped by the deadline.
+    Exit codes: 0 done, nothing to do or another run under way, 1 failed, 2 wrong usage or an invalid policy,
+    3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline or by the loss of the Lease.
     """
     from descheduler.policy.load import load_policy
     from descheduler.strategies.registry import REGISTRY
+    from descheduler.telemetry.recording import recorded
 
     warn_of_idle_flags(ctx)
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
     policy = load_policy(Path(options.policy_file), REGISTRY)
     log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
-    ctx.exit(_run_on_dump(policy, options) if options.snapshot else _run_on_cluster(policy, options, connection()))
+    with recorded(telemetry(policy), run_exit_code) as record:
+        if options.snapshot:
+            record.exit_code = _run_on_dump(policy, options, record)
+        else:
+            record.exit_code = _run_on_cluster(policy, options, connection(), lease(), record)
+    ctx.exit(record.exit_code)
 
 
-def _run_on_dump(policy: Policy, flags: _Flags) -> ExitCode:
+def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
     from descheduler.cluster.dump import read_dump
     from descheduler.cluster.snapshot import POD_CONDITIONS, SnapshotError
     from descheduler.cycle import decide, needed_kinds
 
-    needed = needed_kinds(policy)
-    try:
-        snapshot = read_dump(
-            ["-" if path == "-" else Path(path) for path in flags.snapshot],
-            needed=needed - {POD_CONDITIONS},
-            skip_broken=flags.skip_broken_objects,
-            keep_conditions=POD_CONDITIONS in needed,
+    record.is_dry = True
+    observer, needed = record.observer, needed_kinds(policy)
+    with observer.cycle():
+        try:
+            with observer.snapshot():
+                snapshot = read_dump(
+                    ["-" if path == "-" else Path(path) for path in flags.snapshot],
+                    needed=needed - {POD_CONDITIONS},
+                    skip_broken=flags.skip_broken_objects,
+                    keep_conditions=POD_CONDITIONS in needed,
+                )
+        except SnapshotError as error:
+            raise CommandError(str(error), ExitCode.INVALID) from error
+        observer.snapshot_read(snapshot)
+        log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
+        now = flags.now or snapshot.taken_at or datetime.now(UTC)
+        decisions = decide(
+            policy, snapshot, now=now, feature_gates=flags.feature_gates, observer=observer, scope=flags.scope
         )
-    except SnapshotError as error:
-        raise CommandError(str(error), ExitCode.INVALID) from error
-    log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
-    now = flags.now or snapshot.taken_at or datetime.now(UTC)
-    return _show_plan(decide(policy, snapshot, now=now, feature_gates=flags.feature_gates), flags)
+    return _show_plan(decisions, flags, record)
 
 
-def _run_on_cluster(policy: Policy, flags: _Flags, connection: ConnectionOptions) -> ExitCode:
-    from descheduler.cycle import run_live
+def _run_on_cluster(
+    policy: Policy, flags: _Flags, connection: ConnectionOptions, lease: LeaseOptions, record: RunRecord
+) -> ExitCode:
+    from descheduler.cycle import is_dry, run_live
 
-    options = _run_options(flags)
+    record.is_dry = flags.dry_run or is_dry(policy)
+    options = _run_options(flags, lease)
+    now = flags.now or datetime.now(UTC)
     with stop_on_signals() as stop:
-        result = run_live(policy, connection, options, stop, now=flags.now or datetime.now(UTC))
-    return _show_result(result, flags)
+        result = run_live(policy, connection, options, stop, now=now, observer=record.observer)
+    return _show_plan(result.decisions, flags, record) if record.is_dry else _show_outcome(result, flags, record)
 
 
-def _run_options(flags: _Flags) -> RunOptions:
+def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
     from descheduler.cycle import RunOptions
 
     return RunOptions(
@@ -174,28 +210,28 @@ def _run_options(flags: _Flags) -> RunOptions:
         burst=flags.client_connection_burst or None,
         deadline_seconds=None if flags.deadline is None else flags.deadline.total_seconds(),
         skip_broken=flags.skip_broken_objects,
+        lease=lease,
+        scope=flags.scope,
     )
 
 
-def _show_plan(decisions: Decisions, flags: _Flags) -> ExitCode:
+def _show_plan(decisions: Decisions, flags: _Flags, record: RunRecord) -> ExitCode:
     from descheduler.report.log_lines import log_plan
     from descheduler.report.plan import make_plan
 
-    plan = make_plan(decisions)
+    plan = record.plan = make_plan(decisions)
     log_plan(plan)
     write_document(plan, flags.output)
     return plan_exit_code(plan, is_detailed=flags.detailed_exitcode)
 
 
-def _show_result(result: RunResult, flags: _Flags) -> ExitCode:
-    from descheduler.cycle import is_dry
+def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord) -> ExitCode:
     from descheduler.report.log_lines import log_outcome
     from descheduler.report.outcome import make_outcome
     from descheduler.report.plan import make_plan
 
-    if flags.dry_run or is_dry(result.decisions.policy):
-        return _show_plan(result.decisions, flags)
-    outcome = make_outcome(make_plan(result.decisions), result.outcomes)
+    plan = record.plan = make_plan(result.decisions)
+    outcome = record.outcome = make_outcome(plan, result.outcomes)
     log_outcome(outcome)
     write_document(outcome, flags.output)
-    return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)
+    return ExitCode.STOPPED if result.guard else outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

@@ -18,9 +18,10 @@ _META = "descheduler.idle_flags"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ONCE = "runs once; let the CronJob repeat it"
-_NO_LEASE = "no leader is elected; let the CronJob forbid concurrent runs (concurrencyPolicy: Forbid)"
+_LEASE_PACE = "the Lease is renewed at a third of its duration and lost after two thirds; see --lease-duration"
+_LEASE_KIND = "the lock is a Lease, there is no other kind"
 _NO_SERVER = "serves nothing: a batch job is not scraped"
-_NO_TRACES = "no traces are exported"
+_NO_FAULT = "a fault of the collector never fails a run"
 _LOGS = "logs are written at once, to standard error"
 _NO_CHANCE = "nothing is drawn at random: the same input gives the same plan"
 
@@ -37,13 +38,9 @@ class IdleFlag:
 
 IDLE_FLAGS = (
     IdleFlag("descheduling-interval", _ONCE, natural=("0", "0s", "0m", "0h")),
-    IdleFlag("leader-elect", _NO_LEASE, is_boolean=True),
-    IdleFlag("leader-elect-lease-duration", _NO_LEASE),
-    IdleFlag("leader-elect-renew-deadline", _NO_LEASE),
-    IdleFlag("leader-elect-retry-period", _NO_LEASE),
-    IdleFlag("leader-elect-resource-lock", _NO_LEASE),
-    IdleFlag("leader-elect-resource-name", _NO_LEASE),
-    IdleFlag("leader-elect-resource-namespace", _NO_LEASE),
+    IdleFlag("leader-elect-renew-deadline", _LEASE_PACE),
+    IdleFlag("leader-elect-retry-period", _LEASE_PACE),
+    IdleFlag("leader-elect-resource-lock", _LEASE_KIND, natural=("leases",)),
     IdleFlag("bind-address", _NO_SERVER),
     IdleFlag("secure-port", _NO_SERVER, natural=("0",)),
     IdleFlag("cert-dir", _NO_SERVER),
@@ -59,12 +56,7 @@ IDLE_FLAGS = (
     IdleFlag("permit-address-sharing", _NO_SERVER, is_boolean=True),
     IdleFlag("permit-port-sharing", _NO_SERVER, is_boolean=True),
     IdleFlag("disable-metrics", _NO_SERVER, is_boolean=True),
-    IdleFlag("otel-collector-endpoint", _NO_TRACES, natural=("",)),
-    IdleFlag("otel-transport-ca-cert", _NO_TRACES),
-    IdleFlag("otel-service-name", _NO_TRACES),
-    IdleFlag("otel-trace-namespace", _NO_TRACES),
-    IdleFlag("otel-sample-rate", _NO_TRACES),
-    IdleFlag("otel-fallback-no-op-on-error", _NO_TRACES, is_boolean=True),
+    IdleFlag("otel-fallback-no-op-on-error", _NO_FAULT, is_boolean=True),
     IdleFlag("vmodule", "the log level is one for the whole program"),
     IdleFlag("log-flush-frequency", _LOGS),
     IdleFlag("log-text-split-stream", _LOGS, is_boolean=True),

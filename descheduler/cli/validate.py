@@ -110,6 +110,6 @@ def _plain(problem: Problem) -> Mapping[str, object]:
 
 def _write_effective(policies: Sequence[Policy]) -> None:
     from descheduler.policy.effective import policy_to_document
-    from descheduler.report.yaml_text import yaml_text
+    from descheduler.report.yaml_lines import yaml_lines
 
-    write_text(["---\n".join(yaml_text(policy_to_document(policy)) for policy in policies)])
+    write_text(["---\n".join("".join(yaml_lines(policy_to_document(policy))) for policy in policies)])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from descheduler.cluster.budget_index import BudgetIndex
 from descheduler.model.node import Node
 from descheduler.model.objects import (
     DisruptionBudget,
@@ -74,15 +75,15 @@ class Snapshot:
         """Owner UID → number of pods that name it, in any namespace, phase or place."""
         return Counter(uid for pod in self.pods for uid in {owner.uid for owner in pod.owners})
 
+    def budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
+        """The well-formed budgets whose selector matches `pod`, in name order."""
+        index = self._budget_indexes.get(pod.namespace)
+        return index.covering(pod.labels) if index is not None else ()
+
     @cached_property
-    def budgets_by_namespace(self) -> Mapping[str, tuple[DisruptionBudget, ...]]:
-        """Namespace → its well-formed budgets, in name order."""
+    def _budget_indexes(self) -> Mapping[str, BudgetIndex]:
         by_namespace: dict[str, list[DisruptionBudget]] = {}
         for budget in self.budgets:
             if not budget.selector_error:
                 by_namespace.setdefault(budget.namespace, []).append(budget)
-        return {namespace: tuple(budgets) for namespace, budgets in by_namespace.items()}
-
-    def budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
-        """The budgets whose selector matches `pod`."""
-        return tuple(b for b in self.budgets_by_namespace.get(pod.namespace, ()) if b.selector.matches(pod.labels))
+        return {namespace: BudgetIndex(budgets) for namespace, budgets in by_namespace.items()}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 
@@ -44,6 +45,7 @@ class PluginEvictor:
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
         gate: EvictGate | None = None,
+        scope: Scope = EVERYWHERE,
     ) -> None:
         self._evictor = evictor
         self._profile = profile
@@ -51,6 +53,7 @@ class PluginEvictor:
         self._filters = filters
         self._pre_eviction_filters = pre_eviction_filters
         self._gate = gate
+        self._scope = scope
 
     def filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's filters, else acceptance. Notes nothing."""
@@ -81,7 +84,14 @@ class PluginEvictor:
         self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
 
     def request(self, candidate: Pod, reason: str = "") -> Verdict:
-        """Asks for the eviction; see `Evictor.request`. `reason` is the sentence that the plan shows."""
+        """Asks for the eviction; see `Evictor.request`. `reason` is the sentence that the plan shows.
+
+        A pod out of scope is refused before anything is counted, and noted as one that nobody asked for.
+        """
+        verdict = self._scope.verdict(candidate)
+        if not verdict.is_accepted:
+            self.keep(candidate, verdict)
+            return verdict
         if self._gate is not None:
             verdict = self._gate.verdict(candidate)
             if not verdict.is_accepted:

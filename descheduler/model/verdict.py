@@ -60,6 +60,7 @@ class Reason(Enum):
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the pod's controller could not be found"
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
+    OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels"
     MIGRATING_LIMIT = "MigratingLimit", "as many pods as allowed are being migrated"
 
 

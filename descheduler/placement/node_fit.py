@@ -39,10 +39,15 @@ class NodeSet:
 
 
 class NodeFit:
-    """Answers for one shadow cluster; follows the moves that are booked on it."""
+    """Answers for one shadow cluster; follows the moves that are booked on it.
 
-    def __init__(self, shadow: ShadowCluster) -> None:
+    With `spares_namesakes` a pod's anti-affinity ignores pods of its own name in whatever namespace, as upstream has
+    it; without, it ignores the pod itself alone.
+    """
+
+    def __init__(self, shadow: ShadowCluster, *, spares_namesakes: bool = True) -> None:
         self._shadow = shadow
+        self._spares_namesakes = spares_namesakes
         self._nodes = shadow.snapshot.nodes
         self._index = {node.name: index for index, node in enumerate(self._nodes)}
         self._masks = NodeMasks(self._nodes)
@@ -61,7 +66,9 @@ class NodeFit:
         if self._is_elsewhere(self._fitting(pod, nodes), pod):
             return True
         affinity = pod.spec.affinity
-        return affinity is not None and bool(affinity.anti_required) and self._fits_beside_namesake(pod, nodes)
+        if affinity is None or not affinity.anti_required or not self._spares_namesakes:
+            return False
+        return self._fits_beside_namesake(pod, nodes)
 
     def fits_any(self, pod: Pod, nodes: NodeSet) -> bool:
         """Whether `pod` fits on one of `nodes`, the one it runs on included."""
@@ -110,7 +117,7 @@ class NodeFit:
         affinity = pod.spec.affinity
         if affinity is None or not affinity.anti_required:
             return False
-        others = [other for other in self._shadow.active_pods_on(node.name) if other.name != pod.name]
+        others = [other for other in self._shadow.active_pods_on(node.name) if not self._is_spared(other, pod)]
         for term in affinity.anti_required:
             if term.error:
                 return True
@@ -120,6 +127,10 @@ class NodeFit:
             ):
                 return True
         return False
+
+    def _is_spared(self, other: Pod, pod: Pod) -> bool:
+        """Whether the anti-affinity of `pod` does not look at `other`."""
+        return other.name == pod.name and (self._spares_namesakes or other.namespace == pod.namespace)
 
     def _fitting(self, pod: Pod, nodes: NodeSet) -> tuple[int, int]:
         """Number of `nodes` that the class of `pod` fits on, and the index of the first, as if it ran nowhere."""

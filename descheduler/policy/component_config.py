@@ -17,6 +17,7 @@ from descheduler.policy.shared_args import Args, Int32
 from descheduler.policy.types import LeaderElection
 
 __all__ = [
+    "DEFAULT_LEADER_ELECTION",
     "ClientConnectionSection",
     "LeaderElectionSection",
     "check_client",
@@ -27,6 +28,16 @@ __all__ = [
 _DEFAULT_HOST, _DEFAULT_PORT = "0.0.0.0", 10251  # noqa: S104 - Koordinator's documented default
 _JITTER = 1.2
 """The renew deadline must exceed the retry period by this factor, or a slow answer loses the lease."""
+DEFAULT_LEADER_ELECTION = LeaderElection(
+    leader_elect=True,
+    lease_duration=timedelta(seconds=15),
+    renew_deadline=timedelta(seconds=10),
+    retry_period=timedelta(seconds=2),
+    resource_lock="leases",
+    resource_name="koord-descheduler",
+    resource_namespace="koordinator-system",
+)
+"""What a document without these settings gets."""
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\Z")
 
 
@@ -63,14 +74,15 @@ def check_client(checks: Checks, section: ClientConnectionSection) -> tuple[floa
 
 def read_leader_election(checks: Checks, section: LeaderElectionSection) -> LeaderElection:
     """The settings of the lease, defaults filled in; times that cannot work together are recorded."""
+    default = DEFAULT_LEADER_ELECTION
     settings = LeaderElection(
         leader_elect=section.leader_elect is not False,
-        lease_duration=section.lease_duration or timedelta(seconds=15),
-        renew_deadline=section.renew_deadline or timedelta(seconds=10),
-        retry_period=section.retry_period or timedelta(seconds=2),
-        resource_lock=section.resource_lock or "leases",
-        resource_name=section.resource_name or "koord-descheduler",
-        resource_namespace=section.resource_namespace or "koordinator-system",
+        lease_duration=section.lease_duration or default.lease_duration,
+        renew_deadline=section.renew_deadline or default.renew_deadline,
+        retry_period=section.retry_period or default.retry_period,
+        resource_lock=section.resource_lock or default.resource_lock,
+        resource_name=section.resource_name or default.resource_name,
+        resource_namespace=section.resource_namespace or default.resource_namespace,
     )
     if settings.leader_elect:
         _check_times(checks, settings)

@@ -40,10 +40,14 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     document = checks.load.document
     section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
     known = {name: spec for name, spec in registry.items() if not spec.native}
+    compatibility = compatibility_of(checks, section.compatibility, "upstream")
     return Policy(
         kind="DeschedulerPolicy",
         path=document.path,
-        profiles=tuple(read_profile(checks, profile, index, known) for index, profile in enumerate(section.profiles)),
+        profiles=tuple(
+            read_profile(checks, profile, index, known, compatibility=compatibility)
+            for index, profile in enumerate(section.profiles)
+        ),
         node_selector=_compile_node_selector(checks, section.node_selector),
         node_selector_spec=section.node_selector or None,
         max_evictions_per_node=section.max_no_of_pods_to_evict_per_node,
@@ -53,7 +57,7 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
         grace_period_seconds=section.grace_period_seconds,
         metrics_collector_enabled=section.metrics_collector.enabled,
         metrics_providers=read_providers(checks, section.metrics_providers, section.metrics_collector),
-        compatibility=compatibility_of(checks, section.compatibility, "upstream"),
+        compatibility=compatibility,
         digest=digest_of(document),
     )
 

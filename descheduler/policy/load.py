@@ -71,7 +71,7 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
     if api_version is None or kind is None:
         return None
     if api_version in _INTERNAL_VERSIONS:
-        if kind in ("", "DeschedulerPolicy"):
+        if kind in ("", "DeschedulerPolicy") and not _wants_fixes(root):
             return empty_policy(checks)
         checks.fail_load((), f"apiVersion is missing; add 'apiVersion: {_API_VERSION}'")
         return None
@@ -84,6 +84,12 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
     else:
         return reader(checks, registry)
     return None
+
+
+def _wants_fixes(root: Node) -> bool:
+    """Whether the document says `compatibility: fixed`, which makes a forgotten `apiVersion` an error."""
+    member = root.value.get("compatibility") if isinstance(root.value, Mapping) else None
+    return member is not None and member.node.value == "fixed"
 
 
 def _text(checks: Checks, root: Node, key: str) -> str | None:

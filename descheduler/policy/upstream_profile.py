@@ -8,13 +8,13 @@ from dataclasses import replace
 import msgspec
 
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path
+from descheduler.policy.decode import Path, Strictness
 from descheduler.policy.document import Node
 from descheduler.policy.plugin import ExtensionPoint, Registry, dotted
 from descheduler.policy.plugin_args import ArgsReader, unknown_plugin, wrong_extension_point
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
 from descheduler.policy.shared_args import Args
-from descheduler.policy.types import PluginConfig, Profile
+from descheduler.policy.types import Compatibility, PluginConfig, Profile
 
 __all__ = ["ProfileSection", "read_profile"]
 
@@ -24,8 +24,12 @@ _POINTS: Mapping[str, ExtensionPoint] = {
     "balance": "balance",
     "filter": "filter",
     "preevictionfilter": "preEvictionFilter",
+    "preEvictionFilter": "preEvictionFilter",
 }
 """The extension point of each plugin set that has an effect, by its YAML key."""
+_DOCUMENTED = "preEvictionFilter"
+"""How the reference's documentation spells `preevictionfilter`, and what its code does not read."""
+_LENIENT = Strictness("warning", "warning")
 
 
 class PluginSetSection(Args, frozen=True):
@@ -36,7 +40,7 @@ class PluginSetSection(Args, frozen=True):
 
 
 class PluginsSection(Args, frozen=True):
-    """The plugin sets; the spelling `preevictionfilter` is the reference's."""
+    """The plugin sets. `pre_eviction_filter` is the node of the documented spelling, or None."""
 
     presort: PluginSetSection = PluginSetSection()
     sort: PluginSetSection = PluginSetSection()
@@ -44,6 +48,7 @@ class PluginsSection(Args, frozen=True):
     balance: PluginSetSection = PluginSetSection()
     filter: PluginSetSection = PluginSetSection()
     preevictionfilter: PluginSetSection = PluginSetSection()
+    pre_eviction_filter: object = None
 
 
 class PluginConfigSection(Args, frozen=True):
@@ -61,21 +66,26 @@ class ProfileSection(Args, frozen=True):
     plugins: PluginsSection = PluginsSection()
 
 
-def read_profile(checks: Checks, section: ProfileSection, index: int, registry: Registry) -> Profile:
+def read_profile(
+    checks: Checks, section: ProfileSection, index: int, registry: Registry, *, compatibility: Compatibility
+) -> Profile:
     """The profile in `section`, the `index`-th of the document, with what is wrong recorded in `checks`.
 
     Mirrors kubernetes-sigs/descheduler 0.36 `pkg/descheduler/policyconfig.go` and `pkg/framework/profile/profile.go`.
     """
-    return _ProfileReader(checks, section, index, registry).read()
+    return _ProfileReader(checks, section, index, registry, compatibility).read()
 
 
 class _ProfileReader:
-    def __init__(self, checks: Checks, section: ProfileSection, index: int, registry: Registry) -> None:
+    def __init__(
+        self, checks: Checks, section: ProfileSection, index: int, registry: Registry, compatibility: Compatibility
+    ) -> None:
         self._checks = checks
         self._section = section
         self._registry = registry
         self._path: Path = ("profiles", index)
-        self._enabled: dict[str, tuple[str, ...]] = {key: getattr(section.plugins, key).enabled for key in _POINTS}
+        self._sets = self._read_sets(reads_documented=compatibility == "fixed")
+        self._enabled = {key: self._sets[key].enabled if key in self._sets else () for key in _POINTS}
         self._built = {_EVICTOR}.union(*self._enabled.values())
         self._configured = {config.name for config in section.plugin_config}
 
@@ -90,8 +100,24 @@ class _ProfileReader:
             deschedule=self._enabled["deschedule"],
             balance=self._enabled["balance"],
             filter=_with_evictor_first(self._enabled["filter"]),
-            pre_eviction_filter=_with_evictor_first(self._enabled["preevictionfilter"]),
+            pre_eviction_filter=_with_evictor_first(
+                (*self._enabled["preevictionfilter"], *self._enabled[_DOCUMENTED]),
+            ),
         )
+
+    def _read_sets(self, *, reads_documented: bool) -> dict[str, PluginSetSection]:
+        """Every plugin set of the profile by its key."""
+        plugins = self._section.plugins
+        names = [name for name in PluginsSection.__struct_fields__ if name != "pre_eviction_filter"]
+        sets: dict[str, PluginSetSection] = {name: getattr(plugins, name) for name in names}
+        documented, path = plugins.pre_eviction_filter, (*self._path, "plugins", _DOCUMENTED)
+        if isinstance(documented, Node):
+            if reads_documented:
+                sets[_DOCUMENTED] = self._checks.load.partial(documented, PluginSetSection, path, _LENIENT)
+            else:
+                way_out = "spell it preevictionfilter, or set 'compatibility: fixed'"
+                self._checks.warn(path, f"is not read, as in kubernetes-sigs/descheduler; {way_out}")
+        return sets
 
     def _read_configs(self) -> list[PluginConfig]:
         configs: list[PluginConfig] = []
@@ -141,8 +167,7 @@ class _ProfileReader:
         return tuple(completed if config is first else config for config in configs)
 
     def _warn_about_sets(self) -> None:
-        for key in PluginsSection.__struct_fields__:
-            plugin_set: PluginSetSection = getattr(self._section.plugins, key)
+        for key, plugin_set in self._sets.items():
             without_effect = {"disabled": plugin_set.disabled, "enabled": () if key in _POINTS else plugin_set.enabled}
             for field, names in without_effect.items():
                 if names:

@@ -10,7 +10,7 @@ from descheduler.report.outcome import Outcome
 from descheduler.report.palette import PLAIN, Palette
 from descheduler.report.plan_document import Plan
 from descheduler.report.table import TableStyle, outcome_table, plan_table
-from descheduler.report.yaml_text import yaml_text
+from descheduler.report.yaml_lines import yaml_lines
 
 __all__ = ["Format", "render"]
 
@@ -25,7 +25,7 @@ def render(
         case "json":
             yield json_text(document)
         case "yaml":
-            yield yaml_text(document)
+            yield from yaml_lines(document)
         case "table" | "wide":
             style = TableStyle(is_wide=output_format == "wide", width=width, palette=palette)
             table = plan_table(document, style) if isinstance(document, Plan) else outcome_table(document, style)

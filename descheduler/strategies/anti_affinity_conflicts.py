@@ -9,7 +9,7 @@ from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.labels import LabelSelector
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.label_index import LabelIndex
+from descheduler.placement.label_index import LabelIndex
 
 __all__ = ["AntiAffinityConflicts", "Conflict"]
 
@@ -91,7 +91,7 @@ class AntiAffinityConflicts:
         if known is None:
             groups = index.groups(selector)
             known = self._partners[key] = _Partners(
-                [pod for group in groups for _, pod in group.pods if id(pod) not in self._forgotten]
+                [pod for group in groups for pod in group.pods if id(pod) not in self._forgotten]
             )
             for group in groups:
                 self._partners_by_group.setdefault(id(group), []).append(known)

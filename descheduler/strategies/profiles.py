@@ -11,6 +11,7 @@ from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
 from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -18,6 +19,7 @@ from descheduler.model.verdict import Verdict
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, StrategyError
+from descheduler.strategies.observer import UNOBSERVED, Operation, PluginObserver
 
 __all__ = ["PluginFailure", "run_profiles"]
 
@@ -32,14 +34,24 @@ class PluginFailure:
 
 
 def run_profiles(
-    policy: Policy, registry: Registry, handle: Handle, evictor: Evictor, nodes: Sequence[Node]
+    policy: Policy,
+    registry: Registry,
+    handle: Handle,
+    evictor: Evictor,
+    nodes: Sequence[Node],
+    *,
+    observer: PluginObserver = UNOBSERVED,
+    scope: Scope = EVERYWHERE,
 ) -> tuple[PluginFailure, ...]:
     """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins; returns the failures.
 
-    A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
+    Only pods in `scope` are let go. A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
     profile, as koord-descheduler 1.8 has it.
     """
-    profiles = [_RunningProfile(policy, profile, registry, handle, evictor, nodes) for profile in policy.profiles]
+    profiles = [
+        _RunningProfile(policy, profile, registry, handle, evictor, nodes, observer, scope)
+        for profile in policy.profiles
+    ]
     failures: list[PluginFailure] = []
     for run in [profile.deschedule for profile in profiles] + [profile.balance for profile in profiles]:
         failures += run()
@@ -72,8 +84,12 @@ class _RunningProfile:
         handle: Handle,
         evictor: Evictor,
         nodes: Sequence[Node],
+        observer: PluginObserver,
+        scope: Scope,
     ) -> None:
         self._profile = profile
+        self._observer = observer
+        self._scope = scope
         self._args = profile.args
         self._registry = registry
         self._handle = handle
@@ -92,18 +108,19 @@ class _RunningProfile:
         self._strategies: dict[str, object] = {}
 
     def deschedule(self) -> list[PluginFailure]:
-        return self._run(
-            self._profile.deschedule, lambda plugin: cast(DeschedulePlugin, plugin).deschedule(self._nodes)
-        )
+        names = self._profile.deschedule
+        return self._run("deschedule", names, lambda plugin: cast(DeschedulePlugin, plugin).deschedule(self._nodes))
 
     def balance(self) -> list[PluginFailure]:
-        return self._run(self._profile.balance, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes))
+        names = self._profile.balance
+        return self._run("balance", names, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes))
 
-    def _run(self, names: Sequence[str], call: Callable[[object], None]) -> list[PluginFailure]:
+    def _run(self, operation: Operation, names: Sequence[str], call: Callable[[object], None]) -> list[PluginFailure]:
         failures = []
         for name in names:
             try:
-                call(self._strategy(name))
+                with self._observer.plugin_run(self._profile.name, name, operation):
+                    call(self._strategy(name))
             except StrategyError as error:
                 failures.append(PluginFailure(self._profile.name, name, str(error)))
         return failures
@@ -118,6 +135,7 @@ class _RunningProfile:
                 filters=self._filters,
                 pre_eviction_filters=self._pre_eviction_filters,
                 gate=self._gate,
+                scope=self._scope,
             )
             strategy_handle = StrategyHandle(handle.policy, handle.shadow, handle.node_fit, handle.now, evictor)
             self._strategies[name] = self._build(name, strategy_handle)

@@ -11,6 +11,7 @@ from descheduler.eviction.handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
+from descheduler.placement.label_index import LabelIndex
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -20,7 +21,6 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.label_index import LabelIndex
 from descheduler.strategies.pod_filter import PodFilter
 from descheduler.strategies.topology_spread.balance import balancing_transfers
 from descheduler.strategies.topology_spread.constraints import (

@@ -157,7 +157,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def main() -> None:
     """Builds what is missing and prints one line for each program; exits 1 with one line when that is impossible."""
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.binaries", description=main.__doc__)
-    parser.add_argument("--peers", action="store_true", help="koordinator, volcano and the upstream descheduler as well")
+    parser.add_argument("--peers", action="store_true", help="also koordinator, volcano and the upstream descheduler")
     pins = (CONTROL_PLANE, *PEERS) if parser.parse_args().peers else (CONTROL_PLANE,)
     try:
         binaries = resolve(pins, say=lambda line: print(line, flush=True))

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.request import urlopen
 
-
 STAGES_FOLDER = Path(__file__).parent / "stages"
 
 _API_QPS = ["--kube-api-qps=500", "--kube-api-burst=1000"]  # at the defaults a few hundred pods take minutes
@@ -90,7 +89,7 @@ def answers(url: str) -> Callable[[], bool]:
 
     def ask() -> bool:
         try:
-            with urlopen(url, timeout=2, context=trust) as answer:
+            with urlopen(url, timeout=2, context=trust) as answer:  # noqa: S310 - an address that we chose
                 return bool(answer.status == 200)
         except OSError:
             return False

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from tests.e2e import commands
 from tests.e2e.binaries import Binaries
@@ -91,8 +92,8 @@ class ControlPlane:
         component.wait_ready(_START_SECONDS)
         return component
 
-    def run_tool(self, program: str, *arguments: str, timeout_seconds: float = 120.0) -> subprocess.CompletedProcess[str]:
-        """Runs a program of the cache to its end, with its output in the log folder as well."""
+    def run_tool(self, program: str, *arguments: str, timeout_seconds: float = 120.0) -> CompletedProcess[str]:
+        """What a program of the cache said and returned; its output goes into the log folder as well."""
         done = subprocess.run(
             [str(self.binaries[program]), *arguments],
             capture_output=True,
@@ -104,13 +105,20 @@ class ControlPlane:
             log.write(done.stdout + done.stderr)
         return done
 
-    def kubeconfig_of(self, namespace: str, service_account: str) -> Path:
-        """A kubeconfig for an existing service account, to test what its roles allow."""
-        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{service_account}/token"
-        answer = self.api.request("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"})
+    def api_as(self, namespace: str, service_account: str) -> KubeApi:
+        """A client that may do what the roles of an existing service account allow."""
+        return KubeApi(self.url, self._token_of(namespace, service_account), self._ca_file)
+
+    def kubeconfig_as(self, namespace: str, service_account: str) -> Path:
+        """Like `api_as`, as a kubeconfig."""
         file = self.folder / f"{namespace}.{service_account}.kubeconfig"
-        write_kubeconfig(file, url=self.url, token=answer["status"]["token"], ca_file=self._ca_file)
+        write_kubeconfig(file, url=self.url, token=self._token_of(namespace, service_account), ca_file=self._ca_file)
         return file
+
+    def _token_of(self, namespace: str, service_account: str) -> str:
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{service_account}/token"
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        return str(self.api.request("POST", path, request)["status"]["token"])
 
     def _make(self, name: str) -> Component:
         binary, port = self.binaries[name], free_port()

@@ -51,6 +51,7 @@ class KubeApi:
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": content_type},
             retries=False,
         )
+        decoded: Object
         try:
             decoded = json.loads(answer.data)
         except ValueError:
@@ -97,9 +98,13 @@ class KubeApi:
         self.request("DELETE", object_path(obj) + query)
 
     def items(self, path: str, **query: str) -> list[Object]:
-        """The items of the collection at `path`, with `labelSelector` and the like as keywords."""
-        suffix = f"?{urlencode(query)}" if query else ""
-        return list(self.request("GET", path + suffix)["items"])
+        """The items of the collection at `path`, with `labelSelector` and the like as keywords.
+
+        Each has the API version and kind that lists leave out, so that it can be given back to `get` or `delete`.
+        """
+        answer = self.request("GET", path + (f"?{urlencode(query)}" if query else ""))
+        kind = answer["kind"].removesuffix("List")
+        return [{"apiVersion": answer["apiVersion"], "kind": kind, **item} for item in answer["items"]]
 
     def pods(self, namespace: str, **query: str) -> list[Object]:
         """The pods of a namespace in order of name."""
@@ -119,8 +124,7 @@ class KubeApi:
 
     def _pool(self) -> urllib3.PoolManager:
         if "all" not in self._pools:
-            trust = {"ca_certs": str(self.ca_file)} if self.ca_file else {}
-            self._pools["all"] = urllib3.PoolManager(timeout=30, **trust)
+            self._pools["all"] = urllib3.PoolManager(timeout=30, ca_certs=self.ca_file and str(self.ca_file))
         return self._pools["all"]
 
 
@@ -129,7 +133,8 @@ def collection_path(obj: Object) -> str:
     version = obj["apiVersion"]
     prefix = f"/apis/{version}" if "/" in version else f"/api/{version}"
     namespace = obj["metadata"].get("namespace")
-    return f"{prefix}/namespaces/{namespace}/{_plural(obj['kind'])}" if namespace else f"{prefix}/{_plural(obj['kind'])}"
+    middle = f"/namespaces/{namespace}" if namespace else ""
+    return f"{prefix}{middle}/{_plural(obj['kind'])}"
 
 
 def object_path(obj: Object) -> str:
@@ -138,7 +143,7 @@ def object_path(obj: Object) -> str:
 
 
 def wait_until(what: str, probe: Callable[[], Result | None], timeout_seconds: float = 60.0) -> Result:
-    """The first true answer of `probe`; raises TimeoutError naming `what` and the last answer when none comes in time."""
+    """The first true answer of `probe`; raises TimeoutError naming `what` when none comes in time."""
     deadline = time.monotonic() + timeout_seconds
     while True:
         answer = probe()

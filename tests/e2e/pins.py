@@ -39,11 +39,13 @@ class Pins:
     """Go variable → module whose version it must hold: an unstamped API server calls itself v0.0.0."""
     definitions: tuple[str, ...] = ()
     """Folders of custom resource definitions inside the programs' module."""
+    components: Path = COMPONENTS_FOLDER
+    """Where the folder with this name is."""
 
     @property
     def folder(self) -> Path:
         """The folder with `go.mod` and `go.sum`."""
-        return COMPONENTS_FOLDER / self.name
+        return self.components / self.name
 
     @property
     def link_flags(self) -> str:
@@ -59,7 +61,8 @@ class Pins:
         facts = hashlib.sha256()
         for file in ("go.mod", "go.sum"):
             facts.update((self.folder / file).read_bytes())
-        facts.update(repr((BUILD_FLAGS, self.link_flags, self.programs, platform.system(), platform.machine())).encode())
+        build = (BUILD_FLAGS, self.link_flags, self.programs, platform.system(), platform.machine())
+        facts.update(repr(build).encode())
         return facts.hexdigest()[:16]
 
     def _stamp_values(self) -> list[str]:

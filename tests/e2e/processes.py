@@ -142,7 +142,8 @@ def free_port() -> int:
 
 
 def _die_with_parent() -> None:
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform == "linux":  # elsewhere a run that is killed leaves its servers behind
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _keep_running(command: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""A Kubernetes API server on loopback for tests: lists, evictions, events, discovery, metrics, Prometheus; and faults.
+"""A Kubernetes API server on loopback for tests: lists, evictions, events, leases, discovery, usage; and faults.
 
 Objects are plain dicts under the path of their list, such as `/api/v1/pods`. Every request is recorded.
 """
@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
+from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
 
 __all__ = ["FakeApi", "Request"]
@@ -47,6 +48,7 @@ class FakeApi:
         self.token = token
         self.resource_version = 1000
         self.requests: list[Request] = []
+        self.leases = FakeLeases()
         self.objects: dict[str, list[dict[str, Any]]] = {_PODS: [], "/api/v1/nodes": []}
         self.groups = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1"}
         self.core_resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
@@ -160,6 +162,8 @@ class FakeApi:
             case "POST", ["apis", "events.k8s.io", "v1", "namespaces", _, "events"]:
                 self.add("/apis/events.k8s.io/v1/events", request.body)
                 return Answer(201, request.body)
+            case method, ["apis", "coordination.k8s.io", "v1", "namespaces", namespace, "leases", *name]:
+                return self.leases.answer(method, namespace, name, request.body)
             case "GET", ["api", "v1", "namespaces", namespace, kind, name]:
                 return self._get(f"/api/v1/{kind}", namespace, name)
             case "GET", _ if request.path in self.objects:
@@ -239,6 +243,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve()
 
     def do_POST(self) -> None:
+        self._serve()
+
+    def do_PUT(self) -> None:
         self._serve()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's

@@ -19,6 +19,7 @@ from tests.policy.builders import upstream
 __all__ = [
     "FAST",
     "TAINTED",
+    "asked_for",
     "balancing",
     "budget_object",
     "codes",
@@ -116,6 +117,14 @@ def evicted_names(fake_api: FakeApi, objects: Iterable[Object]) -> set[str]:
 def eviction_requests(fake_api: FakeApi) -> list[Request]:
     """The evictions asked for, in order of arrival."""
     return fake_api.sent("POST", "/eviction")
+
+
+def asked_for(fake_api: FakeApi) -> list[str]:
+    """Sorted names of the pods whose eviction was asked for, repetitions included.
+
+    Calls run side by side, so their order of arrival says nothing.
+    """
+    return sorted(request.path.split("/")[-2] for request in eviction_requests(fake_api))
 
 
 def listed_paths(fake_api: FakeApi) -> set[str]:

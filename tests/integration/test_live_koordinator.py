@@ -10,7 +10,7 @@ from descheduler.migration.outcome import OutcomeCode
 from tests.builders import Object, node_object, owner, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
-from tests.integration.live_runs import TAINTED, codes, eviction_requests, run, serve
+from tests.integration.live_runs import TAINTED, asked_for, codes, eviction_requests, run, serve
 from tests.migration.worlds import Clock
 from tests.policy.builders import koordinator
 
@@ -65,11 +65,6 @@ def pod_of(name: str, workload: str, *, node: str = "tainted") -> Object:
     return pod_object(name, node=node, owners=[workload], scheduler="koord-scheduler")
 
 
-def asked_for(fake_api: FakeApi) -> list[str]:
-    """Names of the pods whose eviction was asked for, in order of arrival."""
-    return [request.path.split("/")[-2] for request in eviction_requests(fake_api)]
-
-
 def test_two_pods_of_a_node_move_at_a_time_by_default(fake_api: FakeApi, client: KubeClient) -> None:
     other = node_object("tainted-too", taints=["gone=soon:NoSchedule"])
     pods = [*misplaced("p1", "p2", "p3"), *misplaced("q1", node="tainted-too")]
@@ -77,7 +72,7 @@ def test_two_pods_of_a_node_move_at_a_time_by_default(fake_api: FakeApi, client:
 
     run(client, configuration())
 
-    assert sorted(asked_for(fake_api)) == ["p1", "p2", "q1"]
+    assert asked_for(fake_api) == ["p1", "p2", "q1"]
 
 
 def test_replicas_are_those_of_the_deployment_behind_the_replica_set(fake_api: FakeApi, client: KubeClient) -> None:

@@ -32,6 +32,7 @@ from tests.integration.fixtures import Naps
 from tests.integration.live_runs import (
     FAST,
     TAINTED,
+    asked_for,
     balancing,
     budget_object,
     codes,
@@ -46,11 +47,6 @@ from tests.migration.worlds import Clock
 
 IN_BACKGROUND = replace(FAST, feature_gates={EVICTIONS_IN_BACKGROUND: True})
 FORBIDDEN = failure(403, "Forbidden", "pods is forbidden")
-
-
-def asked_for(fake_api: FakeApi) -> list[str]:
-    """Names of the pods whose eviction was asked for, in order of arrival, repetitions included."""
-    return [request.path.split("/")[-2] for request in eviction_requests(fake_api)]
 
 
 @pytest.mark.parametrize(

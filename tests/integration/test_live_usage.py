@@ -11,7 +11,7 @@ from descheduler.kube.client import KubeClient
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Drop, Fault, failure
-from tests.integration.live_runs import balancing, eviction_requests, listed_paths, run, serve
+from tests.integration.live_runs import asked_for, balancing, eviction_requests, listed_paths, run, serve
 from tests.policy.builders import upstream
 
 NODE_METRICS = "/apis/metrics.k8s.io/v1beta1/nodes"
@@ -90,7 +90,7 @@ def test_without_the_metrics_server_only_the_plugin_that_needs_it_fails(
     assert [(f.plugin, f.message) for f in result.decisions.failures] == [
         ("LowNodeUtilization", "metrics server has no value for node busy")
     ]
-    assert [request.path.split("/")[-2] for request in eviction_requests(fake_api)] == ["astray"]
+    assert asked_for(fake_api) == ["astray"]
     assert re.search(warning, result.decisions.snapshot.warnings[0])
 
 
@@ -164,7 +164,7 @@ def test_bad_answer_of_prometheus_fails_the_plugin_and_says_why(
     (failed,) = result.decisions.failures
     assert failed.plugin == "LowNodeUtilization"
     assert message in failed.message
-    assert [request.path.split("/")[-2] for request in eviction_requests(fake_api)] == ["astray"]
+    assert asked_for(fake_api) == ["astray"]
 
 
 @pytest.mark.parametrize(

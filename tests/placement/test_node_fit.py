@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.node_fit import NodeFit, NodeSet
-from descheduler.placement.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, make_shadow, required_anti_affinity, required_node_affinity
 
 
@@ -136,13 +135,15 @@ def test_own_anti_affinity_is_judged_on_the_very_node(other: Pod, expected: str 
     assert found == expected
 
 
-def test_namesake_in_another_namespace_never_objects() -> None:
+@pytest.mark.parametrize("spares", [pytest.param(True, id="upstream"), pytest.param(False, id="fixed")])
+def test_namesake_in_another_namespace_objects_unless_upstream_is_mirrored(spares: bool) -> None:
     affinity = required_anti_affinity({"app": "x"}, namespaces=["z"])
     pod = make_pod("p", node="a", affinity=affinity)
     namesake = make_pod("p", node="b", namespace="z", labels={"app": "x"})
-    fit = NodeFit(make_shadow([make_node("a"), make_node("b")], [pod, namesake]))
+    nodes = [make_node(name, labels={"kubernetes.io/hostname": name}) for name in ("a", "b")]
+    fit = NodeFit(make_shadow(nodes, [pod, namesake]), spares_namesakes=spares)
 
-    assert fit.fits_any_other(pod, fit.node_set([make_node("a"), make_node("b")]))
+    assert fit.fits_any_other(pod, fit.node_set(nodes)) is spares
 
 
 def test_room_check_of_koordinator_asks_for_neither_pod_count_nor_anti_affinity() -> None:
@@ -237,6 +238,7 @@ _pods = st.lists(
     pod_facts=_pods,
     members=st.sets(st.integers(0, 3)),
     order=st.permutations(range(6)),
+    spares_namesakes=st.booleans(),
     data=st.data(),
 )
 def test_answer_for_many_nodes_is_that_of_asking_one_by_one(
@@ -244,27 +246,25 @@ def test_answer_for_many_nodes_is_that_of_asking_one_by_one(
     pod_facts: list[dict[str, object]],
     members: set[int],
     order: Sequence[int],
+    spares_namesakes: bool,
     data: st.DataObject,
 ) -> None:
     """Before any booking and after each one; an instance that follows bookings answers like a fresh one."""
     nodes = [make_node(f"n{index}", **facts) for index, facts in enumerate(node_facts)]
     pods = [make_pod(**facts) for facts in pod_facts]
     shadow = make_shadow(nodes, pods, moves_take_effect=True)
-    fit = NodeFit(shadow)
+    fit = NodeFit(shadow, spares_namesakes=spares_namesakes)
     chosen = [node for index, node in enumerate(nodes) if index in members]
     node_set = fit.node_set(chosen)
 
     for step in order:
         for pod in pods:
-            _assert_same_answers(fit, shadow, pod, chosen, node_set)
+            _assert_same_answers(fit, NodeFit(shadow, spares_namesakes=spares_namesakes), pod, chosen, node_set)
         if step < len(pods) and data.draw(st.booleans()):
             shadow.book_eviction(pods[step])
 
 
-def _assert_same_answers(
-    fit: NodeFit, shadow: ShadowCluster, pod: Pod, chosen: Sequence[Node], node_set: NodeSet
-) -> None:
-    fresh = NodeFit(shadow)
+def _assert_same_answers(fit: NodeFit, fresh: NodeFit, pod: Pod, chosen: Sequence[Node], node_set: NodeSet) -> None:
     fits = {node.name: fresh.obstacle(pod, node) is None for node in chosen}
     fits_elsewhere = any(fitting for name, fitting in fits.items() if name != pod.node_name)
     assert {node.name: fit.obstacle(pod, node) is None for node in chosen} == fits

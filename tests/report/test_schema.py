@@ -5,13 +5,11 @@ import json
 import jsonschema
 import msgspec
 import pytest
-import yaml
 
 from descheduler.report.json_text import json_text
 from descheduler.report.outcome import Outcome, make_outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.schema import DOCUMENTS, published_schema, schema_text
-from descheduler.report.yaml_text import yaml_text
 from tests.builders import make_pod
 from tests.report.test_outcome import EVICTED, FAILED
 from tests.report.worlds import make_test_plan
@@ -55,13 +53,3 @@ def test_schema_requires_every_field():
 @pytest.mark.parametrize("document", [PLAN, OUTCOME])
 def test_json_reads_back_as_the_same_document(document: Plan | Outcome):
     assert msgspec.json.decode(json_text(document), type=type(document)) == document
-
-
-@pytest.mark.parametrize("document", [PLAN, OUTCOME])
-def test_yaml_says_the_same_as_json(document: Plan | Outcome):
-    assert yaml.safe_load(yaml_text(document)) == json.loads(json_text(document))
-
-
-def test_yaml_of_a_pod_that_is_named_twice_has_no_anchors():
-    assert "&id" not in yaml_text(OUTCOME)
-    assert "\n- pod:\n    namespace: default\n    name: old\n" in yaml_text(PLAN)

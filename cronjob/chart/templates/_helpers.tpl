@@ -72,13 +72,24 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- end -}}
 {{- end -}}
 
+{{- /* Where the Lease is: what cmdOptions say, under either name of the flag, else named as the release, next to it. */ -}}
+{{- define "descheduler.leaseName" -}}
+{{- coalesce (index .Values.cmdOptions "lease-name") (index .Values.cmdOptions "leader-elect-resource-name") (include "descheduler.fullname" .) -}}
+{{- end -}}
+
+{{- define "descheduler.leaseNamespace" -}}
+{{- coalesce (index .Values.cmdOptions "lease-namespace") (index .Values.cmdOptions "leader-elect-resource-namespace") (include "descheduler.namespace" .) -}}
+{{- end -}}
+
 {{- define "descheduler.args" -}}
 - run
 - --policy-config-file=/policy-dir/policy.yaml
+- {{ printf "--lease-name=%s" (include "descheduler.leaseName" .) | quote }}
+- {{ printf "--lease-namespace=%s" (include "descheduler.leaseNamespace" .) | quote }}
 {{- with include "descheduler.deadline" . }}
 - {{ printf "--deadline=%s" . | quote }}
 {{- end }}
-{{- range $key, $value := omit .Values.cmdOptions "deadline" }}
+{{- range $key, $value := omit .Values.cmdOptions "deadline" "lease-name" "lease-namespace" "leader-elect-resource-name" "leader-elect-resource-namespace" }}
 {{- if kindIs "invalid" $value }}
 - {{ printf "--%s" $key | quote }}
 {{- else if kindIs "string" $value }}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.label_index import LabelIndex
+from descheduler.placement.label_index import LabelIndex
 from descheduler.strategies.node_selection import NodeSelection
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from descheduler.model.labels import LabelSelector, Requirement
 from descheduler.model.pod import Pod
@@ -11,18 +11,19 @@ __all__ = ["LabelGroup", "LabelIndex"]
 
 
 class LabelGroup:
-    """The pods that carry `labels`, each with its place in the listing; `position` is the group's among groups."""
+    """The pods that carry `labels`, and the place of each in the listing; `position` is the group's among groups."""
 
-    __slots__ = ("labels", "pods", "position")
+    __slots__ = ("labels", "places", "pods", "position")
 
     def __init__(self, position: int, labels: Mapping[str, str]) -> None:
         self.position = position
         self.labels = labels
-        self.pods: list[tuple[int, Pod]] = []
+        self.pods: list[Pod] = []
+        self.places: list[int] = []
 
 
 class LabelIndex:
-    """Pods of one namespace in listing order. Equal labels are one object in a snapshot, so identity groups them."""
+    """Pods of one namespace in the order given. Equal labels are one object in a snapshot, so identity groups them."""
 
     def __init__(self, pods: Iterable[Pod]) -> None:
         self._groups: dict[int, LabelGroup] = {}
@@ -31,7 +32,12 @@ class LabelIndex:
             group = self._groups.get(id(pod.labels))
             if group is None:
                 group = self._groups[id(pod.labels)] = LabelGroup(len(self._groups), pod.labels)
-            group.pods.append((place, pod))
+            group.pods.append(pod)
+            group.places.append(place)
+
+    def __iter__(self) -> Iterator[LabelGroup]:
+        """All groups, in order of their first pod."""
+        return iter(self._groups.values())
 
     def groups(self, selector: LabelSelector) -> list[LabelGroup]:
         """The groups that `selector` selects, in order of their first pod."""
@@ -43,8 +49,9 @@ class LabelIndex:
         """The pods that `selector` selects, in listing order."""
         groups = self.groups(selector)
         if len(groups) == 1:
-            return [pod for _, pod in groups[0].pods]
-        return [pod for _, pod in sorted(entry for group in groups for entry in group.pods)]
+            return list(groups[0].pods)
+        by_place = {place: pod for group in groups for place, pod in zip(group.places, group.pods, strict=True)}
+        return [by_place[place] for place in sorted(by_place)]
 
     def group_of(self, pod: Pod) -> LabelGroup:
         """The group that `pod`, one of this index, belongs to."""

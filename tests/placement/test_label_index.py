@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
-from descheduler.strategies.label_index import LabelIndex
+from descheduler.placement.label_index import LabelIndex
 from tests.builders import make_pod
 
 _values = st.sampled_from(["x", "y", "z"])

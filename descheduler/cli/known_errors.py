@@ -1,0 +1,58 @@
+"""Errors that are expected: what each says to the operator, and how it ends the program.
+
+Classes are looked up among the modules that are loaded already: only those can have raised anything, and looking must
+not load the rest.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from descheduler.cli.errors import CommandError
+from descheduler.cli.exit_code import ExitCode
+
+__all__ = ["is_policy_error", "known_error", "run_exit_code"]
+
+
+def is_policy_error(error: BaseException) -> bool:
+    """Whether it is about the policy; its text then has a line for each problem, with the place in front."""
+    return isinstance(error, _class_of("descheduler.policy.problems", "PolicyError"))
+
+
+def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
+    """The message and the exit code; None for an error that nobody expects."""
+    if isinstance(error, CommandError):
+        return str(error), error.code
+    if is_policy_error(error):
+        return str(error), ExitCode.INVALID
+    if _is_lease_held(error):
+        return str(error), ExitCode.DONE
+    if isinstance(error, _class_of("descheduler.kube.errors", "KubeError")):
+        return str(error), ExitCode.FAILED
+    if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
+        return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
+    if isinstance(error, MemoryError):
+        return "out of memory; give this program more, or split the dump", ExitCode.FAILED
+    return None
+
+
+def run_exit_code(error: BaseException) -> ExitCode | None:
+    """How a run ends that is ended by `error`; None when there was none, because another one is under way."""
+    if _is_lease_held(error):
+        return None
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        return ExitCode.INTERRUPTED
+    known = known_error(error)
+    return ExitCode.FAILED if known is None else known[1]
+
+
+def _is_lease_held(error: BaseException) -> bool:
+    return isinstance(error, _class_of("descheduler.kube.lease", "LeaseHeld"))
+
+
+def _class_of(module: str, name: str) -> type[Exception] | tuple[()]:
+    loaded = sys.modules.get(module)
+    found: type[Exception] | tuple[()] = getattr(loaded, name) if loaded else ()
+    return found

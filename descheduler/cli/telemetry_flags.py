@@ -1,0 +1,119 @@
+"""Flags about what a run leaves behind for those who watch it: metrics and traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+if TYPE_CHECKING:
+    from descheduler.policy.types import Policy
+    from descheduler.telemetry.recording import TelemetrySettings
+
+__all__ = ["takes_telemetry"]
+
+
+def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the flags and hands them to the command as `telemetry`, a function from the policy to TelemetrySettings."""
+    options = (
+        click.option(
+            "--metrics-textfile",
+            metavar="FILE",
+            help="Write metrics to this file at the end, for the textfile collector of the node exporter (name.prom).",
+        ),
+        click.option(
+            "--metrics-push-url",
+            metavar="URL",
+            callback=_read_url,
+            help="Push metrics to this Pushgateway at the end, say http://pushgateway:9091.",
+        ),
+        click.option(
+            "--metrics-push-job",
+            metavar="NAME",
+            help="Label job of pushed metrics; by default descheduler- and the names of the policy's profiles.",
+        ),
+        click.option(
+            "--otel-collector-endpoint",
+            metavar="HOST:PORT",
+            help="Send traces to this OTLP collector over gRPC; needs the extra otlp.",
+        ),
+        click.option(
+            "--otel-transport-ca-cert",
+            metavar="FILE",
+            help="Certificate authority of the collector; without it the connection is not secured.",
+        ),
+        click.option(
+            "--otel-service-name",
+            metavar="NAME",
+            default="descheduler",
+            show_default=True,
+            help="Name of the service in traces.",
+        ),
+        click.option("--otel-trace-namespace", metavar="NAME", help="Namespace of the service in traces."),
+        click.option(
+            "--otel-sample-rate",
+            metavar="N",
+            type=click.FloatRange(0.0, 1.0, clamp=True),
+            default=1.0,
+            show_default=True,
+            help="Share of runs that are traced.",
+        ),
+    )
+
+    @wraps(command)
+    def with_telemetry(*args: object, **flags: Any) -> object:
+        taken = {name: flags.pop(name) for name in list(flags) if name.startswith(("metrics_", "otel_"))}
+        return command(*args, telemetry=lambda policy: _settings(policy, **taken), **flags)
+
+    decorated: Callable[..., Any] = with_telemetry
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
+
+
+def _settings(
+    policy: Policy,
+    *,
+    metrics_textfile: str | None,
+    metrics_push_url: str | None,
+    metrics_push_job: str | None,
+    otel_collector_endpoint: str | None,
+    otel_transport_ca_cert: str | None,
+    otel_service_name: str,
+    otel_trace_namespace: str | None,
+    otel_sample_rate: float,
+) -> TelemetrySettings:
+    from descheduler.policy.run_name import run_name
+    from descheduler.telemetry.metrics_export import MetricsTarget
+    from descheduler.telemetry.recording import TelemetrySettings
+    from descheduler.telemetry.tracing import OtlpSettings
+
+    textfile = Path(metrics_textfile) if metrics_textfile else None
+    metrics = MetricsTarget(textfile, metrics_push_url, metrics_push_job or run_name(policy))
+    if not otel_collector_endpoint:
+        return TelemetrySettings(metrics)
+    ca_file = Path(otel_transport_ca_cert) if otel_transport_ca_cert else None
+    otlp = OtlpSettings(
+        otel_collector_endpoint, ca_file, otel_service_name, otel_trace_namespace or "", otel_sample_rate
+    )
+    return TelemetrySettings(metrics, otlp)
+
+
+def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """A base URL without credentials, which would end up in logs and lists of processes; None for an empty text."""
+    if not text:
+        return None
+    try:
+        url = urlsplit(text)
+        is_usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise click.BadParameter(f"{text!r} is no URL such as http://pushgateway:9091.")
+    if url.username is not None or url.password is not None:
+        raise click.BadParameter("holds credentials; leave them out of the URL.")
+    return text

@@ -1,0 +1,130 @@
+"""One Lease (coordination.k8s.io/v1) as an object: read, created and replaced, never blindly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+import msgspec
+
+from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.status import RawResponse, decode_status
+
+__all__ = ["Lease", "LeaseApi", "LeaseSpec", "LeaseStore", "micro_time"]
+
+_API_VERSION = "coordination.k8s.io/v1"
+_VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
+
+
+class LeaseSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Who holds the Lease, and until when. Times are RFC 3339 with microseconds. All parts are optional in the API."""
+
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+    strategy: str | None = None
+    preferred_holder: str | None = None
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it runs out by the holder's clock; None when nobody holds it, or no time can be read."""
+        if not self.holder_identity or not self.renew_time:
+            return None
+        try:
+            renewed_at = datetime.fromisoformat(self.renew_time)
+        except ValueError:
+            return None
+        if renewed_at.tzinfo is None:
+            renewed_at = renewed_at.replace(tzinfo=UTC)
+        return renewed_at + timedelta(seconds=self.lease_duration_seconds or 0)
+
+
+class Lease(msgspec.Struct, frozen=True, rename="camel"):
+    """The object. `metadata` is kept as it came, resource version included, so that a replacement loses nothing."""
+
+    metadata: msgspec.Raw
+    spec: LeaseSpec = LeaseSpec()
+    api_version: str = _API_VERSION
+    kind: str = "Lease"
+
+
+class _NewMetadata(msgspec.Struct):
+    name: str
+    namespace: str
+
+
+class LeaseApi(Protocol):
+    """What the store needs of a client."""
+
+    @property
+    def host(self) -> str:
+        """Base URL of the API server."""
+
+    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
+        """The answer to one request, without any retry."""
+
+
+def micro_time(at: datetime) -> str:
+    """`at`, an aware time, as the API's MicroTime: always six digits of the second, which its parser insists on."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class LeaseStore:
+    """Calls for one Lease, each made once. All raise ApiError (403 names the rule to add) and TransportError."""
+
+    def __init__(self, client: LeaseApi, namespace: str, name: str) -> None:
+        self.subject = f"lease {namespace}/{name}"
+        self._client = client
+        self._namespace = namespace
+        self._name = name
+        self._list_path = f"/apis/{_API_VERSION}/namespaces/{namespace}/leases"
+
+    def read(self) -> Lease | None:
+        """The Lease as it is, None when there is none."""
+        return self._call("GET", f"{self._list_path}/{self._name}", None, absent=(404,))
+
+    def create(self, spec: LeaseSpec) -> Lease | None:
+        """The new Lease, None when somebody else has created it first."""
+        metadata = msgspec.Raw(msgspec.json.encode(_NewMetadata(self._name, self._namespace)))
+        return self._call("POST", self._list_path, Lease(metadata, spec), absent=(409,))
+
+    def replace(self, lease: Lease, spec: LeaseSpec) -> Lease | None:
+        """`lease` with another spec, None when it has changed or vanished since it was read."""
+        changed = Lease(lease.metadata, spec)
+        return self._call("PUT", f"{self._list_path}/{self._name}", changed, absent=(404, 409))
+
+    def _call(self, method: str, path: str, lease: Lease | None, *, absent: tuple[int, ...]) -> Lease | None:
+        body = None if lease is None else msgspec.json.encode(lease)
+        response = self._client.send(method, path, body=body)
+        if response.status_code in absent:
+            return None
+        if not response.is_success:
+            raise self._refusal(method, response)
+        try:
+            return msgspec.json.decode(response.body, type=Lease)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise TransportError(
+                f"{method} of {self.subject}: the answer is cut short or not what was asked"
+            ) from error
+
+    def _refusal(self, method: str, response: RawResponse) -> KubeError:
+        status = decode_status(response)
+        text = f"{method} of {self.subject} on {self._client.host}: {status.message} ({status.code})"
+        if status.code == 403:
+            text = (
+                f"no right to {_VERBS[method]} {self.subject}, which keeps two runs apart; grant it with a Role in "
+                f"namespace {self._namespace}, or run with --no-lease:\n"
+                f"- {{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}}\n"
+                f"- {{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [{self._name}], "
+                "verbs: [get, update]}"
+            )
+        elif status.code == 404:
+            text = (
+                f"{self.subject} cannot be created: {status.message}; choose a namespace with --lease-namespace, or "
+                "run with --no-lease"
+            )
+        return ApiError(
+            text, status_code=status.code, reason=status.reason, retry_after_seconds=status.retry_after_seconds
+        )

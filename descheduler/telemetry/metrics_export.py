@@ -1,0 +1,78 @@
+"""Where the metrics of a batch job go, which nobody can scrape: a file for the node exporter, or a Pushgateway."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+
+from descheduler.telemetry.logging import fields
+from descheduler.telemetry.metrics_table import LAST_SUCCESS
+from descheduler.telemetry.run_record import RunRecord
+
+__all__ = ["MetricsTarget", "export_metrics"]
+
+_logger = logging.getLogger(__name__)
+_PUSH_TIMEOUT_SECONDS = 10.0
+_LAST_SUCCESS_GROUP = {"group": "last_success"}
+"""Pushing replaces a whole group, and a failed run must not remove when the last one succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsTarget:
+    """Where metrics are to go: a file, the base URL of a Pushgateway, both or neither; `push_job` is the label job."""
+
+    textfile: Path | None = None
+    push_url: str | None = None
+    push_job: str = "descheduler"
+
+
+def export_metrics(record: RunRecord, target: MetricsTarget) -> None:
+    """Writes and pushes the metrics of a run. A fault is a warning: it changes nothing about the run."""
+    if target.textfile is not None:
+        try:
+            _write(record, target.textfile)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            _logger.warning("Metrics not written", extra=fields(file=str(target.textfile), reason=why))
+    if target.push_url is not None:
+        try:
+            _push(record, target.push_url, target.push_job)
+        except (OSError, HTTPException, ValueError) as error:
+            why = " ".join(str(error).split()) or type(error).__name__
+            _logger.warning("Metrics not pushed", extra=fields(url=target.push_url, reason=why))
+
+
+def _write(record: RunRecord, file: Path) -> None:
+    """Replaces the file in one step, so that nobody reads half of it. Raises OSError."""
+    from prometheus_client import write_to_textfile
+
+    from descheduler.telemetry.metrics import run_registry
+
+    last_success = record.ended_at if record.is_success else _last_success_in(file)
+    write_to_textfile(str(file), run_registry(record, last_success=last_success))
+
+
+def _last_success_in(file: Path) -> float | None:
+    """What an earlier run wrote; None when there is nothing that can be read."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    try:
+        families = text_string_to_metric_families(file.read_text("utf-8"))
+        samples = [sample for family in families for sample in family.samples if sample.name == LAST_SUCCESS]
+    except (OSError, ValueError):
+        return None
+    return samples[0].value if samples else None
+
+
+def _push(record: RunRecord, url: str, job: str) -> None:
+    """Replaces what the last run pushed. Raises OSError, HTTPException or ValueError."""
+    from prometheus_client import push_to_gateway
+
+    from descheduler.telemetry.metrics import last_success_registry, run_registry
+
+    push_to_gateway(url, job, run_registry(record, last_success=None), timeout=_PUSH_TIMEOUT_SECONDS)
+    if record.is_success:
+        registry = last_success_registry(record)
+        push_to_gateway(url, job, registry, grouping_key=_LAST_SUCCESS_GROUP, timeout=_PUSH_TIMEOUT_SECONDS)

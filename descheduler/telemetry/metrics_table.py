@@ -1,0 +1,100 @@
+"""Every metric that a run writes: one table, from which the metrics and their page of the documentation are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["LAST_SUCCESS", "LOOP_BUCKETS", "METRICS", "STRATEGY_BUCKETS", "MetricSpec", "spec_of"]
+
+LAST_SUCCESS = "descheduler_last_success_timestamp_seconds"
+
+STRATEGY_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0)
+"""Upper bounds in seconds, as kubernetes-sigs/descheduler 0.36 `metrics/metrics.go` has them."""
+LOOP_BUCKETS = (*STRATEGY_BUCKETS, 250.0, 500.0)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One metric: its name as it is queried, its type, the names of its labels, and what it says.
+
+    `is_upstream` marks the ones that kubernetes-sigs/descheduler has too, under the same name and labels.
+    """
+
+    name: str
+    type: Literal["counter", "gauge", "histogram"]
+    labels: tuple[str, ...]
+    help: str
+    is_upstream: bool = False
+
+
+METRICS = (
+    MetricSpec(
+        "descheduler_build_info",
+        "gauge",
+        ("AppVersion", "DeschedulerVersion", "PythonVersion"),
+        "Version of this program; the value is always 1",
+        is_upstream=True,
+    ),
+    MetricSpec(
+        "descheduler_pods_evicted_total",
+        "counter",
+        ("result", "strategy", "profile", "namespace", "node"),
+        "Eviction requests of the run by result: success, error, background, or the text of the limit that was "
+        "reached; none in a dry run",
+        is_upstream=True,
+    ),
+    MetricSpec(
+        "descheduler_loop_duration_seconds",
+        "histogram",
+        (),
+        "Time from the first object read to the last eviction, one observation a run",
+        is_upstream=True,
+    ),
+    MetricSpec(
+        "descheduler_strategy_duration_seconds",
+        "histogram",
+        ("strategy", "profile"),
+        "Time that a plugin took to decide; evictions are made later and not part of it",
+        is_upstream=True,
+    ),
+    MetricSpec("descheduler_run_duration_seconds", "gauge", (), "Time that the whole run took"),
+    MetricSpec("descheduler_run_timestamp_seconds", "gauge", (), "When the run ended, in seconds since 1970"),
+    MetricSpec(
+        LAST_SUCCESS,
+        "gauge",
+        (),
+        "When the last run ended that succeeded (exit code 0 or 3), in seconds since 1970; a failed run keeps it",
+    ),
+    MetricSpec("descheduler_run_exit_code", "gauge", (), "Exit code of the run"),
+    MetricSpec("descheduler_run_dry", "gauge", (), "1 when the run only planned, 0 when it evicted as well"),
+    MetricSpec("descheduler_snapshot_duration_seconds", "gauge", (), "Time that reading the cluster took"),
+    MetricSpec("descheduler_snapshot_objects", "gauge", ("kind",), "Objects in the snapshot; workloads are one kind"),
+    MetricSpec(
+        "descheduler_moves_planned", "gauge", ("strategy", "profile"), "Pods that were to leave their node by the plan"
+    ),
+    MetricSpec(
+        "descheduler_eviction_outcomes",
+        "gauge",
+        ("result", "code"),
+        "Evictions of the plan by how and why they ended, in the words of the outcome document",
+    ),
+    MetricSpec(
+        "descheduler_refusals",
+        "gauge",
+        ("code", "attempt"),
+        "Pods kept by reason code; attempt is true when their eviction was asked for",
+    ),
+    MetricSpec(
+        "descheduler_strategy_failures", "gauge", ("strategy", "profile"), "Plugins that could not work in the run"
+    ),
+)
+"""In the order in which they are written."""
+
+
+def spec_of(name: str) -> MetricSpec:
+    """The entry of the table. Raises KeyError when there is none."""
+    for spec in METRICS:
+        if spec.name == name:
+            return spec
+    raise KeyError(name)

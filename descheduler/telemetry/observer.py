@@ -1,0 +1,123 @@
+"""What a run is seen doing, and how long it takes: the figures behind metrics, and the spans of a trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import Snapshot
+    from descheduler.migration.outcome import Outcome
+    from descheduler.strategies.observer import Operation
+
+__all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRun:
+    """One run of a plugin; a run that decides anew runs its plugins anew."""
+
+    profile: str
+    plugin: str
+    seconds: float
+
+
+class SpanPort(Protocol):
+    """Where spans go; `descheduler.telemetry.tracing` has the real one. Must not raise."""
+
+    def span(self, name: str, attributes: Mapping[str, str]) -> AbstractContextManager[object]:
+        """A context that is a span, below the one that is open."""
+
+    def record(self, outcome: Outcome) -> None:
+        """Takes note of how an eviction ended."""
+
+
+class _NoSpans:
+    def span(self, name: str, attributes: Mapping[str, str]) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def record(self, outcome: Outcome) -> None:
+        """Forgets it."""
+
+
+NO_SPANS: SpanPort = _NoSpans()
+"""Nothing is traced."""
+
+
+class RunObserver:
+    """Sees one run, from one thread. `clock` gives monotonic seconds. Every context is timed also when it fails."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, spans: SpanPort = NO_SPANS) -> None:
+        self._clock = clock
+        self._spans = spans
+        self.run_seconds: float | None = None
+        """Of the whole run."""
+        self.cycle_seconds: float | None = None
+        """From the first object read to the last outcome; None when nothing was read."""
+        self.snapshot_seconds: float | None = None
+        self.num_objects: Mapping[str, int] = {}
+        """Kind → objects of the snapshot; empty when it was not read whole."""
+        self.plugin_runs: list[PluginRun] = []
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """A context for the whole run."""
+        started = self._clock()
+        try:
+            with self._spans.span("Run", {}):
+                yield
+        finally:
+            self.run_seconds = self._clock() - started
+
+    @contextmanager
+    def cycle(self) -> Iterator[None]:
+        """A context for reading, deciding and evicting."""
+        started = self._clock()
+        try:
+            yield
+        finally:
+            self.cycle_seconds = self._clock() - started
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A context for reading the cluster or a dump."""
+        started = self._clock()
+        try:
+            with self._spans.span("Snapshot", {}):
+                yield
+        finally:
+            self.snapshot_seconds = self._clock() - started
+
+    def snapshot_read(self, snapshot: Snapshot) -> None:
+        """Takes note of how much was read."""
+        counts = {
+            "Node": len(snapshot.nodes),
+            "Pod": len(snapshot.pods),
+            "Namespace": len(snapshot.namespaces),
+            "PriorityClass": len(snapshot.priority_classes),
+            "PersistentVolumeClaim": len(snapshot.claims),
+            "PodDisruptionBudget": len(snapshot.budgets),
+            "Workload": len(snapshot.workloads),
+            "PodMigrationJob": len(snapshot.migration_jobs),
+            "NodeMetrics": len(snapshot.node_usage),
+            "PodMetrics": len(snapshot.pod_usage),
+        }
+        always = {"Node", "Pod"}
+        self.num_objects = {kind: num for kind, num in counts.items() if num or kind in always}
+
+    @contextmanager
+    def plugin_run(self, profile: str, plugin: str, operation: Operation) -> Iterator[None]:
+        """A context for one run of a plugin."""
+        started = self._clock()
+        try:
+            with self._spans.span(plugin, {"plugin": plugin, "profile": profile, "operation": operation}):
+                yield
+        finally:
+            self.plugin_runs.append(PluginRun(profile, plugin, self._clock() - started))
+
+    def record(self, outcome: Outcome) -> None:
+        """Takes note of how an eviction ended."""
+        self._spans.record(outcome)

@@ -1,0 +1,53 @@
+"""Watches one run from beginning to end and leaves its figures behind, whichever way it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from descheduler.telemetry.metrics_export import MetricsTarget, export_metrics
+from descheduler.telemetry.observer import RunObserver
+from descheduler.telemetry.run_record import RunRecord
+from descheduler.telemetry.tracing import OtlpSettings, traced
+
+__all__ = ["TelemetrySettings", "recorded"]
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetrySettings:
+    """What a run leaves behind beside its document and its log; nothing by default."""
+
+    metrics: MetricsTarget = field(default_factory=MetricsTarget)
+    otlp: OtlpSettings | None = None
+
+
+@contextmanager
+def recorded(
+    settings: TelemetrySettings,
+    exit_code_of: Callable[[BaseException], int | None],
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    wall_clock: Callable[[], float] = time.time,
+) -> Iterator[RunRecord]:
+    """The record of a run that lasts as long as the context; at its end metrics are written and traces are sent.
+
+    `exit_code_of` tells how an exception ends the program; None means that there was no run, so that nothing is
+    written and what the last run left stays. `clock` is monotonic, `wall_clock` counts from 1970, both in seconds.
+    """
+    with traced(settings.otlp) as spans:
+        record = RunRecord(RunObserver(clock=clock, spans=spans))
+        has_run = True
+        try:
+            with record.observer.run():
+                yield record
+        except BaseException as error:
+            code = exit_code_of(error)
+            has_run = code is not None
+            record.exit_code = code or 0
+            raise
+        finally:
+            record.ended_at = wall_clock()
+            if has_run:
+                export_metrics(record, settings.metrics)

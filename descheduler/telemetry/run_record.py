@@ -1,0 +1,37 @@
+"""What is known of a run when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from descheduler.telemetry.observer import RunObserver
+
+if TYPE_CHECKING:
+    from descheduler.report.outcome import Outcome
+    from descheduler.report.plan_document import Plan
+
+__all__ = ["RunRecord"]
+
+_SUCCESSES = frozenset({0, 3})
+"""Exit codes of runs that reached their end: done, and done with evictions that others stood against."""
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """Filled in while the run goes on. `plan` stays None when it ended before, `outcome` in a dry run as well.
+
+    `ended_at` is in seconds since 1970.
+    """
+
+    observer: RunObserver = field(default_factory=RunObserver)
+    plan: Plan | None = None
+    outcome: Outcome | None = None
+    exit_code: int = 1
+    ended_at: float = 0.0
+    is_dry: bool = False
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the run reached its end."""
+        return self.exit_code in _SUCCESSES

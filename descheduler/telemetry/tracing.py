@@ -1,0 +1,140 @@
+"""Traces over OTLP, for whoever has installed the extra `otlp`. Nothing in here can fail a run.
+
+Names and attributes are those of kubernetes-sigs/descheduler 0.36 `pkg/tracing`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from descheduler.telemetry.logging import fields
+from descheduler.telemetry.observer import NO_SPANS, SpanPort
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+    from descheduler.migration.outcome import Outcome
+
+__all__ = ["OtlpSettings", "SpanWriter", "make_provider", "traced"]
+
+_logger = logging.getLogger(__name__)
+_TRACER = "sigs.k8s.io/descheduler"
+_FLUSH_SECONDS = 3.0
+_MAX_QUEUED_SPANS = 16_384
+"""Room for a span an eviction; what does not fit is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtlpSettings:
+    """Where traces go over gRPC, and how many: `sample_ratio` from 0 to 1. Without a CA file the way is not secured."""
+
+    endpoint: str
+    ca_file: Path | None = None
+    service_name: str = "descheduler"
+    service_namespace: str = ""
+    sample_ratio: float = 1.0
+
+
+@contextmanager
+def traced(
+    settings: OtlpSettings | None, make_exporter: Callable[[OtlpSettings], SpanExporter] | None = None
+) -> Iterator[SpanPort]:
+    """Where spans go while the context is open; at its end they are sent, for three seconds at most.
+
+    Without settings, or when they cannot be used (a warning says so), spans go nowhere.
+    """
+    provider = None if settings is None else _provider(settings, make_exporter or _otlp_exporter)
+    if provider is None:
+        yield NO_SPANS
+        return
+    try:
+        yield SpanWriter(provider)
+    finally:
+        _shut_down(provider)
+
+
+def _provider(settings: OtlpSettings, make_exporter: Callable[[OtlpSettings], SpanExporter]) -> TracerProvider | None:
+    try:
+        return make_provider(settings, make_exporter(settings))
+    except ImportError:
+        why = "the extra otlp is not installed: pip install 'descheduler[otlp]'"
+    except (OSError, ValueError) as error:
+        why = str(error)
+    _logger.warning("Traces are not exported", extra=fields(endpoint=settings.endpoint, reason=why))
+    return None
+
+
+def make_provider(settings: OtlpSettings, exporter: SpanExporter) -> TracerProvider:
+    """What makes spans and hands them to `exporter` from a thread of its own. Raises ImportError without the extra."""
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
+
+    attributes = {"service.name": settings.service_name}
+    if settings.service_namespace:
+        attributes["service.namespace"] = settings.service_namespace
+    provider = TracerProvider(
+        resource=Resource.create(attributes),
+        sampler=TraceIdRatioBased(settings.sample_ratio),
+        shutdown_on_exit=False,  # it would wait for a collector that is not there
+    )
+    provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=_MAX_QUEUED_SPANS))
+    return provider
+
+
+def _otlp_exporter(settings: OtlpSettings) -> SpanExporter:
+    from grpc import ssl_channel_credentials
+    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+
+    if settings.ca_file is None:
+        return OTLPSpanExporter(endpoint=settings.endpoint, insecure=True, timeout=_FLUSH_SECONDS)
+    credentials = ssl_channel_credentials(settings.ca_file.read_bytes())
+    return OTLPSpanExporter(endpoint=settings.endpoint, credentials=credentials, timeout=_FLUSH_SECONDS)
+
+
+def _shut_down(provider: TracerProvider) -> None:
+    """On a thread that may be left behind: the exporter can hang longer than it was told to wait."""
+    closing = threading.Thread(target=provider.shutdown, name="traces", daemon=True)
+    closing.start()
+    closing.join(_FLUSH_SECONDS)
+    if closing.is_alive():
+        _logger.warning("Traces may be incomplete", extra=fields(reason=f"not sent within {_FLUSH_SECONDS:g} s"))
+
+
+class SpanWriter:
+    """Makes spans with a provider."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._tracer = provider.get_tracer(_TRACER)
+
+    @contextmanager
+    def span(self, name: str, attributes: Mapping[str, str]) -> Iterator[None]:
+        """A context that is a span; an exception that passes through is noted on it."""
+        with self._tracer.start_as_current_span(name, attributes=dict(attributes)):
+            yield
+
+    def record(self, outcome: Outcome) -> None:
+        """A span `EvictPod` when the outcome is known; none for an eviction that was never asked for."""
+        from opentelemetry.trace import Status, StatusCode
+
+        kind, pod = str(outcome.kind.value), outcome.eviction
+        if kind == "not-attempted":
+            return
+        attributes = {
+            "podName": pod.name,
+            "podNamespace": pod.namespace,
+            "reason": pod.reason,
+            "operation": "evict",
+        }
+        with self._tracer.start_as_current_span("EvictPod", attributes=attributes) as span:
+            if kind not in ("evicted", "background"):
+                span.add_event("Eviction Failed", {"node": pod.node, "err": outcome.message})
+                span.set_status(Status(StatusCode.ERROR, outcome.message))

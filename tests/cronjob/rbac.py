@@ -1,0 +1,84 @@
+"""Rights as single grants: what roles allow, what the program is known to do, and what a request asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+from descheduler.cluster.kinds import KINDS
+from descheduler.policy.types import Policy
+from tests.cronjob.manifests import Manifest
+from tests.integration.fake_api import Request
+
+__all__ = ["EVICT", "LIST_ALL", "Grant", "grants_of", "lease_grants", "list_grants", "requested", "token_grants"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Grant:
+    """One verb on one resource; `name` is that of the only object it holds for, "" for every one."""
+
+    verb: str
+    group: str
+    resource: str
+    name: str = ""
+
+
+def list_grants(kinds: Iterable[str]) -> set[Grant]:
+    """What listing these kinds, names of `KINDS`, takes."""
+    return {Grant("list", KINDS[name].group, KINDS[name].path.rpartition("/")[2]) for name in kinds}
+
+
+LIST_ALL = list_grants(KINDS)
+"""What reading for any policy takes."""
+
+EVICT = {
+    Grant("create", "", "pods/eviction"),
+    Grant("get", "", "pods"),
+    Grant("create", "events.k8s.io", "events"),
+}
+"""What carrying evictions out takes."""
+
+
+def lease_grants(name: str) -> set[Grant]:
+    """What holding the Lease of this name takes."""
+    return {Grant("create", "coordination.k8s.io", "leases")} | {
+        Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")
+    }
+
+
+def token_grants(policy: Policy) -> set[Grant]:
+    """What reading the tokens for Prometheus that the policy names takes."""
+    secrets = [provider.auth_token for provider in policy.metrics_providers if provider.auth_token is not None]
+    return {Grant("get", "", "secrets", secret.name) for secret in secrets}
+
+
+def grants_of(roles: Iterable[Manifest]) -> set[Grant]:
+    """What these roles allow together, with wildcards as they stand."""
+    found: set[Grant] = set()
+    for rule in (rule for role in roles for rule in role["rules"]):
+        names = rule.get("resourceNames") or [""]
+        found |= {Grant(*parts) for parts in product(rule["verbs"], rule["apiGroups"], rule["resources"], names)}
+    return found
+
+
+def requested(request: Request) -> Grant | None:
+    """The grant that a request takes; None for discovery, which every account may do, and for other servers."""
+    match request.path.strip("/").split("/"):
+        case ["version"] | ["api" | "apis"] | ["api", "v1"] | ["apis", _, _] | ["api", "v1", "query"]:
+            return None
+        case ["api", _, *rest]:
+            return _on_resource(request.method, "", rest)
+        case ["apis", group, _, *rest]:
+            return _on_resource(request.method, group, rest)
+    raise AssertionError(f"a path of no API: {request.path}")
+
+
+def _on_resource(method: str, group: str, rest: list[str]) -> Grant:
+    if rest[0] == "namespaces" and len(rest) > 2:
+        rest = rest[2:]
+    resource, name, subresource = (*rest, "", "")[:3]
+    verb = {"GET": "get" if name else "list", "POST": "create", "PUT": "update"}[method]
+    # A right to read one Secret is bound to its name; pods have names that nobody knows beforehand.
+    bound_name = name if resource in {"secrets", "leases"} and verb != "create" else ""
+    return Grant(verb, group, f"{resource}/{subresource}" if subresource else resource, bound_name)

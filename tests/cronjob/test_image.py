@@ -1,0 +1,95 @@
+"""The image: who runs in it, what starts, and that everything in it is pinned."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.cronjob.manifests import CRONJOB, REPOSITORY
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The Dockerfile's instructions with their arguments, continued lines joined."""
+    lines = [line for line in (CRONJOB / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(lines)).splitlines()
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in joined if line)]
+
+
+def last_stage() -> dict[str, str]:
+    """Instruction → its last argument in the stage that becomes the image."""
+    found: dict[str, str] = {}
+    for word, rest in instructions():
+        found = {word: rest} if word == "FROM" else found | {word: rest}
+    return found
+
+
+def locked(name: str) -> dict[str, str]:
+    """Package → version in a lock."""
+    return dict(re.findall(r"^(\S+)==(\S+) \\$", (CRONJOB / name).read_text(), re.MULTILINE))
+
+
+def test_image_is_built_in_one_stage_and_runs_in_another() -> None:
+    bases = [rest for word, rest in instructions() if word == "FROM"]
+
+    assert bases == ["${PYTHON_IMAGE} AS builder", "${PYTHON_IMAGE}"]
+
+
+def test_base_image_is_a_slim_python_named_by_tag() -> None:
+    argument = dict(instructions()[:1])["ARG"]
+
+    assert re.fullmatch(r"PYTHON_IMAGE=python:3\.\d+[\w.-]*-slim[\w.-]*", argument)
+
+
+def test_program_runs_as_nobody_without_a_shell() -> None:
+    stage = last_stage()
+
+    assert stage["USER"] == "65532:65532"
+    assert json.loads(stage["ENTRYPOINT"]) == ["/bin/descheduler"]
+    assert json.loads(stage["CMD"]) == ["--help"]
+
+
+def test_build_context_holds_what_is_copied() -> None:
+    ignored = (CRONJOB / "Dockerfile.dockerignore").read_text().splitlines()
+    copied = [
+        source
+        for word, rest in instructions()
+        if word == "COPY" and not rest.startswith("--from")
+        for source in rest.split()[:-1]
+    ]
+
+    assert [source for source in copied if not (REPOSITORY / source).exists()] == []
+    assert sorted(f"!{source}" for source in copied) == sorted(line for line in ignored if line.startswith("!"))
+
+
+@pytest.mark.parametrize(
+    ("lock", "section", "key"),
+    [
+        pytest.param("requirements.txt", "project", "dependencies", id="what the program needs"),
+        pytest.param("requirements-build.txt", "build-system", "requires", id="what building it needs"),
+    ],
+)
+def test_lock_holds_a_fitting_version_of(lock: str, section: str, key: str) -> None:
+    wanted = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())[section][key]
+    versions = locked(lock)
+
+    unmet = [
+        text
+        for text in wanted
+        if not (need := Requirement(text)).specifier.contains(versions.get(canonicalize_name(need.name), "0"))
+    ]
+
+    assert unmet == []
+
+
+@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-build.txt"])
+def test_every_package_of_a_lock_has_a_hash(lock: str) -> None:
+    entries = re.split(r"\n(?=\S)", (CRONJOB / lock).read_text())
+
+    without = [entry for entry in entries if not entry.startswith("#") and "--hash=sha256:" not in entry]
+
+    assert without == []

@@ -1,0 +1,140 @@
+"""What kustomize makes of the base and the overlays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from descheduler.policy.load import load_policy
+from descheduler.strategies.registry import REGISTRY
+from tests.cronjob.manifests import BASE, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
+from tests.cronjob.rbac import EVICT, LIST_ALL, grants_of, lease_grants
+from tests.cronjob.rendering import Kustomize
+from tests.cronjob.workloads import deadline_problems, flags, pod_security_problems
+
+pytestmark = pytest.mark.render
+
+PLAIN = list(base_documents())
+FOLDERS = sorted(file.parent for file in CRONJOB.rglob("kustomization.yaml"))
+
+
+def place(folder: Path) -> str:
+    """Names a folder in a test's id."""
+    return str(folder.relative_to(CRONJOB))
+
+
+def workload_of(manifests: list[Manifest]) -> Manifest:
+    """The CronJob or Job."""
+    (found,) = (manifest for manifest in manifests if manifest["kind"] in {"CronJob", "Job"})
+    return found
+
+
+def cluster_grants(manifests: list[Manifest]) -> object:
+    """What the ClusterRoles allow together."""
+    return grants_of(named(manifests, "ClusterRole").values())
+
+
+def identities(manifests: list[Manifest]) -> set[tuple[str, str, str]]:
+    """What tells the objects of a cluster apart."""
+    return {(m["kind"], m["metadata"].get("namespace", ""), m["metadata"]["name"]) for m in manifests}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=place)
+def test_pod_meets_the_restricted_profile_and_its_times_nest(kustomize: Kustomize, folder: Path) -> None:
+    workload = workload_of(kustomize.build(folder))
+
+    assert pod_security_problems(workload) == []
+    assert deadline_problems(workload) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=place)
+def test_all_names_refer_to_objects_that_are_rendered(kustomize: Kustomize, folder: Path) -> None:
+    manifests = kustomize.build(folder)
+    there = identities(manifests)
+
+    spec = pod_spec(workload_of(manifests))
+    wanted = {("ServiceAccount", "kube-system", spec["serviceAccountName"])}
+    wanted |= {("ConfigMap", "kube-system", volume["configMap"]["name"]) for volume in spec["volumes"]}
+    for kind, namespace in (("ClusterRole", ""), ("Role", "kube-system")):
+        for binding in named(manifests, f"{kind}Binding").values():
+            wanted.add((kind, namespace, binding["roleRef"]["name"]))
+            wanted |= {(subject["kind"], subject["namespace"], subject["name"]) for subject in binding["subjects"]}
+
+    assert wanted <= there
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=place)
+def test_mounted_policy_loads(kustomize: Kustomize, folder: Path) -> None:
+    data = only(kustomize.build(folder), "ConfigMap")["data"]
+
+    assert list(data) == ["policy.yaml"]
+    load_policy(data["policy.yaml"], REGISTRY)
+
+
+def test_base_changes_nothing_but_labels_namespace_and_the_policy(kustomize: Kustomize) -> None:
+    rendered = kustomize.build(BASE)
+
+    assert identities(rendered) == {
+        *((kind, "" if kind.startswith("Cluster") else "kube-system", name) for kind, _, name in identities(PLAIN)),
+        ("ConfigMap", "kube-system", "descheduler-policy"),
+    }
+    assert cluster_grants(rendered) == LIST_ALL | EVICT
+    assert pod_spec(only(rendered, "CronJob")) == pod_spec(only(PLAIN, "CronJob"))
+
+
+def test_dry_run_differs_in_its_flag_and_has_no_right_to_evict(kustomize: Kustomize) -> None:
+    base, dry = kustomize.build(BASE), kustomize.build(OVERLAYS / "dry-run")
+
+    assert flags(only(dry, "CronJob")) == flags(only(base, "CronJob")) | {"dry_run": True}
+    assert cluster_grants(dry) == LIST_ALL
+    assert identities(base) - identities(dry) == {
+        ("ClusterRole", "", "descheduler-evict"),
+        ("ClusterRoleBinding", "", "descheduler-evict"),
+        ("Role", "kube-system", "descheduler-lease"),
+        ("RoleBinding", "kube-system", "descheduler-lease"),
+    }
+    assert identities(dry) <= identities(base)
+
+
+def test_job_takes_the_place_of_the_cronjob(kustomize: Kustomize) -> None:
+    base, job = kustomize.build(BASE), kustomize.build(OVERLAYS / "job")
+
+    assert identities(base) ^ identities(job) == {
+        ("CronJob", "kube-system", "descheduler"),
+        ("Job", "kube-system", "descheduler"),
+    }
+    template = only(base, "CronJob")["spec"]["jobTemplate"]["spec"]
+    assert only(job, "Job")["spec"] == template | {"ttlSecondsAfterFinished": 3600}
+
+
+def test_gpu_profile_stands_next_to_the_base(kustomize: Kustomize) -> None:
+    base, gpu = kustomize.build(BASE), kustomize.build(OVERLAYS / "gpu")
+
+    assert not identities(base) & identities(gpu)
+    assert grants_of(named(gpu, "Role").values()) == lease_grants("descheduler-gpu")
+    assert flags(only(gpu, "CronJob"))["lease_name"] == "descheduler-gpu"
+    assert cluster_grants(gpu) == cluster_grants(base)
+    assert only(gpu, "ConfigMap")["data"]["policy.yaml"] == (OVERLAYS / "gpu" / "policy.yaml").read_text()
+
+
+def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_path: Path) -> None:
+    """As a user would write it: an overlay of the base elsewhere, with an image of a private registry."""
+    (tmp_path / "cronjob").symlink_to(CRONJOB)
+    overlay = tmp_path / "mine"
+    overlay.mkdir()
+    (overlay / "kustomization.yaml").write_text(
+        "resources: [../cronjob/base]\n"
+        "namespace: elsewhere\n"
+        "images: [{name: descheduler, newName: registry.example/descheduler, newTag: v9}]\n"
+    )
+
+    manifests = kustomize.build(overlay)
+
+    assert {namespace for _, namespace, _ in identities(manifests)} == {"", "elsewhere"}
+    bindings = [*named(manifests, "ClusterRoleBinding").values(), *named(manifests, "RoleBinding").values()]
+    assert [binding["subjects"][0]["namespace"] for binding in bindings] == ["elsewhere"] * 3
+    cronjob = only(manifests, "CronJob")
+    assert pod_spec(cronjob)["containers"][0]["image"] == "registry.example/descheduler:v9"
+    assert flags(cronjob)["deadline"] == timedelta(minutes=5)

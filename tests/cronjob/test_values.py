@@ -1,0 +1,182 @@
+"""The chart's values: the defaults of kubernetes-sigs/descheduler's chart, and what the schema takes and refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from descheduler.policy.load import load_policy
+from descheduler.strategies.registry import REGISTRY
+from tests.cronjob.manifests import CHART, Manifest, documents
+
+ENABLED = {
+    "balance": ["RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"],
+    "deschedule": [
+        "RemovePodsHavingTooManyRestarts",
+        "RemovePodsViolatingNodeTaints",
+        "RemovePodsViolatingNodeAffinity",
+        "RemovePodsViolatingInterPodAntiAffinity",
+    ],
+}
+ARGS = {
+    "DefaultEvictor": {
+        "podProtections": {"defaultDisabled": ["PodsWithLocalStorage"], "extraEnabled": ["PodsWithPVC"]}
+    },
+    "RemoveDuplicates": None,
+    "RemovePodsHavingTooManyRestarts": {"podRestartThreshold": 100, "includingInitContainers": True},
+    "RemovePodsViolatingNodeAffinity": {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]},
+    "RemovePodsViolatingNodeTaints": None,
+    "RemovePodsViolatingInterPodAntiAffinity": None,
+    "RemovePodsViolatingTopologySpreadConstraint": None,
+    "LowNodeUtilization": {
+        "thresholds": {"cpu": 20, "memory": 20, "pods": 20},
+        "targetThresholds": {"cpu": 50, "memory": 50, "pods": 50},
+    },
+}
+"""Plugin → args in kubernetes-sigs/descheduler 0.36 `charts/descheduler/values.yaml`."""
+
+DEFAULTS_AS_UPSTREAM = {
+    "kind": "CronJob",
+    "imagePullSecrets": [],
+    "nameOverride": "",
+    "fullnameOverride": "",
+    "namespaceOverride": "",
+    "commonLabels": {},
+    "cronJobApiVersion": "batch/v1",
+    "schedule": "*/2 * * * *",
+    "suspend": False,
+    "command": ["/bin/descheduler"],
+    "cmdOptions": {"v": 3},
+    "deschedulerPolicyAPIVersion": "descheduler/v1alpha2",
+    "priorityClassName": "system-cluster-critical",
+    "nodeSelector": {},
+    "affinity": {},
+    "topologySpreadConstraints": [],
+    "tolerations": [],
+    "rbac": {"create": True},
+    "automountServiceAccountToken": True,
+    "cronJobAnnotations": {},
+    "cronJobLabels": {},
+    "jobAnnotations": {},
+    "jobLabels": {},
+    "podAnnotations": {},
+    "podLabels": {},
+    "dnsConfig": {},
+    "initContainers": [],
+}
+
+
+def values() -> Manifest:
+    """The chart's own values."""
+    (found,) = documents((CHART / "values.yaml").read_text())
+    return found
+
+
+def problems(changes: str) -> list[str]:
+    """What the schema says of the chart's values with `changes`, top-level keys in YAML."""
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    validator = jsonschema.Draft7Validator(schema)
+    changed: dict[str, Any] = values() | (yaml.safe_load(changes) or {})
+    return [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator.iter_errors(changed)]
+
+
+def test_schema_is_a_schema_that_takes_the_defaults() -> None:
+    jsonschema.Draft7Validator.check_schema(json.loads((CHART / "values.schema.json").read_text()))
+
+    assert problems("") == []
+
+
+def test_every_default_has_a_place_in_the_schema() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+
+    assert set(values()) <= set(schema["properties"])
+
+
+def test_defaults_are_those_of_the_upstream_chart() -> None:
+    found = values()
+
+    assert {key: found[key] for key in DEFAULTS_AS_UPSTREAM} == DEFAULTS_AS_UPSTREAM
+
+
+def test_default_policy_is_that_of_the_upstream_chart() -> None:
+    (profile,) = values()["deschedulerPolicy"]["profiles"]
+
+    assert profile["name"] == "default"
+    assert {config["name"]: config.get("args") for config in profile["pluginConfig"]} == ARGS
+    assert {point: plugins["enabled"] for point, plugins in profile["plugins"].items()} == ENABLED
+
+
+def test_default_policy_loads_without_a_warning() -> None:
+    found = values()
+    document = {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"]}
+
+    policy = load_policy(document | found["deschedulerPolicy"], REGISTRY)
+
+    assert policy.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param("deschedulingInterval: 5m\nreplicas: 2", id="the interval and replicas of a Deployment"),
+        pytest.param(
+            "leaderElection: {enabled: true, resourceNamescape: x}", id="leader election, misspelt key and all"
+        ),
+        pytest.param("service: {enabled: true}\nserviceMonitor: {enabled: true}", id="what scrapes a Deployment"),
+        pytest.param("livenessProbe: {failureThreshold: 3}\nports: [{containerPort: 10258}]", id="probe and ports"),
+        pytest.param("podDisruptionBudget: {enabled: true}\ndeploymentAnnotations: {a: b}", id="budget, annotations"),
+        pytest.param("global: {a: b}", id="what a chart above hands to all its parts"),
+        pytest.param("cmdOptions: {dry-run: null, v: 3, logging-format: json, x: true}", id="flags of every type"),
+        pytest.param("cmdOptions: {deadline: 1h2m3.5s}", id="a deadline"),
+        pytest.param("schedule: '@hourly'", id="a schedule by name"),
+        pytest.param("activeDeadlineSeconds: null\ntimeZone: Etc/UTC", id="no limit, a time zone"),
+        pytest.param("resources: {limits: {cpu: 1}}", id="a quantity as a number"),
+        pytest.param("securityContext: {}\npodSecurityContext: {fsGroup: 1}", id="another security context"),
+    ],
+)
+def test_schema_takes(changes: str) -> None:
+    assert problems(changes) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        pytest.param("kind: Deployment", "kind: 'Deployment' is not one of ['CronJob']", id="a Deployment"),
+        pytest.param(
+            "shedule: '*/5 * * * *'",
+            ": Additional properties are not allowed ('shedule' was unexpected)",
+            id="a misspelt key",
+        ),
+        pytest.param("schedule: often", "schedule: 'often' does not match", id="a schedule that is none"),
+        pytest.param("startingDeadlineSeconds: 5", "startingDeadlineSeconds: 5 is less than", id="no time to start"),
+        pytest.param(
+            "activeDeadlineSeconds: '600'", "activeDeadlineSeconds: '600' is not of type", id="text for seconds"
+        ),
+        pytest.param("suspend: 'false'", "suspend: 'false' is not of type", id="text for a yes or no"),
+        pytest.param(
+            "image: {pullPolicy: Sometimes}", "image.pullPolicy: 'Sometimes' is not one of", id="a pull policy"
+        ),
+        pytest.param("image: {repo: x}", "image: Additional properties", id="a misspelt key of the image"),
+        pytest.param(
+            "cmdOptions: {deadline: 5}", "cmdOptions.deadline: 5 is not of type", id="a deadline without unit"
+        ),
+        pytest.param("cmdOptions: {a b: c}", "cmdOptions: 'a b' does not match", id="a flag with a blank"),
+        pytest.param("cmdOptions: {v: [1]}", "cmdOptions.v: [1] is not of type", id="a list for a flag"),
+        pytest.param("podLabels: {a: 1}", "podLabels.a: 1 is not of type", id="a label that is a number"),
+        pytest.param(
+            "deschedulerPolicyAPIVersion: descheduler/v1alpha1", "deschedulerPolicyAPIVersion: ", id="v1alpha1"
+        ),
+        pytest.param(
+            "deschedulerPolicy: {kind: DeschedulerPolicy}", "deschedulerPolicy: 'kind'", id="a whole document"
+        ),
+        pytest.param("cronJobApiVersion: batch/v1beta1", "cronJobApiVersion: ", id="an API that is gone"),
+    ],
+)
+def test_schema_refuses(changes: str, message: str) -> None:
+    (found,) = problems(changes)
+
+    assert found.startswith(message)

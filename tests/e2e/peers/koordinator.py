@@ -1,0 +1,168 @@
+"""koord-scheduler and koord-descheduler, started on a control plane."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.commands import answers
+from tests.e2e.control_plane import ControlPlane
+from tests.e2e.kube_api import Object
+from tests.e2e.peers.definitions import install
+from tests.e2e.processes import Component, free_port
+
+SCHEDULER = "koord-scheduler"
+DESCHEDULER = "koord-descheduler"
+SYSTEM_NAMESPACE = "koordinator-system"
+
+# The plugins of Koordinator 1.8's own manifest, with one addition: Reservation comes first under reserve as well, or
+# no Reservation is ever consumed.
+_ENABLED: Mapping[str, Sequence[str]] = {
+    "preEnqueue": ("Coscheduling",),
+    "queueSort": ("PrioritySort",),
+    "preFilter": ("SchedulingHint", "Reservation", "NodeNUMAResource", "DeviceShare", "Coscheduling", "ElasticQuota"),
+    "filter": ("LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Reservation"),
+    "postFilter": ("Reservation", "Coscheduling", "ElasticQuota", "DefaultPreemption"),
+    "preScore": ("Reservation", "Coscheduling"),
+    "score": ("LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling"),
+    "reserve": (
+        "Reservation",
+        "LoadAwareScheduling",
+        "NodeNUMAResource",
+        "DeviceShare",
+        "Coscheduling",
+        "ElasticQuota",
+    ),
+    "permit": ("Coscheduling",),
+    "preBind": ("NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling", "DefaultPreBind"),
+    "bind": ("Reservation", "DefaultBinder"),
+    "postBind": ("Coscheduling",),
+}
+_REPLACED = ("queueSort", "postFilter", "bind")
+_RESERVATION_WEIGHT = 5000
+
+
+def install_koordinator(plane: ControlPlane) -> None:
+    """Koordinator's definitions and system namespace."""
+    install(plane, "koordinator", system_namespace=SYSTEM_NAMESPACE)
+
+
+def start_scheduler(plane: ControlPlane) -> Component:
+    """Starts koord-scheduler; it binds pods whose `schedulerName` is `SCHEDULER`.
+
+    Version 1.8.0 crashes when Reservations are deleted while pods are in flight, so it is started again when it ends.
+    """
+    port, second_port = free_port(), free_port()
+    config = _write(plane.folder / "koord-scheduler.json", _scheduler_configuration(plane.kubeconfig))
+    command = [
+        str(plane.binaries[SCHEDULER]),
+        f"--config={config}",
+        f"--authentication-kubeconfig={plane.kubeconfig}",
+        f"--authorization-kubeconfig={plane.kubeconfig}",
+        "--authentication-skip-lookup=true",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        "--address=127.0.0.1",
+        f"--port={second_port}",
+    ]
+    is_ready = answers(f"https://127.0.0.1:{port}/healthz")
+    return plane.add(Component(SCHEDULER, command, plane.folder, is_ready=is_ready, restarts=True))
+
+
+def start_descheduler(plane: ControlPlane, configuration: Mapping[str, Any] | None = None) -> Component:
+    """Starts koord-descheduler with a DeschedulerConfiguration, of which connection and election are filled in.
+
+    Without one it runs no strategy and only carries out PodMigrationJobs.
+    """
+    port = free_port()
+    whole = {**(configuration or migration_only()), **_local(plane.kubeconfig)}
+    config = _write(plane.folder / "koord-descheduler.json", whole)
+    command = [
+        str(plane.binaries[DESCHEDULER]),
+        f"--config={config}",
+        "--secure-port=0",
+        "--address=127.0.0.1",
+        f"--port={port}",
+    ]
+    is_ready = answers(f"http://127.0.0.1:{port}/healthz")
+    return plane.add(Component(DESCHEDULER, command, plane.folder, is_ready=is_ready))
+
+
+def migration_only() -> Object:
+    """A DeschedulerConfiguration with the MigrationController and no strategy."""
+    return {
+        "apiVersion": "descheduler/v1alpha2",
+        "kind": "DeschedulerConfiguration",
+        "deschedulingInterval": "1s",
+        "profiles": [
+            {
+                "name": DESCHEDULER,
+                "plugins": {
+                    "deschedule": {"disabled": [{"name": "*"}]},
+                    "evict": {"disabled": [{"name": "*"}], "enabled": [{"name": "MigrationController"}]},
+                },
+                "pluginConfig": [
+                    {
+                        "name": "MigrationController",
+                        "args": {
+                            "apiVersion": "descheduler/v1alpha2",
+                            "kind": "MigrationControllerArgs",
+                            "evictionPolicy": "Eviction",
+                        },
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def migration_job(name: str, pod: Object, *, mode: str = "ReservationFirst") -> Object:
+    """A PodMigrationJob for one pod."""
+    reference = {key: pod["metadata"][key] for key in ("namespace", "name", "uid")}
+    return {
+        "apiVersion": "scheduling.koordinator.sh/v1alpha1",
+        "kind": "PodMigrationJob",
+        "metadata": {"name": name},
+        "spec": {"mode": mode, "ttl": "2m", "podRef": reference},
+    }
+
+
+def _scheduler_configuration(kubeconfig: Path) -> Object:
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        **_local(kubeconfig),
+        "profiles": [
+            {
+                "schedulerName": SCHEDULER,
+                "plugins": {point: _plugin_set(point, names) for point, names in _ENABLED.items()},
+                "pluginConfig": [_elastic_quota_args()],
+            }
+        ],
+    }
+
+
+def _plugin_set(point: str, names: Sequence[str]) -> Object:
+    enabled: list[Object] = [{"name": name} for name in names]
+    if point == "score":
+        enabled = [{**each, "weight": _RESERVATION_WEIGHT if each["name"] == "Reservation" else 1} for each in enabled]
+    return {"enabled": enabled, **({"disabled": [{"name": "*"}]} if point in _REPLACED else {})}
+
+
+def _elastic_quota_args() -> Object:
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "ElasticQuotaArgs"}
+    return {"name": "ElasticQuota", "args": {**kind, "quotaGroupNamespace": SYSTEM_NAMESPACE}}
+
+
+def _local(kubeconfig: Path) -> Object:
+    return {
+        "clientConnection": {"kubeconfig": str(kubeconfig), "qps": 500, "burst": 1000},
+        "leaderElection": {"leaderElect": False},
+    }
+
+
+def _write(file: Path, document: Object) -> Path:
+    file.write_text(json.dumps(document, indent=2))
+    return file

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from descheduler.kube.client import KubeClient
+from descheduler.kube.errors import ApiError
+from descheduler.kube.lease import HeldLease, LeaseHeld, LeaseSettings, acquire, own_namespace
+from descheduler.kube.lease_store import LeaseSpec, micro_time
+from descheduler.kube.status import RawResponse
+from tests.integration.fake_api import FakeApi, Request
+from tests.integration.fake_leases import LEASES
+from tests.integration.faults import Drop, Truncate, failure
+from tests.migration.worlds import Clock
+
+NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
+LEASE = f"{LEASES}/repair"
+SETTINGS = LeaseSettings("kube-system", "repair", duration_seconds=60)
+
+
+def take(
+    client: KubeClient, *, me: str = "me", clock: Clock | None = None, settings: LeaseSettings = SETTINGS
+) -> HeldLease:
+    clock = clock or Clock()
+    return acquire(client, settings, retry=client.retry, identity=me, now=lambda: NOW, clock=clock.now)
+
+
+def held_by(holder: str, *, seconds_ago: float, **spec: object) -> dict[str, object]:
+    """A lease of 60 seconds that its holder renewed so long ago."""
+    renewed = micro_time(NOW - timedelta(seconds=seconds_ago))
+    usual = {"acquireTime": renewed, "leaseDurationSeconds": 60, "leaseTransitions": 4}
+    return {"holderIdentity": holder, "renewTime": renewed, **usual, **spec}
+
+
+def test_lease_that_is_not_there_is_created(fake_api: FakeApi, client: KubeClient) -> None:
+    take(client)
+
+    assert fake_api.leases.spec("repair") == {
+        "holderIdentity": "me",
+        "leaseDurationSeconds": 60,
+        "acquireTime": "2026-06-30T12:00:00.000000Z",
+        "renewTime": "2026-06-30T12:00:00.000000Z",
+        "leaseTransitions": 0,
+    }
+
+
+@pytest.mark.parametrize("seconds_ago", [0, 59, 69, -30], ids=["now", "just in time", "clocks apart", "clock ahead"])
+def test_lease_of_a_live_run_is_respected(fake_api: FakeApi, client: KubeClient, seconds_ago: float) -> None:
+    fake_api.leases.put("repair", **held_by("other", seconds_ago=seconds_ago))
+
+    with pytest.raises(LeaseHeld, match="another run is under way: other holds lease kube-system/repair"):
+        take(client)
+
+    assert fake_api.leases.spec("repair")["holderIdentity"] == "other"
+    assert [request.method for request in fake_api.requests] == ["GET"]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(held_by("dead", seconds_ago=71), id="that died"),
+        pytest.param(held_by("dead", seconds_ago=12, leaseDurationSeconds=1), id="with a shorter lease of its own"),
+        pytest.param({"leaseDurationSeconds": 1, "leaseTransitions": 4}, id="that gave it back"),
+        pytest.param(held_by("", seconds_ago=1), id="that gave it back as older clients do"),
+        pytest.param({"holderIdentity": "x", "leaseTransitions": 4}, id="that never renewed"),
+        pytest.param(
+            {"holderIdentity": "x", "renewTime": "soon", "leaseTransitions": 4}, id="whose time is unreadable"
+        ),
+    ],
+)
+def test_lease_of_a_run_is_taken_over(fake_api: FakeApi, client: KubeClient, spec: dict[str, object]) -> None:
+    fake_api.leases.put("repair", **spec)
+
+    take(client)
+
+    taken = fake_api.leases.objects["kube-system", "repair"]
+    assert taken["metadata"]["labels"] == {"kept": "yes"}
+    assert taken["spec"]["holderIdentity"] == "me"
+    assert taken["spec"]["leaseTransitions"] == 5
+
+
+def test_only_one_of_two_runs_takes_a_dead_runs_lease(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.leases.put("repair", **held_by("dead", seconds_ago=100))
+
+    def overtake(request: Request) -> None:
+        if request.method == "PUT":
+            fake_api.leases.put("repair", **held_by("faster", seconds_ago=0))
+
+    fake_api.on_request = overtake
+
+    with pytest.raises(LeaseHeld, match="faster holds"):
+        take(client)
+
+
+def test_only_one_of_two_runs_creates_the_lease(fake_api: FakeApi, client: KubeClient) -> None:
+    def overtake(request: Request) -> None:
+        if request.method == "POST":
+            fake_api.leases.put("repair", **held_by("faster", seconds_ago=0))
+
+    fake_api.on_request = overtake
+
+    with pytest.raises(LeaseHeld, match="faster holds"):
+        take(client)
+
+
+def test_lease_that_keeps_changing_counts_as_held(fake_api: FakeApi, client: KubeClient) -> None:
+    def relabel(request: Request) -> None:
+        if request.method == "PUT":
+            fake_api.leases.put("repair", **held_by("dead", seconds_ago=100))
+
+    fake_api.on_request = relabel
+    fake_api.leases.put("repair", **held_by("dead", seconds_ago=100))
+
+    with pytest.raises(LeaseHeld, match="is being taken by other runs"):
+        take(client)
+
+
+def test_lease_whose_answer_was_lost_is_found_to_be_held(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.fail_next("POST", LEASES, Truncate())
+
+    take(client)
+
+    assert [request.method for request in fake_api.requests] == ["GET", "POST", "GET"]
+
+
+def test_missing_right_names_the_rule_to_add(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.fail_always("GET", LEASE, failure(403, "Forbidden", "leases is forbidden"))
+
+    with pytest.raises(ApiError) as raised:
+        take(client)
+
+    assert str(raised.value).splitlines() == [
+        "no right to get lease kube-system/repair, which keeps two runs apart; grant it with a Role in namespace "
+        "kube-system, or run with --no-lease:",
+        "- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}",
+        "- {apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [repair], verbs: [get, update]}",
+    ]
+
+
+def test_missing_namespace_is_named(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.fail_always("POST", LEASES, failure(404, "NotFound", 'namespaces "kube-system" not found'))
+
+    with pytest.raises(ApiError, match='namespaces "kube-system" not found; choose a namespace with --lease-namespace'):
+        take(client)
+
+
+def test_renewing_moves_only_the_renew_time(fake_api: FakeApi, client: KubeClient) -> None:
+    lease = take(client)
+    before = fake_api.leases.spec("repair") | {"renewTime": ""}
+
+    lease.renew()
+
+    assert lease.loss == ""
+    assert fake_api.leases.spec("repair") | {"renewTime": ""} == before
+    assert [request.method for request in fake_api.requests] == ["GET", "POST", "PUT"]
+
+
+def test_lease_that_somebody_labelled_is_still_held(fake_api: FakeApi, client: KubeClient) -> None:
+    lease = take(client)
+    fake_api.leases.put("repair", **fake_api.leases.spec("repair"))
+
+    lease.renew()
+
+    assert lease.loss == ""
+    assert fake_api.leases.objects["kube-system", "repair"]["metadata"]["labels"] == {"kept": "yes"}
+
+
+def test_renewal_whose_answer_was_lost_is_found_to_have_worked(fake_api: FakeApi, client: KubeClient) -> None:
+    lease = take(client, settings=LeaseSettings("kube-system", "repair", 60, renew_seconds=0.0))
+    fake_api.fail_next("PUT", LEASE, Truncate())
+
+    lease.renew()
+
+    assert lease.loss == ""
+    assert [request.method for request in fake_api.sent("PUT")] == ["PUT", "PUT", "PUT"]
+
+
+def test_lease_in_other_hands_is_lost_and_stops_the_run(fake_api: FakeApi, client: KubeClient) -> None:
+    stop = threading.Event()
+    lease = take(client).stopping(stop)
+    fake_api.leases.put("repair", **held_by("other", seconds_ago=0))
+
+    lease.renew()
+    lease.release()
+
+    assert lease.loss == "lease kube-system/repair was taken over by other"
+    assert stop.is_set()
+    assert fake_api.leases.spec("repair")["holderIdentity"] == "other"
+
+
+def test_deleted_lease_is_lost(fake_api: FakeApi, client: KubeClient) -> None:
+    lease = take(client)
+    fake_api.leases.objects.clear()
+
+    lease.renew()
+
+    assert lease.loss == "lease kube-system/repair was deleted"
+    assert fake_api.leases.objects == {}
+
+
+def test_right_that_is_withdrawn_loses_the_lease(fake_api: FakeApi, client: KubeClient) -> None:
+    lease = take(client)
+    fake_api.fail_next("PUT", LEASE, failure(403, "Forbidden", "no more"))
+
+    lease.renew()
+
+    assert lease.loss.startswith("lease kube-system/repair cannot be renewed: no right to update")
+
+
+def test_lease_that_cannot_be_renewed_in_time_is_lost(fake_api: FakeApi, client: KubeClient) -> None:
+    clock = Clock()
+    lease = take(client, clock=clock)
+    fake_api.fail_always("PUT", LEASE, Drop())
+    fake_api.on_request = lambda request: clock.sleep(40)
+
+    lease.renew()
+
+    assert lease.loss.startswith("lease kube-system/repair could not be renewed for 40 s: PUT")
+
+
+class _Hanging:
+    """An API that answers the creation of a lease, and then nothing until it is let go."""
+
+    host = "http://hanging"
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+
+    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
+        if method == "GET":
+            return RawResponse(404, "Not Found", {}, b"")
+        if method == "PUT":
+            self.let_go.wait(timeout=30)
+        return RawResponse(201, "Created", {}, body or b"")
+
+
+def test_server_that_hangs_costs_the_lease_and_not_the_run(client: KubeClient) -> None:
+    api = _Hanging()
+    clock = Clock()
+    lease = acquire(api, SETTINGS, retry=client.retry, identity="me", now=lambda: NOW, clock=clock.now)
+    clock.sleep(40)
+
+    lease.renew()
+    api.let_go.set()
+
+    assert lease.loss == "lease kube-system/repair could not be renewed for 40 s: no answer came"
+
+
+def test_lease_is_given_back_at_the_end(fake_api: FakeApi, client: KubeClient) -> None:
+    with take(client):
+        pass
+
+    spec = fake_api.leases.spec("repair")
+    assert "holderIdentity" not in spec
+    assert (spec["leaseDurationSeconds"], spec["leaseTransitions"]) == (1, 0)
+    take(client, me="next")
+    assert fake_api.leases.spec("repair")["holderIdentity"] == "next"
+
+
+def test_lease_that_cannot_be_given_back_fails_nothing(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.fail_always("PUT", LEASE, Drop())
+
+    with take(client) as lease:
+        pass
+
+    assert lease.loss == ""
+
+
+def test_renewal_is_due_after_a_third_and_lost_after_two() -> None:
+    assert (SETTINGS.period_seconds, SETTINGS.patience_seconds) == (20, 40)
+
+
+def test_lease_without_duration_is_refused() -> None:
+    with pytest.raises(ValueError, match="duration_seconds is 0, at least 1 is needed"):
+        LeaseSettings("kube-system", "repair", 0)
+
+
+def test_time_without_a_zone_is_utc() -> None:
+    spec = LeaseSpec("x", 10, renew_time="2026-06-30T12:00:00")
+
+    assert spec.expires_at == NOW + timedelta(seconds=10)
+
+
+def test_own_namespace_is_that_of_the_pod_else_kube_system(tmp_path: Path) -> None:
+    file = tmp_path / "namespace"
+    file.write_text("tools\n")
+
+    assert own_namespace(file) == "tools"
+    assert own_namespace(tmp_path / "none") == "kube-system"

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from descheduler.kube.lease import LeaseSettings
+from descheduler.migration.lease_settings import LeaseOptions, lease_settings
+from descheduler.policy.load import load_policy
+from descheduler.policy.types import Policy
+from descheduler.strategies.registry import REGISTRY
+from tests.policy.builders import koordinator, upstream
+
+
+def koordinator_policy(election: str = "") -> Policy:
+    section = f"leaderElection: {election}\n" if election else ""
+    return load_policy(koordinator(f"{section}profiles:\n- name: tidy\n"), REGISTRY)
+
+
+def settings(policy: Policy, options: LeaseOptions | None = None) -> LeaseSettings | None:
+    return lease_settings(policy, options or LeaseOptions(), find_namespace=lambda: "own")
+
+
+def test_lease_is_named_after_the_policy_in_the_namespace_of_the_pod() -> None:
+    policy = load_policy(upstream("profiles:\n- name: tidy\n"), REGISTRY)
+
+    assert settings(policy) == LeaseSettings("own", "descheduler-tidy", 60)
+
+
+def test_koordinators_defaults_leave_the_choice_to_this_program() -> None:
+    assert settings(koordinator_policy()) == LeaseSettings("own", "descheduler-tidy", 60)
+
+
+def test_settings_of_the_policy_are_honoured() -> None:
+    policy = koordinator_policy("{resourceName: mine, resourceNamespace: tools, leaseDuration: 20500ms}")
+
+    assert settings(policy) == LeaseSettings("tools", "mine", 21)
+
+
+def test_flags_have_the_last_word() -> None:
+    policy = koordinator_policy("{resourceName: mine, resourceNamespace: tools, leaseDuration: 20s}")
+
+    assert settings(policy, LeaseOptions("x", "y", 30)) == LeaseSettings("y", "x", 30)
+
+
+@pytest.mark.parametrize(
+    ("election", "is_wanted", "takes_one"),
+    [
+        pytest.param("{leaderElect: false}", None, False, id="the policy wants none"),
+        pytest.param("{leaderElect: false}", True, True, id="the flag wants one all the same"),
+        pytest.param("", False, False, id="the flag wants none"),
+        pytest.param("", None, True, id="nobody says"),
+    ],
+)
+def test_lease_is_taken_unless_it_is_not_wanted(election: str, is_wanted: bool | None, takes_one: bool) -> None:
+    found = settings(koordinator_policy(election), LeaseOptions(is_wanted=is_wanted))
+
+    assert (found is not None) is takes_one
