@@ -7,7 +7,7 @@ POLICY ?= config/policy.yaml
 DUMP ?= config/samples/openb.jsonl.gz
 NOW ?= 2026-01-15T12:00:00Z
 
-.PHONY: help setup run test lint format schema bench clean
+.PHONY: help setup run test e2e e2e-peers lint format schema bench clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -27,6 +27,14 @@ run: setup ## Show what the sample policy would evict in the sample cluster.
 
 test: setup ## Run all tests.
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+e2e: setup ## Run the tests on a real control plane, which Go builds once.
+	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m pytest tests/e2e -m e2e $(PYTEST_ARGS)
+
+e2e-peers: setup ## The same with Koordinator, Volcano and the upstream descheduler.
+	$(BIN)/python -m tests.e2e.binaries --peers
+	$(BIN)/python -m pytest tests/e2e -m e2e_peers $(PYTEST_ARGS)
 
 lint: setup ## Check style, types and the import contract.
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -232,34 +233,36 @@ def _read_and_carry_out(
     from descheduler.cluster.live import read_live
     from descheduler.kube.discovery import discover
 
-    client, observer, gates = carrier.client, carrier.observer, options.feature_gates
+    client, observer = carrier.client, carrier.observer
     facts = discover(client)
     needs = needed_kinds(policy, registry)
     with observer.snapshot():
         snapshot = read_live(
-            client, needed=needs, skip_broken=options.skip_broken, keep_conditions=POD_CONDITIONS in needs
+            client,
+            needed=needs,
+            source=client.host,
+            skip_broken=options.skip_broken,
+            keep_conditions=POD_CONDITIONS in needs,
+            taken_at=now,
         )
         snapshot = _with_node_samples(snapshot, client, policy)
     observer.snapshot_read(snapshot)
 
-    def decide_with(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
-        return decide(
-            policy,
-            snapshot,
-            now=now,
-            answers=answers,
-            evicted=evicted,
-            feature_gates=gates,
-            registry=registry,
-            observer=observer,
-            scope=options.scope,
-        )
-
+    decide_now = partial(
+        decide,
+        policy,
+        snapshot,
+        now=now,
+        feature_gates=options.feature_gates,
+        registry=registry,
+        observer=observer,
+        scope=options.scope,
+    )
     if options.dry_run or is_dry(policy):
-        return RunResult(decide_with({}, frozenset()))
+        return RunResult(decide_now())
     settings = _executor_settings(policy, options, started)
     return carrier.carry_out(
-        decide_with,
+        lambda answers, evicted: decide_now(answers=answers, evicted=evicted),
         settings,
         stop,
         policy_version=facts.policy_version,

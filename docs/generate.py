@@ -10,7 +10,15 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from docs.generator import cli_page, conformance_page, outcomes_page, plan_page, plugins_page, reasons_page
+from docs.generator import (
+    cli_page,
+    conformance_page,
+    metrics_page,
+    outcomes_page,
+    plan_page,
+    plugins_page,
+    reasons_page,
+)
 
 __all__ = ["PAGES", "REFERENCE", "main"]
 
@@ -19,6 +27,7 @@ REFERENCE = Path(__file__).parent / "reference"
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page.make_page,
+    "metrics.md": metrics_page.make_page,
     "outcomes.md": outcomes_page.make_page,
     "plan.md": plan_page.make_page,
     "plugins.md": plugins_page.make_page,

@@ -1,0 +1,1 @@
+"""The command line: flags in, one document or message and an exit code out. Nothing is decided here."""

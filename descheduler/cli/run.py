@@ -216,8 +216,8 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
 
 
 def _show_plan(decisions: Decisions, flags: _Flags, record: RunRecord) -> ExitCode:
-    from descheduler.report.log_lines import log_plan
     from descheduler.report.plan import make_plan
+    from descheduler.telemetry.log_lines import log_plan
 
     plan = record.plan = make_plan(decisions)
     log_plan(plan)
@@ -226,9 +226,9 @@ def _show_plan(decisions: Decisions, flags: _Flags, record: RunRecord) -> ExitCo
 
 
 def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord) -> ExitCode:
-    from descheduler.report.log_lines import log_outcome
     from descheduler.report.outcome import make_outcome
     from descheduler.report.plan import make_plan
+    from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)
     outcome = record.outcome = make_outcome(plan, result.outcomes)

@@ -96,8 +96,8 @@ class _Reader:
             value = self._list(depth)
         else:
             value = self._object(depth)
-        if event.anchor:  # type: ignore[attr-defined]
-            self._anchors[event.anchor] = (value, 1 + self._num_values - before)  # type: ignore[attr-defined]
+        if isinstance(event, yaml.NodeEvent) and event.anchor:
+            self._anchors[event.anchor] = (value, 1 + self._num_values - before)
         return value
 
     def _alias(self, event: yaml.AliasEvent) -> Value:

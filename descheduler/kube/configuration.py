@@ -91,7 +91,7 @@ def _in_cluster() -> Configuration:
     configuration = Configuration()
     configuration.connection_pool_maxsize = _POOL_SIZE
     try:
-        load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+        load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]  # as the client is
     except (ConfigException, OSError) as error:
         raise KubeConfigError(f"service account cannot be used: {str(error).lower().rstrip('.')}") from error
     return configuration
@@ -104,7 +104,7 @@ def _from_files(chosen: ChosenContext) -> Configuration:
     configuration = Configuration()
     configuration.connection_pool_maxsize = _POOL_SIZE
     try:
-        load_kube_config(  # type: ignore[no-untyped-call]
+        load_kube_config(  # type: ignore[no-untyped-call]  # as the client is
             config_file=os.pathsep.join(str(file) for file in chosen.files),
             context=chosen.name,
             client_configuration=configuration,

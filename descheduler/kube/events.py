@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Literal, Protocol
 
@@ -57,7 +57,7 @@ class EventApi(Protocol):
 
 
 class _ObjectMeta(msgspec.Struct, rename="camel"):
-    generate_name: str
+    name: str
     namespace: str
 
 
@@ -148,7 +148,7 @@ class EventRecorder:
         return _Event(
             api_version="events.k8s.io/v1",
             kind="Event",
-            metadata=_ObjectMeta(f"{event.name[:_MAX_NAME_PREFIX]}.", event.namespace),
+            metadata=_ObjectMeta(_event_name(event.name, at), event.namespace),
             event_time=at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             type=event.type,
             reason=event.reason[:_MAX_REASON_BYTES],
@@ -158,6 +158,13 @@ class EventRecorder:
             reporting_controller=_CONTROLLER,
             reporting_instance=self._instance,
         )
+
+
+def _event_name(pod_name: str, at: datetime) -> str:
+    """Pod name and time in nanoseconds, as client-go names events: the API refuses to generate after a final dot."""
+    since_epoch = at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    nanoseconds = since_epoch // timedelta(microseconds=1) * 1000
+    return f"{pod_name[:_MAX_NAME_PREFIX].rstrip('-.')}.{nanoseconds:x}"
 
 
 def _cut(text: str, max_bytes: int) -> str:

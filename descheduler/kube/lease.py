@@ -217,12 +217,13 @@ class HeldLease:
         A Lease that could not be given back runs out by itself.
         """
         self._ended.set()
+        give_up_at = self._clock() + timeout_seconds
         if self._keeper.ident is not None:
             self._keeper.join(timeout_seconds)
         if not self._loss and not self._keeper.is_alive():
             released = self._calls.submit(self._release_once)
             with suppress(TimeoutError, KubeError):
-                released.result(timeout=timeout_seconds)
+                released.result(timeout=max(0.0, give_up_at - self._clock()))
         self._calls.close()
 
     def _keep(self) -> None:

@@ -11,7 +11,13 @@ from descheduler.policy.checks import Checks
 from descheduler.policy.decode import Decoder, Path
 from descheduler.policy.document import Node
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry, dotted
-from descheduler.policy.plugin_args import ArgsReader, is_koordinator_only, unknown_plugin, wrong_extension_point
+from descheduler.policy.plugin_args import (
+    ArgsReader,
+    PluginConfigSection,
+    is_koordinator_only,
+    unknown_plugin,
+    wrong_extension_point,
+)
 from descheduler.policy.plugin_sets import DEFAULT_PLUGINS, POINTS, PluginSetSection, PluginsSection, merge_plugin_set
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
 from descheduler.policy.problems import did_you_mean, shown
@@ -22,13 +28,6 @@ __all__ = ["ProfileSection", "read_profile"]
 
 _EVICTOR = "DefaultEvictor"
 _EVERYTHING = "*"
-
-
-class PluginConfigSection(Args, frozen=True):
-    """One entry of `pluginConfig`; `args` is its node, or None."""
-
-    name: str = ""
-    args: object = None
 
 
 class ProfileSection(Args, frozen=True):

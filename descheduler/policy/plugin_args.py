@@ -12,10 +12,12 @@ from descheduler.policy.decode import Decoder, Path, Strictness
 from descheduler.policy.document import Document, Node, find
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
 from descheduler.policy.problems import PolicyError, did_you_mean, shown
+from descheduler.policy.shared_args import Args
 from descheduler.policy.source import read_document
 
 __all__ = [
     "ArgsReader",
+    "PluginConfigSection",
     "is_koordinator_only",
     "load_args",
     "unknown_plugin",
@@ -24,6 +26,13 @@ __all__ = [
 
 # Koordinator's own plugins that have no counterpart here.
 _KOORDINATOR_ONLY = frozenset({"LowNodeLoad", "CustomPriority", "FragmentationAware", "ScaleDownBinPack"})
+
+
+class PluginConfigSection(Args, frozen=True):
+    """One entry of `pluginConfig`, in both kinds of document; `args` is its node, or None."""
+
+    name: str = ""
+    args: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from descheduler.policy.checks import Checks
 from descheduler.policy.decode import Path, Strictness
 from descheduler.policy.document import Node
 from descheduler.policy.plugin import ExtensionPoint, Registry, dotted
-from descheduler.policy.plugin_args import ArgsReader, unknown_plugin, wrong_extension_point
+from descheduler.policy.plugin_args import ArgsReader, PluginConfigSection, unknown_plugin, wrong_extension_point
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Compatibility, PluginConfig, Profile
@@ -49,13 +49,6 @@ class PluginsSection(Args, frozen=True):
     filter: PluginSetSection = PluginSetSection()
     preevictionfilter: PluginSetSection = PluginSetSection()
     pre_eviction_filter: object = None
-
-
-class PluginConfigSection(Args, frozen=True):
-    """One entry of `pluginConfig`; `args` is its node, or None."""
-
-    name: str = ""
-    args: object = None
 
 
 class ProfileSection(Args, frozen=True):

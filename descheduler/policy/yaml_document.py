@@ -7,7 +7,7 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import yaml
 
@@ -93,8 +93,8 @@ class _Builder:
             node = self._list(event, depth)
         else:
             node = self._object(event, depth)
-        if event.anchor:  # type: ignore[attr-defined]
-            self._anchors[event.anchor] = node  # type: ignore[attr-defined]
+        if isinstance(event, yaml.NodeEvent) and event.anchor:
+            self._anchors[event.anchor] = node
         return node
 
     def _alias(self, event: yaml.AliasEvent) -> Node:
@@ -119,7 +119,7 @@ class _Builder:
             if merges:
                 members.update(_merged(node, _mark(event)))
                 continue
-            key = None if isinstance(key_node.value, (tuple, dict)) else key_text(key_node.value)  # type: ignore[arg-type]
+            key = None if isinstance(key_node.value, (tuple, Mapping)) else key_text(key_node.value)
             if key is None:
                 raise DocumentError("is used as a key; keys are strings", _mark(event))
             if key in members:
@@ -150,9 +150,8 @@ def _merged(node: Node, mark: Mark) -> dict[str, Member]:
     """Members that a `<<` key brings in; of a list of objects the earlier ones win."""
     if isinstance(node.value, dict):
         return node.value
-    if isinstance(node.value, tuple) and all(isinstance(item.value, dict) for item in node.value):
-        members: dict[str, Member] = {}
-        for item in reversed(node.value):
-            members.update(item.value)  # type: ignore[arg-type]
-        return members
+    if isinstance(node.value, tuple):
+        objects = [item.value for item in node.value if isinstance(item.value, dict)]
+        if len(objects) == len(node.value):
+            return {key: member for members in reversed(objects) for key, member in members.items()}
     raise DocumentError("'<<' merges objects, or a list of objects", mark)

@@ -1,0 +1,1 @@
+"""The documents of a run, Plan and Outcome, and one writer a format."""

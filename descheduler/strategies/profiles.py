@@ -45,8 +45,8 @@ def run_profiles(
 ) -> tuple[PluginFailure, ...]:
     """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins; returns the failures.
 
-    Only pods in `scope` are let go. A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
-    profile, as koord-descheduler 1.8 has it.
+    Only pods in `scope` are let go. A failing plugin does not stop the others of its profile; under Koordinator's kind
+    it ends the round after its profile, as koord-descheduler 1.8 has it.
     """
     profiles = [
         _RunningProfile(policy, profile, registry, handle, evictor, nodes, observer, scope)

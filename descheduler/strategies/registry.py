@@ -25,10 +25,6 @@ _DESCHEDULE: frozenset[ExtensionPoint] = frozenset({"deschedule"})
 _BALANCE: frozenset[ExtensionPoint] = frozenset({"balance"})
 
 
-def _placeholder(args: object, handle: object) -> object:
-    raise NotImplementedError
-
-
 _SPECS: tuple[PluginSpec[Any], ...] = (
     PluginSpec(
         name="DefaultEvictor",

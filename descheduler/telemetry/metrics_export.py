@@ -14,7 +14,7 @@ from descheduler.telemetry.run_record import RunRecord
 __all__ = ["MetricsTarget", "export_metrics"]
 
 _logger = logging.getLogger(__name__)
-_PUSH_TIMEOUT_SECONDS = 10.0
+_PUSH_TIMEOUT_SECONDS = 5.0
 _LAST_SUCCESS_GROUP = {"group": "last_success"}
 """Pushing replaces a whole group, and a failed run must not remove when the last one succeeded."""
 

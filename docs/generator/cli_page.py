@@ -46,7 +46,9 @@ def _lines() -> Iterator[str]:
 
 
 def _section(command: click.Command) -> Iterator[str]:
-    ctx = click.Context(command, info_name=f"descheduler {command.name}")
+    # Click keeps the help option that the first context asks for, so it must be the one that the program has.
+    names = commands.context_settings["help_option_names"]
+    ctx = click.Context(command, info_name=f"descheduler {command.name}", help_option_names=names)
     yield f"## descheduler {command.name}"
     yield ""
     yield "```text"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from descheduler.cli.main import main
+from tests import process_logging
 from tests.builders import node_object, pod_object
 from tests.integration.fixtures import fake_api, kubeconfig
 from tests.report.worlds import pod_life_time_policy
@@ -43,14 +43,9 @@ def descheduler(capsys: pytest.CaptureFixture[str]) -> Descheduler:
 
 @pytest.fixture(autouse=True)
 def restored_logging() -> Iterator[None]:
-    """Commands set the process's logging up; tests must not hear of each other."""
-    root, own = logging.getLogger(), logging.getLogger("descheduler")
-    handlers, levels = root.handlers[:], (root.level, own.level)
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(levels[0])
-    own.setLevel(levels[1])
-    logging.captureWarnings(False)
+    """Leaves the process's logging as it was."""
+    with process_logging.restored():
+        yield
 
 
 @pytest.fixture

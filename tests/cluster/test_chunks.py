@@ -57,7 +57,7 @@ def test_thread_ends_when_the_reader_gives_up() -> None:
 
     next(chunks)
     threads = [thread for thread in threading.enumerate() if thread.name == "gunzip"]
-    chunks.close()  # type: ignore[attr-defined]
+    chunks.close()
     for thread in threads:
         thread.join(timeout=10)
 

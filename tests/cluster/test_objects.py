@@ -54,7 +54,7 @@ def test_aware_datetimes_count_as_times() -> None:
 )
 def test_what_is_no_object_is_named(item: object, sentence: str) -> None:
     with pytest.raises(SnapshotError) as caught:
-        snapshot_from_objects([item])  # type: ignore[list-item]
+        snapshot_from_objects([item])
 
     assert sentence in str(caught.value)
 

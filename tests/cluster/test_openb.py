@@ -27,7 +27,7 @@ def make_trace_pod(number: int, *, num_gpus: int = 1, gpu_milli: int = 460, **fa
         num_gpus=num_gpus,
         gpu_milli=gpu_milli,
         created_seconds=number,
-        **(defaults | facts),  # type: ignore[arg-type]
+        **(defaults | facts),
     )
 
 
@@ -42,10 +42,10 @@ def gpu_use(pods: list[dict[str, object]]) -> dict[tuple[str, int], int]:
     """Hundredths of each GPU, by node and index, that the annotations give away."""
     used: dict[tuple[str, int], int] = defaultdict(int)
     for pod in pods:
-        annotations = pod["metadata"].get("annotations", {})  # type: ignore[attr-defined, index]
+        annotations = pod["metadata"].get("annotations", {})
         allocated = json.loads(annotations.get("scheduling.koordinator.sh/device-allocated", '{"gpu":[]}'))
         for device in allocated["gpu"]:
-            used[pod["spec"]["nodeName"], device["minor"]] += int(device["resources"][CORE])  # type: ignore[index]
+            used[pod["spec"]["nodeName"], device["minor"]] += int(device["resources"][CORE])
     return used
 
 
@@ -66,8 +66,8 @@ def test_pod_without_room_waits_and_so_does_one_that_the_trace_left_pending() ->
 
     placed = items(NODES, pods, "Pod")
 
-    assert [pod["status"]["phase"] for pod in placed] == ["Pending", "Pending"]  # type: ignore[index]
-    assert all("nodeName" not in pod["spec"] for pod in placed)  # type: ignore[operator]
+    assert [pod["status"]["phase"] for pod in placed] == ["Pending", "Pending"]
+    assert all("nodeName" not in pod["spec"] for pod in placed)
 
 
 def test_pod_that_names_models_goes_to_one_of_them() -> None:
@@ -75,7 +75,7 @@ def test_pod_that_names_models_goes_to_one_of_them() -> None:
 
     placed = items(nodes, [make_trace_pod(n, models=("V100M16",)) for n in range(8)], "Pod")
 
-    assert {pod["spec"].get("nodeName", "v100") for pod in placed} == {"v100"}  # type: ignore[attr-defined]
+    assert {pod["spec"].get("nodeName", "v100") for pod in placed} == {"v100"}
 
 
 def test_same_seed_gives_the_same_bytes() -> None:
@@ -90,7 +90,7 @@ def test_same_seed_gives_the_same_bytes() -> None:
 def test_each_gpu_node_has_a_device_object() -> None:
     devices = items(NODES, [], "Device")
 
-    assert [device["metadata"]["name"] for device in devices] == [n.name for n in NODES if n.num_gpus]  # type: ignore[index]
+    assert [device["metadata"]["name"] for device in devices] == [n.name for n in NODES if n.num_gpus]
 
 
 def write_csv(folder: Path, name: str, text: str) -> Path:

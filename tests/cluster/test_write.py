@@ -180,7 +180,7 @@ def test_containers_lose_values_and_keep_names(kind: str, path: tuple[str, ...],
     redacted: object = redact(kind, obj)
 
     for name in path:
-        redacted = redacted[name]  # type: ignore[index]
+        redacted = redacted[name]
     assert redacted == {containers: [KEPT_CONTAINER], "nodeName": "a"}
     assert SECRET not in json.dumps(redacted)
 

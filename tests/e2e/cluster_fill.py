@@ -40,6 +40,12 @@ _FOLDERS = {
     "PersistentVolumeClaim": "persistentvolumeclaims",
     "PersistentVolume": "persistentvolumes",
     "StorageClass": "storageclasses",
+    "CSINode": "csinodes",
+    "CSIDriver": "csidrivers",
+    "CSIStorageCapacity": "csistoragecapacities",
+    "VolumeAttachment": "volumeattachments",
+    "RuntimeClass": "runtimeclasses",
+    "ReplicationController": "controllers",
     "ResourceQuota": "resourcequotas",
 }
 

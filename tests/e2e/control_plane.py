@@ -68,7 +68,7 @@ class ControlPlane:
         self.add(self._make("etcd"))
         if fill_etcd is not None:
             fill_etcd(self.etcd_url)
-        self.add(self._make("kube-apiserver"))
+        self.add(self._make("kube-apiserver"), _START_SECONDS)
         rest = [self._make(name) for name in self._parts if name not in STORE]
         for component in rest:
             self._components[component.name] = component
@@ -85,11 +85,11 @@ class ControlPlane:
             if name in self._components:
                 self._components[name].stop()
 
-    def add(self, component: Component) -> Component:
+    def add(self, component: Component, timeout_seconds: float = 60.0) -> Component:
         """Starts one more component, waits until it is ready, and stops it with the rest."""
         self._components[component.name] = component
         component.start()
-        component.wait_ready(_START_SECONDS)
+        component.wait_ready(timeout_seconds)
         return component
 
     def run_tool(self, program: str, *arguments: str, timeout_seconds: float = 120.0) -> CompletedProcess[str]:

@@ -161,7 +161,8 @@ def is_ready(pod: Object) -> bool:
 
 def condition(obj: Object, name: str) -> str | None:
     """The status of one condition: "True", "False", "Unknown", or None when it is absent."""
-    found = [c["status"] for c in obj.get("status", {}).get("conditions", []) if c["type"] == name]
+    conditions = obj.get("status", {}).get("conditions") or []  # a new definition has a null there
+    found = [each["status"] for each in conditions if each["type"] == name]
     return found[0] if found else None
 
 

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from tests.e2e.kube_api import Object
 
-__all__ = ["Program", "Report", "RunningProgram", "policy"]
+__all__ = ["Program", "Report", "RunningProgram", "koordinator_policy", "policy"]
 
 _RUN_SECONDS = 300.0
 
@@ -127,4 +127,19 @@ def policy(
             }
         ],
     }
+    return json.dumps(document)
+
+
+def koordinator_policy(plugin: str, controller: Object) -> str:
+    """A DeschedulerConfiguration that runs one plugin and evicts through MigrationController with these arguments."""
+    profile = {
+        "name": "e2e",
+        "pluginConfig": [{"name": plugin, "args": {}}, {"name": "MigrationController", "args": controller}],
+        "plugins": {
+            "deschedule": {"enabled": [{"name": plugin}]},
+            "evict": {"enabled": [{"name": "MigrationController"}]},
+            "filter": {"enabled": [{"name": "MigrationController"}]},
+        },
+    }
+    document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerConfiguration", "profiles": [profile]}
     return json.dumps(document)

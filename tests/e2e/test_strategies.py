@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, wait_until
-from tests.e2e.objects import (
-    BEHAVIOUR,
-    RUNS_FOR,
-    ZONE,
-    daemon_set,
-    deployment,
-    job,
-    node,
-    stateful_set,
-)
-from tests.e2e.program import Program, Report, policy
+from tests.e2e.objects import BEHAVIOUR, RUNS_FOR, ZONE, daemon_set, deployment, job, node, stateful_set
+from tests.e2e.program import Program, Report, koordinator_policy, policy
 
 STAYS = {RUNS_FOR: "1h"}
 """Keeps the pods of a job running."""
@@ -75,7 +65,7 @@ def test_pods_past_their_life_time_are_made_anew_by_all_four_controllers(cluster
     cluster.run(deployment("web", cluster.namespace, replicas=2))
     cluster.run(stateful_set("store", cluster.namespace, replicas=2))
     run_daemon_set(cluster, "agent", on=2)
-    run_job(cluster, "batch", pods=2)
+    run_job(cluster, "batch", pods=1)
 
     report = program.run(
         policy(
@@ -87,8 +77,8 @@ def test_pods_past_their_life_time_are_made_anew_by_all_four_controllers(cluster
     )
 
     assert report.exit_code == 0
-    assert report.evicted_apps() == {"web": 2, "store": 2, "agent": 2, "batch": 2}
-    assert nodes_of_replaced(cluster, report, web=2, store=2, agent=2, batch=2).total() == 8
+    assert report.evicted_apps() == {"web": 2, "store": 2, "agent": 2, "batch": 1}
+    assert nodes_of_replaced(cluster, report, web=2, store=2, agent=2, batch=1).total() == 7
 
 
 def test_stateful_pods_leave_a_node_that_their_affinity_no_longer_allows(cluster: Cluster, program: Program) -> None:
@@ -198,7 +188,7 @@ def test_failed_pods_are_cleared_away_while_their_replacements_run(cluster: Clus
     cluster.api.patch(first, {"status": {"phase": "Failed", "reason": "Evicted"}}, subresource="status")
     wait_until("the job's pod has failed", lambda: failed(cluster, "batch"))
 
-    report = program.run(policy("RemoveFailedPods", {"reasons": ["Evicted", "Error"], "includingInitContainers": True}))
+    report = program.run(policy("RemoveFailedPods", {"reasons": ["Evicted", "Error"]}), in_two_hours())
 
     assert report.evicted_apps() == {"web": 1, "batch": 1}
     assert nodes_of_replaced(cluster, report, web=2).total() == 2
@@ -210,27 +200,12 @@ def test_koordinator_configuration_evicts_one_replica_at_a_time(cluster: Cluster
     cluster.run(deployment("web", cluster.namespace, replicas=4))
     cluster.add_nodes(node("b"))
     taint(cluster, "a")
-    limits = {"maxMigratingPerWorkload": 1, "maxUnavailablePerWorkload": 2}
+    limits = {"defaultJobMode": "EvictDirectly", "maxMigratingPerWorkload": 1, "maxUnavailablePerWorkload": 2}
 
     report = program.run(koordinator_policy("RemovePodsViolatingNodeTaints", limits))
 
     assert report.evicted_apps() == {"web": 1}
     assert nodes_of_replaced(cluster, report, web=4) == {"a": 3, "b": 1}
-
-
-def koordinator_policy(plugin: str, controller: Object) -> str:
-    """A DeschedulerConfiguration that runs one plugin and evicts through MigrationController with these arguments."""
-    profile = {
-        "name": "e2e",
-        "pluginConfig": [{"name": plugin, "args": {}}, {"name": "MigrationController", "args": controller}],
-        "plugins": {
-            "deschedule": {"enabled": [{"name": plugin}]},
-            "evict": {"enabled": [{"name": "MigrationController"}]},
-            "filter": {"enabled": [{"name": "MigrationController"}]},
-        },
-    }
-    document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerConfiguration", "profiles": [profile]}
-    return json.dumps(document)
 
 
 def nodes_of_replaced(cluster: Cluster, report: Report, **replicas: int) -> Counter[str]:

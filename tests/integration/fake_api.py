@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -39,6 +40,9 @@ class Request:
     query: dict[str, str] = field(default_factory=dict)
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
+
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
 class FakeApi:
@@ -160,6 +164,8 @@ class FakeApi:
             case "POST", ["api", "v1", "namespaces", namespace, "pods", name, "eviction"]:
                 return self._evict(namespace, name, request.body)
             case "POST", ["apis", "events.k8s.io", "v1", "namespaces", _, "events"]:
+                if not _NAME.fullmatch(request.body["metadata"].get("name", "")):
+                    return failure(422, "Invalid", "metadata.name: Invalid value: a lowercase RFC 1123 subdomain")
                 self.add("/apis/events.k8s.io/v1/events", request.body)
                 return Answer(201, request.body)
             case method, ["apis", "coordination.k8s.io", "v1", "namespaces", namespace, "leases", *name]:

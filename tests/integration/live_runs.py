@@ -49,7 +49,7 @@ def serve(fake_api: FakeApi, *objects: Object) -> None:
 
 def crowded_cluster(*names: str, **facts: object) -> list[Object]:
     """A tainted node with a pod for each name that does not tolerate it, and a free node; `facts` hold for all pods."""
-    return [TAINTED, node_object("free"), *(pod_object(name, node="tainted", **facts) for name in names)]  # type: ignore[arg-type]
+    return [TAINTED, node_object("free"), *(pod_object(name, node="tainted", **facts) for name in names)]
 
 
 def taint_policy(top: str = "") -> str:

@@ -159,6 +159,18 @@ def test_run_that_loses_its_lease_evicts_no_further_pod(
     assert fake_api.leases.spec(LEASE)["holderIdentity"] == OTHER
 
 
+def test_run_that_is_told_to_stop_gives_its_lease_back(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+    stop = threading.Event()
+    fake_api.on_request = lambda request: stop.set() if request.path.endswith("/eviction") else None
+
+    result = _run_slowly(client, stop)
+
+    assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.STOPPED}
+    assert result.guard == ""
+    assert "holderIdentity" not in fake_api.leases.spec(LEASE)
+
+
 def _run_slowly(client: KubeClient, stop: threading.Event) -> RunResult:
     """A run that waits for `stop` wherever its pace has it wait."""
     options: RunOptions = replace(FAST, qps=0.001, burst=1, lease=LeaseOptions())

@@ -32,7 +32,7 @@ def test_event_is_written_as_the_events_api_wants_it(fake_api: FakeApi, client: 
         {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"generateName": "cart.", "namespace": "shop"},
+            "metadata": {"name": "cart.18ac3da27d426d88", "namespace": "shop"},
             "eventTime": "2026-05-04T03:02:01.000005Z",
             "type": "Normal",
             "reason": "PodLifeTime",

@@ -81,7 +81,7 @@ def test_next_page_and_no_more_is_fetched_while_the_caller_works(
     next(pages)
     was_fetched_ahead = second_asked.wait(timeout=10)
     num_requests = len(fake_api.requests)
-    pages.close()  # type: ignore[attr-defined]
+    pages.close()
 
     assert was_fetched_ahead
     assert num_requests <= 2

@@ -354,7 +354,7 @@ def test_limits_are_met_exactly_whatever_the_answers(
 )
 def test_settings_that_never_let_a_call_through_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(change))):
-        ExecutorSettings(**change)  # type: ignore[arg-type]
+        ExecutorSettings(**change)
 
 
 def test_sleep_ends_at_once_when_the_run_is_stopped() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from descheduler.eviction.default_evictor import DefaultEvictorArgs
 from descheduler.policy.load import load_policy
-from descheduler.policy.plugin import PluginSpec
 from descheduler.policy.problems import PolicyError
 from descheduler.policy.shared_args import Namespaces, PriorityThreshold
 from descheduler.policy.types import MetricsProvider, PluginConfig, Policy, SecretReference
@@ -211,40 +210,6 @@ def test_document_without_api_version_loads_empty_with_a_loud_warning(text: str)
         "policy.yaml:1:1: apiVersion is missing, so every field is ignored and nothing runs, "
         "as in kubernetes-sigs/descheduler; add 'apiVersion: descheduler/v1alpha2'"
     ]
-
-
-def test_document_without_api_version_is_refused_where_defects_are_fixed() -> None:
-    with pytest.raises(PolicyError) as caught:
-        load("kind: DeschedulerPolicy\ncompatibility: fixed\n")
-
-    assert str(caught.value) == "policy.yaml:1:1: apiVersion is missing; add 'apiVersion: descheduler/v1alpha2'"
-
-
-_DOCUMENTED_SPELLING = (
-    "profiles:\n- pluginConfig: [{name: Second}]\n  plugins: {preEvictionFilter: {enabled: [Second]}}\n"
-)
-
-
-def test_documented_spelling_of_the_pre_eviction_filter_is_read_where_defects_are_fixed() -> None:
-    second = PluginSpec(
-        name="Second",
-        args_type=REGISTRY["PodLifeTime"].args_type,
-        extension_points=frozenset({"preEvictionFilter"}),
-        factory=REGISTRY["PodLifeTime"].factory,
-    )
-    text = upstream(_DOCUMENTED_SPELLING)
-
-    fixed = load_policy(f"{text}compatibility: fixed\n", {**REGISTRY, "Second": second})
-
-    assert fixed.profiles[0].pre_eviction_filter == ("DefaultEvictor", "Second")
-    assert fixed.warnings == ()
-
-
-def test_unknown_plugin_under_the_documented_spelling_is_a_problem_where_defects_are_fixed() -> None:
-    text = upstream("compatibility: fixed\nprofiles:\n- plugins: {preEvictionFilter: {enabled: [Nope]}}\n")
-
-    with pytest.raises(PolicyError, match=r"^policy.yaml:5:43: profiles\[0\].plugins.preEvictionFilter.enabled\[0\]: "):
-        load(text)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "null\n", "---\n"])

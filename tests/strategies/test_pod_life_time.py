@@ -7,10 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.strategies.framework import StrategyError
 from tests.builders import ago, container_status, make_node, make_pod
-from tests.strategies.running import evicted, run_strategy
+from tests.strategies.runs import evicted, run_plugin
 
 NODES = [make_node("a"), make_node("b")]
 WAITING = [container_status(waiting="ImagePullBackOff")]
@@ -19,7 +17,7 @@ KILLED = [container_status(terminated="OOMKilled", exit_code=137)]
 
 def is_evicted(args: dict[str, Any], **facts: Any) -> bool:
     """Whether the only pod of the cluster goes."""
-    return evicted("PodLifeTime", args, NODES, [make_pod("p", **facts)]) == ["p"]
+    return evicted(run_plugin("PodLifeTime", NODES, [make_pod("p", **facts)], args=args)) == ["p"]
 
 
 @pytest.mark.parametrize(
@@ -115,40 +113,48 @@ def test_condition_agrees_on_every_field_given(wanted: dict[str, Any], expected:
 def test_conditions_need_a_snapshot_that_has_them() -> None:
     pod = msgspec.structs.replace(make_pod("p"), conditions=None)
 
-    with pytest.raises(StrategyError, match="conditions of pods"):
-        evicted("PodLifeTime", {"conditions": [{"type": "Ready"}]}, NODES, [pod])
+    decisions = run_plugin("PodLifeTime", NODES, [pod], args={"conditions": [{"type": "Ready"}]})
+
+    (failure,) = decisions.failures
+    assert "conditions of pods" in failure.message
 
 
 def test_oldest_pods_of_all_nodes_go_first() -> None:
     pods = [make_pod("young", age=700), make_pod("old", node="b", age=9000), make_pod("middle", age=800)]
 
-    assert evicted("PodLifeTime", {"maxPodLifeTimeSeconds": 600}, NODES, pods) == ["old", "middle", "young"]
+    assert evicted(run_plugin("PodLifeTime", NODES, pods, args={"maxPodLifeTimeSeconds": 600})) == [
+        "old",
+        "middle",
+        "young",
+    ]
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        pytest.param(EvictionLimits(per_node=1), ["p0", "p2"], id="a full node only costs its own pods"),
-        pytest.param(EvictionLimits(total=1), ["p0"], id="a full run ends it"),
+        pytest.param({"maxNoOfPodsToEvictPerNode": 1}, ["p0", "p2"], id="a full node only costs its own pods"),
+        pytest.param({"maxNoOfPodsToEvictTotal": 1}, ["p0"], id="a full run ends it"),
     ],
 )
-def test_reaction_to_limits(limits: EvictionLimits, expected: list[str]) -> None:
+def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None:
     pods = [make_pod(f"p{n}", node=node, age=9000 - n) for n, node in enumerate("aab")]
 
-    assert evicted("PodLifeTime", {"maxPodLifeTimeSeconds": 600}, NODES, pods, limits=limits) == expected
+    assert (
+        evicted(run_plugin("PodLifeTime", NODES, pods, args={"maxPodLifeTimeSeconds": 600}, policy=limits)) == expected
+    )
 
 
 def test_protected_candidate_is_kept_with_its_reason_and_others_are_not_mentioned() -> None:
     pods = [make_pod("bare", owners=(), age=9000), make_pod("young", owners=(), age=1)]
 
-    evictor = run_strategy("PodLifeTime", {"maxPodLifeTimeSeconds": 600}, NODES, pods)
+    decisions = run_plugin("PodLifeTime", NODES, pods, args={"maxPodLifeTimeSeconds": 600})
 
-    assert [(r.pod.name, r.verdict.reason.value) for r in evictor.refusals] == [("bare", "BarePod")]
+    assert [(r.pod.name, r.verdict.reason.value) for r in decisions.evictor.refusals] == [("bare", "BarePod")]
 
 
 def test_sentence_names_age_and_state() -> None:
     args = {"maxPodLifeTimeSeconds": 600, "states": ["Running"]}
 
-    evictor = run_strategy("PodLifeTime", args, NODES, [make_pod("p", age=700)])
+    decisions = run_plugin("PodLifeTime", NODES, [make_pod("p", age=700)], args=args)
 
-    assert [booked.reason for booked in evictor.booked] == ["is 700 s old, 600 s are allowed, is Running"]
+    assert [booked.reason for booked in decisions.evictor.booked] == ["is 700 s old, 600 s are allowed, is Running"]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
 from tests.builders import container_status, make_node, make_pod
-from tests.strategies.running import evicted, run_strategy
+from tests.strategies.runs import evicted, run_plugin
 
 NODES = [make_node("a"), make_node("b")]
 KILLED = [container_status(terminated="OOMKilled", exit_code=137)]
@@ -50,29 +49,29 @@ WAITING = [container_status(waiting="CreateContainerError")]
 def test_failed_pod_is_selected(args: dict[str, Any], facts: dict[str, Any], expected: bool) -> None:
     pod = make_pod("p", **({"phase": "Failed"} | facts))
 
-    assert (evicted("RemoveFailedPods", args, NODES, [pod]) == ["p"]) is expected
+    assert (evicted(run_plugin("RemoveFailedPods", NODES, [pod], args=args)) == ["p"]) is expected
 
 
 def test_bare_failed_pod_goes_when_the_evictor_allows_it() -> None:
     pod = make_pod("p", phase="Failed", owners=())
 
-    assert evicted("RemoveFailedPods", {}, NODES, [pod], evictor_args={"evictFailedBarePods": True}) == ["p"]
+    assert evicted(run_plugin("RemoveFailedPods", NODES, [pod], evictor={"evictFailedBarePods": True})) == ["p"]
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        pytest.param(EvictionLimits(per_node=1), ["p0", "p2"], id="a full node ends the node"),
-        pytest.param(EvictionLimits(total=1), ["p0"], id="a full run ends the strategy"),
+        pytest.param({"maxNoOfPodsToEvictPerNode": 1}, ["p0", "p2"], id="a full node ends the node"),
+        pytest.param({"maxNoOfPodsToEvictTotal": 1}, ["p0"], id="a full run ends the strategy"),
     ],
 )
-def test_reaction_to_limits(limits: EvictionLimits, expected: list[str]) -> None:
+def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None:
     pods = [make_pod(f"p{n}", node=node, phase="Failed") for n, node in enumerate("aab")]
 
-    assert evicted("RemoveFailedPods", {}, NODES, pods, limits=limits) == expected
+    assert evicted(run_plugin("RemoveFailedPods", NODES, pods, policy=limits)) == expected
 
 
 def test_sentence_names_reasons_and_exit_codes() -> None:
-    evictor = run_strategy("RemoveFailedPods", {}, NODES, [make_pod("p", phase="Failed", containers=KILLED)])
+    decisions = run_plugin("RemoveFailedPods", NODES, [make_pod("p", phase="Failed", containers=KILLED)])
 
-    assert [booked.reason for booked in evictor.booked] == ["has failed: OOMKilled: exit code 137"]
+    assert [booked.reason for booked in decisions.evictor.booked] == ["has failed: OOMKilled: exit code 137"]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
 from tests.builders import container_status, make_node, make_pod
-from tests.strategies.running import evicted, run_strategy
+from tests.strategies.runs import evicted, run_plugin
 
 NODES = [make_node("a"), make_node("b")]
 PLUGIN = "RemovePodsHavingTooManyRestarts"
@@ -56,7 +55,7 @@ def restarts(*counts: int, **state: Any) -> list[dict[str, Any]]:
 def test_pod_is_selected(args: dict[str, Any], facts: dict[str, Any], expected: bool) -> None:
     pod = make_pod("p", **facts)
 
-    assert (evicted(PLUGIN, {"podRestartThreshold": 10} | args, NODES, [pod]) == ["p"]) is expected
+    assert (evicted(run_plugin(PLUGIN, NODES, [pod], args={"podRestartThreshold": 10} | args)) == ["p"]) is expected
 
 
 def test_most_restarts_of_a_node_go_first() -> None:
@@ -66,23 +65,25 @@ def test_most_restarts_of_a_node_go_first() -> None:
         make_pod("elsewhere", node="b", containers=restarts(500)),
     ]
 
-    assert evicted(PLUGIN, {"podRestartThreshold": 10}, NODES, pods) == ["many", "few", "elsewhere"]
+    assert evicted(run_plugin(PLUGIN, NODES, pods, args={"podRestartThreshold": 10})) == ["many", "few", "elsewhere"]
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        pytest.param(EvictionLimits(per_node=1), ["p0", "p2"], id="a full node ends the node"),
-        pytest.param(EvictionLimits(total=1), ["p0"], id="a full run ends the strategy"),
+        pytest.param({"maxNoOfPodsToEvictPerNode": 1}, ["p0", "p2"], id="a full node ends the node"),
+        pytest.param({"maxNoOfPodsToEvictTotal": 1}, ["p0"], id="a full run ends the strategy"),
     ],
 )
-def test_reaction_to_limits(limits: EvictionLimits, expected: list[str]) -> None:
+def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None:
     pods = [make_pod(f"p{n}", node=node, containers=restarts(10)) for n, node in enumerate("aab")]
 
-    assert evicted(PLUGIN, {"podRestartThreshold": 10}, NODES, pods, limits=limits) == expected
+    assert evicted(run_plugin(PLUGIN, NODES, pods, args={"podRestartThreshold": 10}, policy=limits)) == expected
 
 
 def test_sentence_names_the_restarts() -> None:
-    evictor = run_strategy(PLUGIN, {"podRestartThreshold": 10}, NODES, [make_pod("p", containers=restarts(12))])
+    decisions = run_plugin(PLUGIN, NODES, [make_pod("p", containers=restarts(12))], args={"podRestartThreshold": 10})
 
-    assert [booked.reason for booked in evictor.booked] == ["has restarted 12 times, from 10 on it is too often"]
+    assert [booked.reason for booked in decisions.evictor.booked] == [
+        "has restarted 12 times, from 10 on it is too often"
+    ]

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
 from descheduler.model.node import Node
 from tests.builders import make_node, make_pod, preferred_node_affinity, required_node_affinity
-from tests.strategies.running import evicted, run_strategy
+from tests.strategies.runs import evicted, run_plugin
 
 PLUGIN = "RemovePodsViolatingNodeAffinity"
 REQUIRED = {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}
@@ -44,7 +43,7 @@ IN_ZONE_2 = required_node_affinity("zone", "2")
     ],
 )
 def test_required_affinity(facts: dict[str, Any], nodes: list[Node], expected: bool) -> None:
-    assert (evicted(PLUGIN, REQUIRED, nodes, [make_pod("p", **facts)]) == ["p"]) is expected
+    assert (evicted(run_plugin(PLUGIN, nodes, [make_pod("p", **facts)], args=REQUIRED)) == ["p"]) is expected
 
 
 @pytest.mark.parametrize(
@@ -66,48 +65,48 @@ def test_required_affinity(facts: dict[str, Any], nodes: list[Node], expected: b
 def test_preferred_affinity(preferences: list[tuple[str, str, int]], nodes: list[Node], expected: bool) -> None:
     pod = make_pod("p", affinity=preferred_node_affinity(*preferences))
 
-    assert (evicted(PLUGIN, PREFERRED, nodes, [pod]) == ["p"]) is expected
+    assert (evicted(run_plugin(PLUGIN, nodes, [pod], args=PREFERRED)) == ["p"]) is expected
 
 
 def test_pod_that_fits_nowhere_is_kept_with_that_reason() -> None:
-    evictor = run_strategy(PLUGIN, REQUIRED, [ZONE_1], [make_pod("p", affinity=IN_ZONE_2)])
+    decisions = run_plugin(PLUGIN, [ZONE_1], [make_pod("p", affinity=IN_ZONE_2)], args=REQUIRED)
 
-    assert [(r.pod.name, r.verdict.reason.value) for r in evictor.refusals] == [("p", "NoNodeFits")]
+    assert [(r.pod.name, r.verdict.reason.value) for r in decisions.evictor.refusals] == [("p", "NoNodeFits")]
 
 
 def test_nodes_that_are_not_processed_do_not_count() -> None:
     pod = make_pod("p", affinity=IN_ZONE_2)
 
-    assert evicted(PLUGIN, REQUIRED, [ZONE_1, ZONE_2], [pod], processed_nodes=[ZONE_1]) == []
+    assert evicted(run_plugin(PLUGIN, [ZONE_1, ZONE_2], [pod], args=REQUIRED, processed=[ZONE_1])) == []
 
 
 def test_unknown_type_selects_nothing() -> None:
     args = {"nodeAffinityType": ["requiredAllTheTime"]}
 
-    assert evicted(PLUGIN, args, [ZONE_1, ZONE_2], [make_pod("p", affinity=IN_ZONE_2)]) == []
+    assert evicted(run_plugin(PLUGIN, [ZONE_1, ZONE_2], [make_pod("p", affinity=IN_ZONE_2)], args=args)) == []
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        pytest.param(EvictionLimits(per_node=1), ["p0", "p2"], id="a full node ends the node"),
-        pytest.param(EvictionLimits(total=1), ["p0"], id="a full run ends the type"),
+        pytest.param({"maxNoOfPodsToEvictPerNode": 1}, ["p0", "p2"], id="a full node ends the node"),
+        pytest.param({"maxNoOfPodsToEvictTotal": 1}, ["p0"], id="a full run ends the type"),
     ],
 )
-def test_reaction_to_limits(limits: EvictionLimits, expected: list[str]) -> None:
+def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None:
     nodes = [ZONE_1, ZONE_2, make_node("c", labels={"zone": "1"})]
     pods = [make_pod(f"p{n}", node=node, affinity=IN_ZONE_2) for n, node in enumerate("aac")]
 
-    assert evicted(PLUGIN, REQUIRED, nodes, pods, limits=limits) == expected
+    assert evicted(run_plugin(PLUGIN, nodes, pods, args=REQUIRED, policy=limits)) == expected
 
 
 def test_sentences_name_what_is_wrong() -> None:
     types = {"nodeAffinityType": [*REQUIRED["nodeAffinityType"], *PREFERRED["nodeAffinityType"]]}
     pods = [make_pod("p", affinity=preferred_node_affinity(("zone", "2", 7))), make_pod("q", affinity=IN_ZONE_2)]
 
-    evictor = run_strategy(PLUGIN, types, [ZONE_1, ZONE_2], pods)
+    decisions = run_plugin(PLUGIN, [ZONE_1, ZONE_2], pods, args=types)
 
-    assert [(booked.pod.name, booked.reason) for booked in evictor.booked] == [
+    assert [(booked.pod.name, booked.reason) for booked in decisions.evictor.booked] == [
         ("q", "its node does not match its node selector and required node affinity"),
         ("p", "its node meets preferences of weight 0, another one 7"),
     ]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
 from tests.builders import make_node, make_pod
-from tests.strategies.running import evicted, run_strategy
+from tests.strategies.runs import evicted, run_plugin
 
 PLUGIN = "RemovePodsViolatingNodeTaints"
 
@@ -31,7 +30,9 @@ PLUGIN = "RemovePodsViolatingNodeTaints"
     ],
 )
 def test_relevant_taints(taint: str, args: dict[str, Any], expected: bool) -> None:
-    assert (evicted(PLUGIN, args, [make_node("a", taints=[taint])], [make_pod("p")]) == ["p"]) is expected
+    assert (
+        evicted(run_plugin(PLUGIN, [make_node("a", taints=[taint])], [make_pod("p")], args=args)) == ["p"]
+    ) is expected
 
 
 @pytest.mark.parametrize(
@@ -46,28 +47,30 @@ def test_relevant_taints(taint: str, args: dict[str, Any], expected: bool) -> No
 def test_tolerations(toleration: dict[str, Any], expected: bool) -> None:
     pod = make_pod("p", tolerations=[toleration])
 
-    assert (evicted(PLUGIN, {}, [make_node("a", taints=["k=v:NoSchedule"])], [pod]) == ["p"]) is expected
+    assert (evicted(run_plugin(PLUGIN, [make_node("a", taints=["k=v:NoSchedule"])], [pod])) == ["p"]) is expected
 
 
 def test_all_taints_must_be_tolerated_and_the_first_that_is_not_is_named() -> None:
     node = make_node("a", taints=["k=v:NoSchedule", "other:NoSchedule"])
     pod = make_pod("p", tolerations=[{"key": "k", "operator": "Exists"}])
 
-    evictor = run_strategy(PLUGIN, {}, [node], [pod])
+    decisions = run_plugin(PLUGIN, [node], [pod])
 
-    assert [booked.reason for booked in evictor.booked] == ["does not tolerate taint other:NoSchedule of its node"]
+    assert [booked.reason for booked in decisions.evictor.booked] == [
+        "does not tolerate taint other:NoSchedule of its node"
+    ]
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        pytest.param(EvictionLimits(per_node=1), ["p0", "p2"], id="a full node ends the node"),
-        pytest.param(EvictionLimits(total=1), ["p0"], id="a full run ends the strategy"),
-        pytest.param(EvictionLimits(per_namespace=1), ["p0"], id="a full namespace costs its own pods"),
+        pytest.param({"maxNoOfPodsToEvictPerNode": 1}, ["p0", "p2"], id="a full node ends the node"),
+        pytest.param({"maxNoOfPodsToEvictTotal": 1}, ["p0"], id="a full run ends the strategy"),
+        pytest.param({"maxNoOfPodsToEvictPerNamespace": 1}, ["p0"], id="a full namespace costs its own pods"),
     ],
 )
-def test_reaction_to_limits(limits: EvictionLimits, expected: list[str]) -> None:
+def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None:
     nodes = [make_node(name, taints=["k:NoSchedule"]) for name in "ab"]
     pods = [make_pod(f"p{n}", node=node) for n, node in enumerate("aab")]
 
-    assert evicted(PLUGIN, {}, nodes, pods, limits=limits) == expected
+    assert evicted(run_plugin(PLUGIN, nodes, pods, policy=limits)) == expected

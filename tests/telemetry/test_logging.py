@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from descheduler.telemetry.logging import LogFormat, configure_logging, fields, log_event
+from tests import process_logging
 
 logger = logging.getLogger("descheduler.test")
 
@@ -16,13 +17,8 @@ logger = logging.getLogger("descheduler.test")
 @pytest.fixture(autouse=True)
 def restored_logging() -> Iterator[None]:
     """Leaves the process's logging as it was."""
-    root, own = logging.getLogger(), logging.getLogger("descheduler")
-    handlers, levels = root.handlers[:], (root.level, own.level)
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(levels[0])
-    own.setLevel(levels[1])
-    logging.captureWarnings(False)
+    with process_logging.restored():
+        yield
 
 
 def logged(log_format: LogFormat = "text", verbosity: int = 0) -> io.StringIO:

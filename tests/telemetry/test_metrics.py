@@ -8,14 +8,13 @@ from prometheus_client import CollectorRegistry
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
 from descheduler.report.outcome import make_outcome
-from descheduler.report.plan import make_plan
 from descheduler.telemetry.metrics import last_success_registry, run_registry
 from descheduler.telemetry.metrics_table import METRICS, spec_of
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
-from tests.builders import NOW, node_object, pod_object
+from tests.builders import make_pod
 from tests.migration.worlds import Clock, make_eviction
-from tests.report.worlds import decisions_about, pod_life_time_policy
+from tests.report.worlds import make_test_plan, pod_life_time_policy
 
 EVICTED = "descheduler_pods_evicted_total"
 
@@ -27,8 +26,8 @@ def ended(kind: OutcomeKind, code: OutcomeCode, message: str = "", *, name: str 
 
 def record_of(outcomes: Iterable[Outcome] = (), **policy: object) -> RunRecord:
     """A run over two old pods, one of them without an owner, whose evictions ended so."""
-    objects = [node_object("a"), node_object("b"), pod_object("old"), pod_object("bare", owners=())]
-    plan = make_plan(decisions_about(pod_life_time_policy(**policy), objects, now=NOW))
+    pods = [make_pod("old"), make_pod("bare", owners=())]
+    plan = make_test_plan(pods, policy=pod_life_time_policy(**policy))
     return RunRecord(plan=plan, outcome=make_outcome(plan, tuple(outcomes)), exit_code=0, ended_at=1000.0)
 
 
@@ -80,12 +79,9 @@ def test_eviction_that_was_never_asked_for_is_not_counted(code: OutcomeCode) -> 
     ],
 )
 def test_limit_that_refused_a_request_is_named_as_upstream_does(limit: str, text: str) -> None:
-    record = record_of(**{limit: 0})
+    registry = run_registry(record_of(**{limit: 0}), last_success=None)
 
-    registry = run_registry(record, last_success=None)
-
-    profile = record.plan.plugins[0].profile if record.plan else ""
-    assert values(registry, EVICTED) == {(text, "PodLifeTime", profile, "default", "a"): 1}
+    assert values(registry, EVICTED) == {(text, "PodLifeTime", "main", "default", "a"): 1}
 
 
 def test_candidates_that_were_not_asked_for_are_refusals_without_attempt() -> None:

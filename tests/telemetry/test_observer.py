@@ -31,9 +31,13 @@ def test_stage_that_fails_is_timed_too() -> None:
     clock = Clock()
     observer = RunObserver(clock=clock.now)
 
-    with pytest.raises(ZeroDivisionError), observer.snapshot():
-        clock.sleep(3)
-        raise ZeroDivisionError
+    def fail() -> None:
+        with observer.snapshot():
+            clock.sleep(3)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
 
     assert observer.snapshot_seconds == 3
 

@@ -72,21 +72,17 @@ def start_scheduler(plane: ControlPlane) -> Component:
 
 
 def start_descheduler(plane: ControlPlane, configuration: Mapping[str, Any] | None = None) -> Component:
-    """Starts koord-descheduler with a DeschedulerConfiguration, of which connection and election are filled in.
+    """Starts koord-descheduler; address, connection and election of its `configuration` are filled in.
 
     Without one it runs no strategy and only carries out PodMigrationJobs.
     """
     port = free_port()
-    whole = {**(configuration or migration_only()), **_local(plane.kubeconfig)}
+    address = f"127.0.0.1:{port}"  # the flags for it are ignored when there is a configuration
+    serving = {"healthzBindAddress": address, "metricsBindAddress": address}
+    whole = {**(configuration or migration_only()), **serving, **_local(plane.kubeconfig)}
     config = _write(plane.folder / "koord-descheduler.json", whole)
-    command = [
-        str(plane.binaries[DESCHEDULER]),
-        f"--config={config}",
-        "--secure-port=0",
-        "--address=127.0.0.1",
-        f"--port={port}",
-    ]
-    is_ready = answers(f"http://127.0.0.1:{port}/healthz")
+    command = [str(plane.binaries[DESCHEDULER]), f"--config={config}", "--secure-port=0"]
+    is_ready = answers(f"http://{address}/healthz")
     return plane.add(Component(DESCHEDULER, command, plane.folder, is_ready=is_ready))
 
 

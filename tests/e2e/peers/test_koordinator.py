@@ -24,18 +24,19 @@ def test_koord_descheduler_migrates_a_pod_into_its_reservation(peer_cluster: Clu
     koordinator.install_koordinator(peer_cluster.plane)
     koordinator.start_scheduler(peer_cluster.plane)
     koordinator.start_descheduler(peer_cluster.plane)
-    peer_cluster.add_nodes(node("a"))
-    web = deployment("web", peer_cluster.namespace, schedulerName=koordinator.SCHEDULER)
-    (victim,) = peer_cluster.run(web)
-    peer_cluster.add_nodes(node("b"))
-    migration = koordinator.migration_job("move", victim)
+    peer_cluster.add_nodes(node("a"), node("b"))
+    # A workload of one or two replicas would be refused as too small for the default limits.
+    pods = peer_cluster.run(
+        deployment("web", peer_cluster.namespace, replicas=4, schedulerName=koordinator.SCHEDULER),
+    )
+    migration = koordinator.migration_job("move", pods[0])
 
     peer_cluster.create(migration)
 
     done = wait_until("the migration succeeds", lambda: _succeeded(peer_cluster, migration), 90)
-    (pod,) = peer_cluster.wait_ready("web", 1)
-    assert pod["metadata"]["name"] != victim["metadata"]["name"]
-    assert pod["spec"]["nodeName"] == done["status"]["nodeName"]
+    before = {pod["metadata"]["name"] for pod in pods}
+    (moved,) = (pod for pod in peer_cluster.wait_ready("web", 4) if pod["metadata"]["name"] not in before)
+    assert moved["spec"]["nodeName"] == done["status"]["nodeName"]
 
 
 def _succeeded(cluster: Cluster, migration: Object) -> Object | None:

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from descheduler.report.log_lines import log_outcome, log_plan
 from descheduler.report.outcome import make_outcome
+from descheduler.telemetry.log_lines import log_outcome, log_plan
 from tests.builders import make_node
 from tests.report.test_outcome import EVICTED, FAILED, REFUSED
 from tests.report.worlds import OLD, make_test_plan

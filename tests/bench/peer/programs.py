@@ -1,0 +1,63 @@
+"""The two programs: how each is started over the same policy and kubeconfig, and what its log says it evicted."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.binaries import Binaries
+
+_UPSTREAM_TOTAL = re.compile(r'"Number of evictions/requests" totalEvicted=(\d+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What both programs are asked to do."""
+
+    kubeconfig: Path
+    policy: Path
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One of the two. `command` is its command line for a job; it logs its total of evictions like the other."""
+
+    name: str
+    command: Callable[[Job], list[str]]
+
+
+def num_evictions(log: str) -> int | None:
+    """The evictions of the last cycle that the log tells of; None when no cycle ended."""
+    totals = _UPSTREAM_TOTAL.findall(log)
+    return int(totals[-1]) if totals else None
+
+
+def upstream(binaries: Binaries) -> Program:
+    """kubernetes-sigs/descheduler of the pinned version, one cycle, quiet, with no server of its own."""
+    binary = str(binaries["descheduler"])
+
+    def command(job: Job) -> list[str]:
+        flags = ["--descheduling-interval=0", "--secure-port=0", "--v=1", *_common(job)]
+        # More than enough for its events and evictions; reading is one list a kind and needs none.
+        return [binary, *flags, "--client-connection-qps=500", "--client-connection-burst=1000"]
+
+    return Program("upstream", command)
+
+
+def ours() -> Program:
+    """This program, as `descheduler run` starts it."""
+
+    def command(job: Job) -> list[str]:
+        rate = ["--client-connection-qps=500", "--client-connection-burst=1000"]
+        return [sys.executable, "-m", "descheduler.cli.main", "run", *_common(job), *rate]
+
+    return Program("ours", command)
+
+
+def _common(job: Job) -> list[str]:
+    dry = ["--dry-run"] if job.dry_run else []
+    return [f"--kubeconfig={job.kubeconfig}", f"--policy-config-file={job.policy}", *dry]

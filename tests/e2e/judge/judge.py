@@ -1,0 +1,166 @@
+"""Asks a live scheduler where pods go, one by one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from tests.e2e.binaries import Binaries
+from tests.e2e.cluster_fill import fill
+from tests.e2e.control_plane import STORE, ControlPlane, running
+from tests.e2e.judge.fence import Fence
+from tests.e2e.judge.ruling import Ruling, is_bound, read_ruling
+from tests.e2e.judge.seats import SchedulerKind, start_volume_binder
+from tests.e2e.judge.store import remove
+from tests.e2e.judge.watch import PodWatch
+from tests.e2e.judge.world import World
+from tests.e2e.kube_api import ApiError, Object
+
+_RULING_SECONDS = 60.0
+_WORLD_SECONDS = 60.0
+_RETRY_SECONDS = 0.01
+_SWEPT = ("/registry/pods/", "/registry/persistentvolumeclaims/", "/registry/persistentvolumes/", "/registry/events/")
+_FENCED = frozenset(
+    {"Node", "Pod", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "RuntimeClass"}
+)
+_UNFENCED_SECONDS = 0.3
+"""What is allowed for kinds that no pod can prove to have been seen: Service, CSINode and the like."""
+
+
+class JudgeError(Exception):
+    """The scheduler did not rule, or did something that makes its rulings worthless."""
+
+
+class Judge:
+    """A scheduler that is asked about one world at a time (`enter`, then `rule` for each candidate).
+
+    Worlds are written into etcd and candidates go through the API server, with its defaults, admission and validation.
+    """
+
+    def __init__(self, plane: ControlPlane, seat: SchedulerKind) -> None:
+        self._plane = plane
+        self._seat = seat
+        self._watch = PodWatch(plane.api)
+        self._tokens = count(1)
+        self._present: list[Object] = []
+        self._binding: dict[str, tuple[Ruling, frozenset[str]]] = {}
+
+    def enter(self, world: World) -> None:
+        """Replaces the current world and returns when the scheduler knows the new one.
+
+        Raises JudgeError when it does not in a minute.
+        """
+        self.settle()
+        fence = Fence(f"w{next(self._tokens)}")
+        remove(self._plane.etcd_url, self._present, prefixes=(*_SWEPT, *self._seat.swept))
+        self._present = [*world.stored(), *fence.lasting]
+        fill(self._plane.etcd_url, self._present)
+        fill(self._plane.etcd_url, fence.passing)
+        self._insist(fence.first_pod, lambda ruling: ruling.node is not None)
+        remove(self._plane.etcd_url, fence.passing)
+        self._insist(fence.second_pod, lambda ruling: ruling.num_nodes == len(world.nodes))
+        if any(obj["kind"] not in _FENCED for obj in world.objects):
+            time.sleep(_UNFENCED_SECONDS)
+
+    def rule(self, candidate: Object, *, keep: bool = True) -> tuple[Ruling, Object]:
+        """The ruling on one pod, and the pod as it was stored.
+
+        A refused pod is deleted before this returns, or it would be tried again. One that landed stays if `keep`.
+        Raises ApiError when the API server refuses the pod, JudgeError when there is no ruling in a minute.
+        """
+        if _claims(candidate) & frozenset().union(*(claims for _, claims in self._binding.values())):
+            self.settle()  # whether a claim is bound already must not depend on how fast its volumes are
+        dressed = self._seat.dress(candidate)
+        for companion in dressed.companions:
+            self._plane.api.create(companion)
+        started = time.perf_counter()
+        stored = self._plane.api.create(dressed.pod)
+        ruling, told = self._await(stored)
+        if ruling.node is None or not keep:
+            self._delete(stored)
+        elif not is_bound(told):
+            self._binding[stored["metadata"]["uid"]] = (ruling, _claims(candidate))
+        return replace(ruling, seconds=time.perf_counter() - started), stored
+
+    def settle(self) -> None:
+        """Waits until pods whose volumes are being bound are on their nodes.
+
+        Raises JudgeError when one of them went elsewhere.
+        """
+        while self._binding:
+            kind, pod = self._watch.next_change()
+            expected = self._binding.get(pod["metadata"]["uid"])
+            if expected is None:
+                continue
+            if kind == "DELETED" or is_bound(pod):
+                self._confirm(kind, pod, expected[0])
+                del self._binding[pod["metadata"]["uid"]]
+
+    def rule_all(self, world: World, candidates: Iterable[Object], *, keep: bool = True) -> list[tuple[Ruling, Object]]:
+        """Enters the world, rules on the candidates in order, and waits until all that landed are bound."""
+        self.enter(world)
+        rulings = [self.rule(candidate, keep=keep) for candidate in candidates]
+        self.settle()
+        return rulings
+
+    def _confirm(self, kind: str, pod: Object, ruling: Ruling) -> None:
+        node = pod["spec"].get("nodeName")
+        if kind == "DELETED" or node != ruling.node:
+            raise JudgeError(f"{ruling.pod} was to land on {ruling.node} and is {kind.lower()} on {node}")
+
+    def _insist(self, pod: Object, accept: Callable[[Ruling], bool]) -> None:
+        deadline = time.monotonic() + _WORLD_SECONDS
+        while True:
+            ruling, _ = self.rule(pod, keep=False)
+            if accept(ruling):
+                return
+            if time.monotonic() > deadline:
+                raise JudgeError(f"{self._seat.name} does not see the world; its last answer: {ruling}")
+            time.sleep(_RETRY_SECONDS)
+
+    def _await(self, stored: Object) -> tuple[Ruling, Object]:
+        uid = stored["metadata"]["uid"]
+        deadline = time.monotonic() + _RULING_SECONDS
+        while time.monotonic() < deadline:
+            kind, pod = self._watch.next_change()
+            changed = pod["metadata"]["uid"]
+            if changed in self._binding and is_bound(pod):
+                self._confirm(kind, pod, self._binding.pop(changed)[0])
+            ruling = read_ruling(pod) if changed == uid else None
+            if ruling is not None:
+                return ruling, pod
+        meta = stored["metadata"]
+        raise JudgeError(
+            f"{self._seat.name} said nothing about {meta['namespace']}/{meta['name']} in {_RULING_SECONDS:g} s"
+        )
+
+    def _delete(self, pod: Object) -> None:
+        try:
+            self._plane.api.delete(pod, grace_seconds=0)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+
+@contextmanager
+def judging(folder: Path, binaries: Binaries, seat: SchedulerKind) -> Iterator[Judge]:
+    """A judge on a control plane of its own in `folder`, which ends with it.
+
+    Beside the store and the scheduler only the binder of volumes runs: other controllers would taint nodes without
+    leases and delete pods without owners.
+    """
+    with running(folder, binaries, parts=STORE) as plane:
+        seat.start(plane)
+        start_volume_binder(plane)
+        yield Judge(plane, seat)
+
+
+def _claims(pod: Object) -> frozenset[str]:
+    namespace = pod["metadata"]["namespace"]
+    volumes = pod["spec"].get("volumes", ())
+    claims = (volume.get("persistentVolumeClaim") for volume in volumes)
+    return frozenset(f"{namespace}/{claim['claimName']}" for claim in claims if claim)
