@@ -7,10 +7,10 @@ POLICY ?= config/policy.yaml
 DUMP ?= config/samples/openb.jsonl.gz
 NOW ?= 2026-01-15T12:00:00Z
 
-.PHONY: help setup run test e2e e2e-peers lint format schema bench clean
+.PHONY: help setup run test e2e e2e-peers render lint format schema bench bench-peer clean
 
 help: ## Show this list.
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.installed ## Make the virtual environment.
 
@@ -36,6 +36,9 @@ e2e-peers: setup ## The same with Koordinator, Volcano and the upstream deschedu
 	$(BIN)/python -m tests.e2e.binaries --peers
 	$(BIN)/python -m pytest tests/e2e -m e2e_peers $(PYTEST_ARGS)
 
+render: setup ## Render the deployment with kustomize and Helm, which Go builds once, and check it.
+	$(BIN)/python -m pytest tests/cronjob -m render $(PYTEST_ARGS)
+
 lint: setup ## Check style, types and the import contract.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -51,6 +54,9 @@ schema: setup ## Write the JSON Schemas of the documents anew.
 
 bench: setup ## Measure speed and memory; prints figures and ratios.
 	$(BIN)/python -m tests.bench
+
+bench-peer: setup ## Measure beside the upstream program on a real API server (builds both with Go once).
+	$(BIN)/python -m tests.bench.peer $(PEER_ARGS)
 
 clean: ## Remove the virtual environment and all caches.
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

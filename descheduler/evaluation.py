@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -77,7 +78,7 @@ class Evaluation:
 
 def evaluate(
     policy: Path | str | Mapping[str, object],
-    objects: Iterable[Mapping[str, object]] | Path,
+    objects: Iterable[Mapping[str, object]] | Mapping[str, object] | Path | str,
     now: datetime | None = None,
     *,
     eviction_answers: Mapping[str, EvictionAnswer] | None = None,
@@ -86,16 +87,17 @@ def evaluate(
 ) -> Evaluation:
     """What one cycle of `policy` would do to a cluster of `objects`, at the instant `now` (aware; default: this one).
 
-    `policy` is a path, YAML or JSON text, or a decoded document; `objects` are Kubernetes objects of any kinds as
-    `kubectl get -o json` gives them (unknown kinds are ignored), or the path of a dump. `eviction_answers` maps
-    `namespace/name` to a refusal of the eviction API, `node_samples` a Prometheus query to node name → sample.
+    `policy` is a path, YAML or JSON text, or a decoded document; a string of one line that ends like a file name, or
+    names a file, is a path. `objects` are Kubernetes objects of any kinds as `kubectl get -o json` gives them (unknown
+    kinds are ignored), one such list, or the path of a dump. `eviction_answers` maps `namespace/name` to a refusal of
+    the eviction API, `node_samples` a Prometheus query to node name → sample.
 
     Raises PolicyError on a bad policy, SnapshotError on objects that cannot be read, ValueError on a naive `now`.
     """
     instant = now or datetime.now(UTC)
     if instant.tzinfo is None:
         raise ValueError(f"now is {instant.isoformat()!r} without a zone; give an aware datetime")
-    loaded = load_policy(policy, REGISTRY)
+    loaded = load_policy(Path(policy) if isinstance(policy, str) and _names_file(policy) else policy, REGISTRY)
     snapshot = _snapshot(objects, node_samples or {})
     return evaluation_of(decide(loaded, snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates))
 
@@ -113,10 +115,19 @@ def evaluation_of(decisions: Decisions) -> Evaluation:
     )
 
 
+def _names_file(text: str) -> bool:
+    """Whether `text` is a path rather than a document: no policy fits on one line that ends in `.yaml`."""
+    return "\n" not in text and (text.endswith((".yaml", ".yml", ".json")) or os.path.isfile(text))
+
+
 def _snapshot(
-    objects: Iterable[Mapping[str, object]] | Path, node_samples: Mapping[str, Mapping[str, float]]
+    objects: Iterable[Mapping[str, object]] | Mapping[str, object] | Path | str,
+    node_samples: Mapping[str, Mapping[str, float]],
 ) -> Snapshot:
-    snapshot = read_dump([objects]) if isinstance(objects, Path) else snapshot_from_objects(objects)
+    if isinstance(objects, (Path, str)):
+        snapshot = read_dump([Path(objects)])
+    else:
+        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects)
     return replace(snapshot, node_samples=node_samples)
 
 

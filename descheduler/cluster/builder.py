@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -175,7 +175,7 @@ class SnapshotBuilder:
             node_samples=node_samples or {},
             kinds=frozenset(self.kinds),
             skipped=tuple(self.skipped),
-            warnings=tuple(self.warnings),
+            warnings=(*self.warnings, *_strays(nodes, pods)),
             source=self.source,
             taken_at=taken_at,
             resource_version=resource_version,
@@ -230,6 +230,16 @@ class SnapshotBuilder:
                 f"{self.source}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
             ) from error
         self.skipped.append(sentence)
+
+
+def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
+    """A sentence when pods are bound to nodes that were not read, as in a dump of some nodes alone."""
+    known = {node.name for node in nodes}
+    strays = [pod for pod in pods if pod.node_name and pod.node_name not in known]
+    if strays:
+        example = f"such as {strays[0].key} to {strays[0].node_name}"
+        bound = "1 pod is bound to a node" if len(strays) == 1 else f"{len(strays)} pods are bound to nodes"
+        yield f"{bound} that the snapshot does not hold, {example}: passed over"
 
 
 def printable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import zlib
 from collections.abc import Iterator
@@ -17,6 +18,10 @@ _CHUNK_BYTES = 1 << 20
 _COMPRESSED_BYTES = 1 << 17
 _NUM_AHEAD = 4
 _GZIP = b"\x1f\x8b"
+_MOST_EXPANSION = 200
+_MOST_EXPANDED_BYTES = 64 << 20
+"""Objects expand to 20 to 60 times the size of their archive. More is a bomb, not worth the memory it asks for."""
+_BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)++")
 
 
 def read_chunks(stream: BinaryIO, source: str) -> Iterator[bytes]:
@@ -35,7 +40,7 @@ def _plain(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
 
 
 def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
-    compressed = head
+    compressed, num_compressed, num_expanded = head, len(head), 0
     while compressed:
         member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
         while not member.eof:
@@ -43,13 +48,23 @@ def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
                 text = member.decompress(compressed, _CHUNK_BYTES)
             except zlib.error as error:
                 raise SnapshotError(f"{source}: the gzip data is damaged ({error}); copy or take it anew") from error
+            num_expanded += len(text)
+            if num_expanded > max(_MOST_EXPANDED_BYTES, _MOST_EXPANSION * num_compressed):
+                raise SnapshotError(f"{source}: the gzip data expands to more than {_MOST_EXPANSION} times its size")
             if text:
                 yield text
-            compressed = member.unconsumed_tail or (b"" if member.eof else stream.read(_COMPRESSED_BYTES))
+            compressed = member.unconsumed_tail
+            if not (compressed or member.eof):
+                compressed = stream.read(_COMPRESSED_BYTES)
+                num_compressed += len(compressed)
             if not (compressed or text or member.eof):
                 raise SnapshotError(f"{source}: the gzip data is cut short; copy or take it anew")
         # Zeros may pad a file to a block, which ends it.
-        compressed = (member.unused_data or stream.read(_COMPRESSED_BYTES)).lstrip(b"\0")
+        compressed = member.unused_data
+        if not compressed:
+            compressed = stream.read(_COMPRESSED_BYTES)
+            num_compressed += len(compressed)
+        compressed = compressed.lstrip(b"\0")
 
 
 def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -85,15 +100,17 @@ def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class LineReader:
-    """Iterates over the lines of `chunks`, line ends included, in the memory of one line.
+    """Iterates over the lines of `chunks`, line ends included, in the memory of one line; `number` is the last one's.
 
-    `rest` gives what was not read yet in one piece. Both raise SnapshotError for more than their bound.
+    Blank lines are passed over, most of them at once, so that a file of nothing else costs no time. `rest` gives what
+    was not read yet in one piece. Both raise SnapshotError for more than their bound.
     """
 
     def __init__(self, chunks: Iterator[bytes], source: str, max_bytes: int) -> None:
         self._chunks = chunks
         self._source = source
         self._max_bytes = max_bytes
+        self.number = 0
         self._chunk = b""
         self._start = 0
 
@@ -104,19 +121,29 @@ class LineReader:
         parts: list[bytes] = []
         num_bytes = 0
         while True:
+            if not parts:
+                self._skip_blank_lines()
             end = self._chunk.find(b"\n", self._start) + 1
             parts.append(self._chunk[self._start : end or None])
             num_bytes += len(parts[-1])
             if end:
                 self._start = end
+                self.number += 1
                 return b"".join(parts)
             if num_bytes > self._max_bytes:
                 raise SnapshotError(f"{self._source}: {_too_large(self._max_bytes)}")
             self._chunk, self._start = next(self._chunks, b""), 0
             if not self._chunk:
                 if num_bytes:
+                    self.number += 1
                     return b"".join(parts)
                 raise StopIteration
+
+    def _skip_blank_lines(self) -> None:
+        blank = _BLANK_LINES.match(self._chunk, self._start)
+        if blank is not None:
+            self.number += self._chunk.count(b"\n", blank.start(), blank.end())
+            self._start = blank.end()
 
     def rest(self, first: bytes, max_bytes: int) -> bytes:
         """`first` and all bytes after the lines that were read."""

@@ -31,29 +31,30 @@ def read_documents(chunks: Iterator[bytes], source: str) -> Iterator[tuple[bytes
     JSON Lines take the memory of one line; anything else that of the file. Raises SnapshotError for what is neither.
     """
     lines = LineReader(chunks, source, _MAX_BYTES)
-    number, first = _first_line(lines, source)
+    first = _first_line(lines, source)
+    number = lines.number
     if not first.startswith((b"{", b"[")):
         yield from _yaml_documents(lines.rest(first, _MAX_YAML_BYTES), source, number - 1)
     elif _is_json(first):
         yield first, f"{source}:{number}"
-        for number, line in enumerate(lines, number + 1):  # noqa: B020 - counts on from the first line
+        for line in lines:
             if not line.isspace():
-                yield line, f"{source}:{number}"
+                yield line, f"{source}:{lines.number}"
     else:
         yield from _json_documents(lines.rest(first, _MAX_BYTES), source, number)
 
 
-def _first_line(lines: Iterator[bytes], source: str) -> tuple[int, bytes]:
-    """The first line that is not blank, without blanks before it, and its number."""
-    for number, line in enumerate(lines, 1):
-        if number == 1 and line.startswith(_UTF16_MARKS):
+def _first_line(lines: LineReader, source: str) -> bytes:
+    """The first line that is not blank, without blanks before it."""
+    for line in lines:
+        if lines.number == 1 and line.startswith(_UTF16_MARKS):
             raise SnapshotError(f"{source}: is UTF-16 text, as PowerShell's > writes; save it as UTF-8")
         if b"\0" in line[:4096]:
             raise SnapshotError(f"{source}: is binary; {_WAY_OUT}, also compressed with gzip")
         text = line.removeprefix(_UTF8_MARK).lstrip()
         if text:
             # Blanks before YAML are indentation, which counts.
-            return number, text if text[0] in b"{[" else line.removeprefix(_UTF8_MARK)
+            return text if text[0] in b"{[" else line.removeprefix(_UTF8_MARK)
     raise SnapshotError(f"{source}: is empty; {_WAY_OUT}")
 
 

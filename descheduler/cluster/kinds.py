@@ -38,11 +38,19 @@ SmallObject = (
 )
 
 
+_PAGE_SIZE = 2500
+"""The API server counts what is left of a list for every page, so that at 150,000 pods it spends twice the time on
+pages of 500; larger pages than this gain little, and two of them are in memory at a time."""
+_NODE_PAGE_SIZE = 500
+"""Nodes name the images they hold, and are ten times the size of other objects."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind that is read. `path` is its cluster-wide list; `is_optional` kinds may be absent from a cluster.
 
     Of an `is_measured` kind a fault is no more than absence: only the plugin that wants its figures goes without.
+    `page_size` is the number of objects asked for at once.
     """
 
     name: str
@@ -51,6 +59,7 @@ class Kind:
     is_optional: bool = False
     is_measured: bool = False
     decode: Callable[[bytes], SmallObject] | None = None
+    page_size: int = _PAGE_SIZE
 
 
 class _Spec(Wire):
@@ -173,7 +182,7 @@ def _pod_usage(block: bytes) -> PodUsage:
 
 
 _TABLE = (
-    Kind("Node", "", "/api/v1/nodes"),
+    Kind("Node", "", "/api/v1/nodes", page_size=_NODE_PAGE_SIZE),
     Kind("Pod", "", "/api/v1/pods"),
     Kind("Namespace", "", "/api/v1/namespaces", decode=_namespace),
     Kind("PersistentVolumeClaim", "", "/api/v1/persistentvolumeclaims", decode=_claim),

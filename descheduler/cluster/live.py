@@ -44,7 +44,6 @@ def read_live(
     source: str = "the API server",
     skip_broken: bool = False,
     keep_conditions: bool = True,
-    limit: int = 500,
     taken_at: datetime | None = None,
 ) -> Snapshot:
     """The snapshot of the kinds `needed` (names of `KINDS`), in the order of that table: nodes, then pods, then others.
@@ -65,7 +64,7 @@ def read_live(
             builder.kinds.discard(kind.name)
 
         versions[kind.name] = _read_list(
-            client, kind, limit, add_page=lambda page: builder.add_page(kind, page), restart=restart
+            client, kind, add_page=lambda page: builder.add_page(kind, page), restart=restart
         )
 
     def note_absent(kind: Kind, why: str) -> None:
@@ -76,12 +75,12 @@ def read_live(
         return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
 
 
-def dump_live(client: PageSource, kinds: Sequence[Kind], writer: DumpWriter, *, limit: int = 500) -> None:
+def dump_live(client: PageSource, kinds: Sequence[Kind], writer: DumpWriter) -> None:
     """Writes all objects of `kinds` through `writer`, and ends the dump. Raises SnapshotError as `read_live`."""
 
     def read(kind: Kind) -> None:
         writer.begin(kind)
-        writer.end(_read_list(client, kind, limit, add_page=writer.add_page, restart=writer.restart))
+        writer.end(_read_list(client, kind, add_page=writer.add_page, restart=writer.restart))
 
     _read_all(client, kinds, read, lambda kind, _: writer.absent(kind))
     writer.finish()
@@ -116,12 +115,12 @@ def _read_all(
 
 
 def _read_list(
-    client: PageSource, kind: Kind, limit: int, *, add_page: Callable[[bytes], object], restart: Callable[[], None]
+    client: PageSource, kind: Kind, *, add_page: Callable[[bytes], object], restart: Callable[[], None]
 ) -> str:
     """Hands all pages of one list over, and returns its version; starts afresh when the list expires on the way."""
     for _ in range(_MAX_RESTARTS + 1):
         try:
-            return _read_once(client, kind, limit, add_page)
+            return _read_once(client, kind, add_page)
         except ListExpired:
             restart()
         except KubeError:
@@ -132,9 +131,9 @@ def _read_list(
     )
 
 
-def _read_once(client: PageSource, kind: Kind, limit: int, add_page: Callable[[bytes], object]) -> str:
+def _read_once(client: PageSource, kind: Kind, add_page: Callable[[bytes], object]) -> str:
     version: str | None = None
-    for page in client.list_pages(kind.path, limit=limit):
+    for page in client.list_pages(kind.path, limit=kind.page_size):
         if version is not None and page.resource_version != version:
             raise ListExpired(f"{kind.path}: pages of versions {version} and {page.resource_version}")
         version = page.resource_version

@@ -9,6 +9,7 @@ __all__ = [
     "KubeConfigError",
     "KubeError",
     "ListExpired",
+    "NotConnected",
     "TransportError",
 ]
 
@@ -23,6 +24,10 @@ class KubeConfigError(KubeError):
 
 class TransportError(KubeError):
     """No usable answer: refused, reset, timed out, cut short or damaged. Whether a write took place is unknown."""
+
+
+class NotConnected(TransportError):  # noqa: N818 - a state callers act on, named after what it says
+    """No connection could be made, so nothing was sent: no write took place."""
 
 
 class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says

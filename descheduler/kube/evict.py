@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError, KubeError, NotConnected, TransportError
 from descheduler.kube.status import RawResponse, StatusCause, decode_status
 
 __all__ = ["EvictionClient", "EvictionResponse", "PodState"]
@@ -21,6 +21,8 @@ class PodState(Enum):
 
     NOT_READ = "not read"
     """The answer was clear, nobody looked."""
+    UNTOUCHED = "untouched"
+    """Nobody looked, since no connection could be made and so nothing was asked for."""
     PRESENT = "present"
     """The same pod is there and stays."""
     TERMINATING = "terminating"
@@ -127,6 +129,8 @@ class EvictionClient:
         pod_path = f"/api/v1/namespaces/{namespace}/pods/{name}"
         try:
             answer = self._client.send("POST", f"{pod_path}/eviction", body=msgspec.json.encode(eviction))
+        except NotConnected as error:
+            return EvictionResponse(0, message=str(error), pod_state=PodState.UNTOUCHED)
         except TransportError as error:
             return EvictionResponse(0, message=str(error), pod_state=self._look_again(pod_path, uid))
         status = decode_status(answer)

@@ -103,8 +103,9 @@ def _read(file: Path) -> _Document:
         raise KubeConfigError(f"kubeconfig {file}: cannot be read: {str(cause).lower()}") from error
     try:
         loaded = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        # The parser's own text quotes the line, which may be the one with the token; hence no chaining either.
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # The parser's own text quotes the line, which may be the one with the token; hence no chaining either. It
+        # raises more than its own errors: on dates such as 2026-13-01, and on nesting without end.
         raise KubeConfigError(f"kubeconfig {file}{_position(error)}: is not valid YAML; write it anew") from None
     if not isinstance(loaded, dict):
         raise KubeConfigError(f"kubeconfig {file}: holds no configuration; write it anew")
@@ -114,7 +115,7 @@ def _read(file: Path) -> _Document:
         raise KubeConfigError(f"kubeconfig {file}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 
 
-def _position(error: yaml.YAMLError) -> str:
+def _position(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     return f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
 

@@ -8,10 +8,18 @@ from typing import Protocol
 from urllib.parse import urlencode
 
 import urllib3
-from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead, NewConnectionError, ProtocolError, SSLError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    DecodeError,
+    HTTPError,
+    IncompleteRead,
+    NewConnectionError,
+    ProtocolError,
+    SSLError,
+)
 from urllib3.exceptions import TimeoutError as NoAnswerInTime
 
-from descheduler.kube.errors import KubeError, TransportError
+from descheduler.kube.errors import KubeError, NotConnected, TransportError
 from descheduler.kube.status import RawResponse
 
 __all__ = ["Connection", "Transport", "exchange"]
@@ -48,8 +56,8 @@ class Transport:
     ) -> RawResponse:
         """The answer to one request, whatever its status code.
 
-        Raises TransportError when there is no complete answer, and KubeError for a TLS failure, which no repetition
-        mends. Neither text holds the query or a header field.
+        Raises TransportError when there is no complete answer (NotConnected when nothing was sent), and KubeError for
+        a TLS failure, which no repetition mends. Neither text holds the query or a header field.
         """
         url = self.host + path + (f"?{urlencode(query)}" if query else "")
         headers = self._headers | self._current_auth()
@@ -96,7 +104,8 @@ def exchange(
     except SSLError as error:
         raise KubeError(f"{what}: TLS failed ({_tls_fault(error)}); check the certificate authority") from error
     except (HTTPError, OSError) as error:
-        raise TransportError(f"{what}: {_describe_fault(error, timeout_seconds)}") from error
+        fault = NotConnected if isinstance(error, NewConnectionError | ConnectTimeoutError) else TransportError
+        raise fault(f"{what}: {_describe_fault(error, timeout_seconds)}") from error
     headers = {name.lower(): text for name, text in response.headers.items()}
     return RawResponse(response.status, response.reason or "", headers, body)
 

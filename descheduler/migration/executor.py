@@ -87,6 +87,7 @@ class _Task:
     eviction: PlannedEviction = field(compare=False)
     num_attempts: int = field(default=0, compare=False)
     num_faults: int = field(default=0, compare=False)
+    num_unsent: int = field(default=0, compare=False)
     status_code: int = field(default=0, compare=False)
     judgement: Judgement | None = field(default=None, compare=False)
     is_booked: bool = field(default=False, compare=False)
@@ -123,6 +124,7 @@ class _Execution:
         self._queue = deque(_Task(0.0, position, eviction) for position, eviction in enumerate(evictions))
         self._retries: list[_Task] = []
         self._in_flight: dict[Future[EvictionResponse | None], _Task] = {}
+        self._cut_off_since: float | None = None
         self._requested: set[str] = set()
         self._outcomes: dict[int, Outcome] = {}
 
@@ -240,12 +242,21 @@ class _Execution:
             earlier_unanswered=task.num_faults > 0,
         )
         task.judgement = judgement
+        self._watch_connection(judgement)
         if self._may_repeat(task, judgement):
             task.num_faults += judgement.code is OutcomeCode.NO_ANSWER
+            task.num_unsent += judgement.code is OutcomeCode.NO_CONNECTION
             task.ready_at = self._now() + (judgement.retry_after_seconds or 0.0)
             heapq.heappush(self._retries, task)
         else:
             self._finish(task, judgement.kind, judgement.code, judgement.message)
+
+    def _watch_connection(self, judgement: Judgement) -> None:
+        """Notes since when no call gets through to the API server."""
+        if judgement.code is not OutcomeCode.NO_CONNECTION:
+            self._cut_off_since = None
+        elif self._cut_off_since is None:
+            self._cut_off_since = self._now()
 
     def _may_repeat(self, task: _Task, judgement: Judgement) -> bool:
         settings, wait_seconds = self._settings, judgement.retry_after_seconds
@@ -255,7 +266,9 @@ class _Execution:
             return False
         if judgement.code is OutcomeCode.NO_ANSWER:
             return task.num_faults < settings.max_fault_retries
-        return task.num_attempts - task.num_faults <= settings.max_retries
+        if self._cut_off_since is not None:
+            return self._now() + wait_seconds <= self._cut_off_since + settings.longest_outage_seconds
+        return task.num_attempts - task.num_faults - task.num_unsent <= settings.max_retries
 
     def _abandon_waiting(self, halted: OutcomeCode) -> None:
         waiting = [*self._queue, *sorted(self._retries, key=lambda task: task.position)]

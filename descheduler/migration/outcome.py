@@ -172,6 +172,9 @@ def _judge_conflict(pod: str, response: EvictionResponse) -> Judgement:
 def _judge_unanswered(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
     if response.pod_state.is_leaving:
         return _left(pod)
+    if response.pod_state is PodState.UNTOUCHED:
+        text = f"{pod} not evicted: {response.message}"
+        return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text, wait_seconds)
     if response.pod_state is PodState.PRESENT:
         text = f"{pod} not evicted: {response.message}; the pod is still there"
         return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, text, wait_seconds)

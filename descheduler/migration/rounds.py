@@ -70,8 +70,8 @@ def carry_out(
 
 
 def _was_halted(outcome: Outcome) -> bool:
-    """Whether the run was told to stop, or out of time, before the pod's turn came."""
-    return outcome.code in (OutcomeCode.STOPPED, OutcomeCode.DEADLINE)
+    """Whether the run was told to stop, out of time, or cut off from the API server before the pod's turn came."""
+    return outcome.code in (OutcomeCode.STOPPED, OutcomeCode.DEADLINE, OutcomeCode.NO_CONNECTION)
 
 
 def _said_no(outcome: Outcome) -> bool:

@@ -17,7 +17,9 @@ class ExecutorSettings:
     once, so that latency does not cap the pace. `deadline` is in the seconds of the run's monotonic clock, None for
     none: no call starts at or after it. An answer that asks to wait is obeyed up to `max_retries` times a pod and
     `longest_wait_seconds` each; a call without answer is made again up to `max_fault_retries` times, after
-    `fault_wait_seconds`. `drain_seconds` bounds the wait for calls in flight once the run stops or is out of time.
+    `fault_wait_seconds`. While no connection can be made at all, so that nothing is sent, calls are tried again after
+    the same waits until that has lasted for `longest_outage_seconds`: a server that restarts is back by then.
+    `drain_seconds` bounds the wait for calls in flight once the run stops or is out of time.
     """
 
     qps: float = 5.0
@@ -32,6 +34,7 @@ class ExecutorSettings:
     longest_wait_seconds: float = 60.0
     max_fault_retries: int = 2
     fault_wait_seconds: float = 1.0
+    longest_outage_seconds: float = 60.0
     drain_seconds: float = 30.0
 
     def __post_init__(self) -> None:

@@ -81,3 +81,20 @@ def test_budget_that_its_controller_has_not_seen_yet_allows_nothing_known() -> N
         builder.add_object(block(budget))
 
     assert [budget.disruptions_allowed for budget in builder.finish().budgets] == [3, None]
+
+
+def test_pods_of_nodes_that_were_not_read_are_named_in_a_warning() -> None:
+    builder = SnapshotBuilder()
+    for obj in (
+        node_object("a"),
+        pod_object("here", node="a"),
+        pod_object("stray", node="gone"),
+        pod_object("waits", node=""),
+    ):
+        builder.add_object(block(obj))
+
+    snapshot = builder.finish()
+
+    assert snapshot.warnings == (
+        "1 pod is bound to a node that the snapshot does not hold, such as default/stray to gone: passed over",
+    )

@@ -135,7 +135,11 @@ def test_pod_that_is_not_ready_goes_while_the_others_meet_the_budget(cluster: Cl
 def run_on_tainted_node(cluster: Cluster, **replicas: int) -> list[Object]:
     """Deployments whose pods all run on node a, which no longer wants them; node b is free."""
     cluster.add_nodes(node("a"))
-    pods = [pod for app, count in replicas.items() for pod in cluster.run(deployment(app, cluster.namespace, replicas=count))]
+    pods = [
+        pod
+        for app, count in replicas.items()
+        for pod in cluster.run(deployment(app, cluster.namespace, replicas=count))
+    ]
     open_second_node(cluster)
     return pods
 

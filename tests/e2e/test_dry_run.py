@@ -107,9 +107,7 @@ def versions(api: KubeApi) -> Versions:
 def listable(api: KubeApi) -> Iterator[str]:
     """The cluster-wide lists that the API server serves, in every version."""
     prefixes = ["/api/v1"]
-    prefixes += [
-        f"/apis/{version['groupVersion']}" for group in groups(api) for version in group["versions"]
-    ]
+    prefixes += [f"/apis/{version['groupVersion']}" for group in groups(api) for version in group["versions"]]
     for prefix in prefixes:
         for resource in api.request("GET", prefix)["resources"]:
             if "list" in resource["verbs"]:

@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-import pytest
+import time
+from pathlib import Path
 
 from tests.e2e.cluster import Cluster
-from tests.e2e.kube_api import ApiError, Object, wait_until
+from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import deployment, node
-from tests.e2e.program import Program, Report, RunningProgram, koordinator_policy, policy
+from tests.e2e.program import Program, Report, RunningProgram, policy
 
 POLICY = policy("RemovePodsViolatingNodeTaints")
 NUM_PODS = 40
 TEN_A_SECOND = ("--client-connection-qps=10", "--client-connection-burst=1")
+AT_ONCE = ("--client-connection-qps=500", "--client-connection-burst=500")
+OUTAGE_SECONDS = 6.0
+"""Longer than a read is tried again for, so that the run has to wait by itself."""
 
 
-def test_run_survives_a_restart_of_the_api_server(fresh_cluster: Cluster, tmp_path) -> None:
+def test_run_waits_for_an_api_server_that_restarts_and_ends_its_work(fresh_cluster: Cluster, tmp_path: Path) -> None:
     pods = run_on_tainted_node(fresh_cluster)
-    run = Program(fresh_cluster.kubeconfig, tmp_path).start(POLICY, *TEN_A_SECOND)
+    program = Program(fresh_cluster.kubeconfig, tmp_path)
+    run = program.start(POLICY, *TEN_A_SECOND)
     wait_some_left(fresh_cluster, pods, run)
 
     fresh_cluster.plane["kube-apiserver"].kill()
+    time.sleep(OUTAGE_SECONDS)
     fresh_cluster.plane["kube-apiserver"].restart()
 
     report = run.wait()
-    from collections import Counter
-    print(Counter(report.codes().values()), report.exit_code)
-    for r in report.document["results"]:
-        if r["code"]!="done": print(r)
-    print(report.log[-3000:])
+    assert report.exit_code == 0
     assert_report_is_true(fresh_cluster, pods, report)
-    assert 0
+    # A call that was under way when the server died has no answer, and is not made again on a guess.
+    assert report.document["counts"]["evicted"] >= NUM_PODS - 1
+    program.run(POLICY, *AT_ONCE)
+    moved = fresh_cluster.wait_ready("web", NUM_PODS)
+    assert {pod["spec"]["nodeName"] for pod in moved} == {"b"}
+
+
+def test_killed_run_leaves_nothing_that_keeps_the_next_from_finishing(cluster: Cluster, program: Program) -> None:
+    pods = run_on_tainted_node(cluster)
+    run = program.start(POLICY, *TEN_A_SECOND, "--no-lease")
+    wait_some_left(cluster, pods, run)
+
+    run.kill()
+
+    assert run.wait().exit_code == -9
+    rest = program.run(POLICY, *AT_ONCE)
+    assert rest.exit_code == 0
+    moved = cluster.wait_ready("web", NUM_PODS)
+    assert {pod["spec"]["nodeName"] for pod in moved} == {"b"}
 
 
 def test_sigterm_ends_a_run_in_order(cluster: Cluster, program: Program) -> None:
@@ -40,11 +60,10 @@ def test_sigterm_ends_a_run_in_order(cluster: Cluster, program: Program) -> None
     run.terminate()
 
     report = run.wait(timeout_seconds=10)
-    print(report.exit_code, report.document["counts"])
     assert_report_is_true(cluster, pods, report)
     assert report.document["counts"]["not-attempted"] > 0
     assert set(report.codes().values()) == {"done", "stopped"}
-    rest = program.run(POLICY)
+    rest = program.run(POLICY, *AT_ONCE)
     assert rest.document["counts"]["evicted"] == NUM_PODS - report.document["counts"]["evicted"]
 
 

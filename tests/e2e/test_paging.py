@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from tests.e2e.witness import Witness
 
 PODS = "/api/v1/pods"
 NUM_PODS = 5_200
+PAGE_SIZE = 500
 KINDS = {"Node", "Pod"}
 
 
@@ -49,11 +50,11 @@ def test_snapshot_is_whole_and_of_one_moment_while_pods_come_and_go(plane: Contr
         if plane.api.find(doomed) is not None:
             plane.api.delete(doomed, grace_seconds=0)
 
-    witness = on_every_page(plane, come_and_go)
+    witness = Witness(plane.kubeconfig)
 
-    snapshot = read_live(witness.client(), needed=KINDS)
+    snapshot = read_live(SmallPages(witness.client(), come_and_go), needed=KINDS)
 
-    assert len(pages(witness)) == 11
+    assert [e.status_code for e in witness.exchanges if e.path == PODS] == [200] * 11
     assert len(born) >= 100
     assert pod_keys(snapshot) == pod_keys_at(plane.api, snapshot.resource_version)
     assert len(snapshot.pods) == NUM_PODS
@@ -72,17 +73,21 @@ def test_program_reads_all_of_them(plane: ControlPlane, tmp_path: Path) -> None:
 def test_list_whose_version_is_compacted_away_is_read_again_from_its_start(plane: ControlPlane) -> None:
     """The API server then answers 410 to the token of the next page."""
     witness = Witness(plane.kubeconfig)
-    source = AfterFirstPage(witness.client(), lambda: compact(plane))
+    compactions = iter([compact])
 
-    snapshot = read_live(source, needed=KINDS)
+    def compact_once() -> None:
+        for act in compactions:
+            act(plane)
+
+    snapshot = read_live(SmallPages(witness.client(), compact_once), needed=KINDS)
 
     assert [exchange.status_code for exchange in witness.exchanges if exchange.path == PODS].count(410) == 1
     assert pod_keys(snapshot) == pod_keys_at(plane.api, snapshot.resource_version)
     assert len(snapshot.pods) == len({p.key for p in snapshot.pods}) > 5_000
 
 
-class AfterFirstPage:
-    """A source of pages that calls `act` once, when the first page of pods has come.
+class SmallPages:
+    """A source of small pages that calls `act` whenever a page of pods has come that is not the last.
 
     It acts in the thread of the test: the kernel would end an API server that was started by a thread that ends.
     """
@@ -90,25 +95,13 @@ class AfterFirstPage:
     def __init__(self, client: KubeClient, act: Callable[[], object]) -> None:
         self._client = client
         self._act = act
-        self._has_acted = False
 
-    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[ListPage]:
-        """The pages of the list at `path`."""
-        for page in self._client.list_pages(path, limit=limit):
-            if path == PODS and not self._has_acted:
-                self._has_acted = True
+    def list_pages(self, path: str, *, limit: int = PAGE_SIZE) -> Iterator[ListPage]:
+        """The pages of the list at `path`, smaller than asked for."""
+        for page in self._client.list_pages(path, limit=min(limit, PAGE_SIZE)):
+            if path == PODS and page.continue_token:
                 self._act()
             yield page
-
-
-def on_every_page(plane: ControlPlane, act: Callable[[], None]) -> Witness:
-    """A client that calls `act` before every page of pods but the first."""
-
-    def before(_method: str, path: str, query: Mapping[str, str]) -> None:
-        if path == PODS and "continue" in query:
-            act()
-
-    return Witness(plane.kubeconfig, before=before)
 
 
 def compact(plane: ControlPlane) -> None:
@@ -128,11 +121,6 @@ def count_pods(api: KubeApi) -> int:
     """How many pods there are now."""
     first = api.request("GET", f"{PODS}?limit=1")
     return len(first["items"]) + int(first["metadata"]["remainingItemCount"])
-
-
-def pages(witness: Witness) -> list[str]:
-    """The pages of pods that were read."""
-    return [exchange.path for exchange in witness.exchanges if exchange.path == PODS]
 
 
 def pod_keys(snapshot: Snapshot) -> list[str]:

@@ -50,7 +50,9 @@ class Witness(Transport):
     `before` is called with method, path and query of each request before it is sent, by one thread at a time.
     """
 
-    def __init__(self, kubeconfig: Path, *, before: Callable[[str, str, Mapping[str, str]], None] | None = None) -> None:
+    def __init__(
+        self, kubeconfig: Path, *, before: Callable[[str, str, Mapping[str, str]], None] | None = None
+    ) -> None:
         connection = load_connection(str(kubeconfig), None, environ=os.environ)
         super().__init__(connection, headers={}, timeout_seconds=30.0)
         self.exchanges: list[Exchange] = []

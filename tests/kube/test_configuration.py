@@ -81,6 +81,8 @@ def write(file: Path, document: Any) -> Path:
         ),
         pytest.param("- a\n- b\n", "holds no configuration; write it anew", id="a list"),
         pytest.param("", "holds no configuration; write it anew", id="an empty file"),
+        pytest.param("a: 2026-13-01\n", "is not valid YAML; write it anew", id="a date that does not exist"),
+        pytest.param("a: " + "[" * 5000, "is not valid YAML; write it anew", id="YAML nested without end"),
         pytest.param(make_config(contexts="prod"), "expected `array | null`, got `str` - at `$.contexts`", id="a word"),
     ],
 )

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from descheduler.kube.client import KubeClient
+from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.evict import EvictionClient, EvictionResponse, PodState
 from descheduler.kube.status import StatusCause
 from tests.integration.fake_api import FakeApi
@@ -175,3 +177,13 @@ def test_second_look_that_fails_leaves_the_outcome_unknown(fake_api: FakeApi, cl
     fake_api.fail_always("GET", CART, fault)
 
     assert evict(client).pod_state is PodState.UNKNOWN
+
+
+def test_eviction_that_was_never_sent_is_told_from_one_without_answer(fake_api: FakeApi, tmp_path: Path) -> None:
+    file = fake_api.write_kubeconfig(tmp_path / "config")
+    file.write_text(file.read_text().replace(fake_api.url, "http://127.0.0.1:1"))
+
+    response = evict(connect(str(file)))
+
+    assert response.pod_state is PodState.UNTOUCHED
+    assert response.message.endswith("no connection (Connection refused)")

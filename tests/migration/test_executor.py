@@ -268,6 +268,40 @@ def test_error_of_the_edge_is_an_outcome_and_the_others_go_on() -> None:
     assert outcomes[0].message == "pod shop/a not evicted: TLS failed"
 
 
+def test_evictions_wait_for_an_api_server_that_is_away_for_a_while() -> None:
+    away = no_answer(PodState.UNTOUCHED)
+    api = ScriptedApi(a=[away] * 20, b=[away] * 20)
+
+    outcomes = run(make_plan("a", "b", "c"), api, replace(ONE_BY_ONE, max_retries=1, max_fault_retries=1))
+
+    assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.DONE), ("c", OutcomeCode.DONE)]
+
+
+def test_api_server_that_stays_away_is_waited_for_once_and_not_once_a_pod() -> None:
+    """Nothing was sent, so the limit is not used up either."""
+    away = no_answer(PodState.UNTOUCHED)
+    clock = Clock()
+    api = ScriptedApi(clock, a=[away] * 99, b=[away] * 99, c=[away] * 99)
+    patient = replace(ONE_BY_ONE, longest_outage_seconds=30.0, limits=EvictionLimits(total=3))
+
+    outcomes = run(make_plan("a", "b", "c"), api, patient, clock=clock)
+
+    assert codes(outcomes) == [(name, OutcomeCode.NO_CONNECTION) for name in "abc"]
+    assert 29.0 <= clock.now() <= 32.0
+
+
+def test_outage_starts_anew_after_an_answer() -> None:
+    away = no_answer(PodState.UNTOUCHED)
+    clock = Clock()
+    api = ScriptedApi(clock, a=[away] * 8, b=[away] * 8)
+    settings = replace(ONE_BY_ONE, qps=1.0, burst=1, longest_outage_seconds=10.0)
+
+    outcomes = run(make_plan("a", "b"), api, settings, clock=clock)
+
+    assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.DONE)]
+    assert clock.now() > 10.0
+
+
 def test_defect_in_a_port_is_not_swallowed() -> None:
     api = ScriptedApi(a=[ZeroDivisionError()])
 

@@ -71,6 +71,13 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
             id="the answer was lost and the pod stays",
         ),
         pytest.param(
+            no_answer(PodState.UNTOUCHED),
+            OutcomeKind.FAILED,
+            OutcomeCode.NO_CONNECTION,
+            1.0,
+            id="no connection could be made",
+        ),
+        pytest.param(
             no_answer(PodState.UNKNOWN),
             OutcomeKind.FAILED,
             OutcomeCode.OUTCOME_UNKNOWN,

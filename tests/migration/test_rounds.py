@@ -13,7 +13,8 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs, default_args
 from descheduler.eviction.object_limiter import ObjectLimiter
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_ROUNDS, carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
@@ -25,7 +26,7 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.migration.worlds import Clock, ScriptedApi, no_disruption
+from tests.migration.worlds import Clock, ScriptedApi, no_answer, no_disruption
 from tests.policy.builders import upstream
 
 POLICY = load_policy(upstream(), REGISTRY)
@@ -105,3 +106,26 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     booked = {booked.pod.name for booked in decisions.evictor.booked}
     assert booked <= {outcome.eviction.name for outcome in outcomes}
     assert decisions.notes[-1].endswith("and gave up; the next run goes on")
+
+
+def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
+    pods = [make_pod(name) for name in ("first", "second")]
+    snapshot = make_snapshot([], pods)
+    decided: list[Answers] = []
+
+    def decide(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
+        decided.append(answers)
+        evictor = Evictor(ShadowCluster(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
+        for pod in pods:
+            evictor.request(pod, profile="p", plugin="q")
+        return Decisions(POLICY, snapshot, evictor, NOW)
+
+    clock = Clock()
+    api = ScriptedApi(clock, first=[no_answer(PodState.UNTOUCHED)] * 99)
+
+    _, outcomes = carry_out(
+        decide, api, ExecutorSettings(), stop=threading.Event(), sink=None, clock=clock.now, sleep=clock.sleep
+    )
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.NO_CONNECTION]
+    assert decided == [{}]

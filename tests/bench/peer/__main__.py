@@ -9,14 +9,15 @@ import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
-from tests.bench.measure import in_own_process
 from tests.bench.peer.cases import CASES, Case
+from tests.bench.peer.clusters import filled_cluster, stir
 from tests.bench.peer.measure import Run, measured
 from tests.bench.peer.programs import Job, Program, ours, upstream
 from tests.bench.peer.table import render
 from tests.e2e.binaries import Binaries, BinariesMissingError, resolve
-from tests.e2e.control_plane import STORE, running
+from tests.e2e.kube_api import KubeApi
 from tests.e2e.pins import CONTROL_PLANE, PEERS
 
 _SIZES = ("1000x30000", "5000x150000")
@@ -43,26 +44,23 @@ def main() -> None:
 def _measure_size(
     nodes: int, pods: int, cases: Sequence[Case], binaries: Binaries, *, num_runs: int, limit_seconds: float
 ) -> None:
-    def fill_etcd(url: str) -> None:
-        # In a process of its own: what this one has ever held counts as memory of the programs that it starts.
-        in_own_process(_fill, url, nodes, pods)
-
     with tempfile.TemporaryDirectory(prefix="descheduler-peer-") as folder:
         place = Path(folder)
-        with running(place / "plane", binaries, parts=STORE, fill_etcd=fill_etcd) as plane:
+        with filled_cluster(place / "plane", binaries, nodes=nodes, pods=pods) as plane:
             programs = (upstream(binaries), ours())
             for case in cases:
                 job = Job(plane.kubeconfig, case.write_policy(place, datetime.now(UTC)), dry_run=case.evicts)
                 title = f"{nodes:,} nodes, {pods:,} pods: {case.title}"
-                _say(render(f"\n{title}", _alternate(programs, job, num_runs, limit_seconds)))
+                _say(render(f"\n{title}", _alternate(programs, job, plane.api, num_runs, limit_seconds)))
 
 
 def _alternate(
-    programs: Sequence[Program], job: Job, num_runs: int, limit_seconds: float
+    programs: Sequence[Program], job: Job, api: KubeApi, num_runs: int, limit_seconds: float
 ) -> dict[str, list[Run]]:
     runs: dict[str, list[Run]] = {program.name: [] for program in programs}
     for number in range(num_runs):
         for program in programs:
+            stir(api, number)
             load = os.getloadavg()[0]
             run = measured(program, job, limit_seconds=limit_seconds)
             runs[program.name].append(run)
@@ -70,14 +68,8 @@ def _alternate(
     return runs
 
 
-def _fill(url: str, nodes: int, pods: int) -> Sequence[float]:
-    from tests.e2e.cluster_fill import fill, generated
-
-    return [fill(url, generated(nodes=nodes, pods=pods, seed=1))]
-
-
-def _say(line: str, out: object = None) -> None:
-    print(line, file=out or sys.stdout, flush=True)  # type: ignore[arg-type]
+def _say(line: str, out: TextIO = sys.stdout) -> None:
+    print(line, file=out, flush=True)
 
 
 if __name__ == "__main__":

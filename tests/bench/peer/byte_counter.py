@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from contextlib import suppress
 from types import TracebackType
 
 _CHUNK_BYTES = 1 << 20
@@ -72,7 +73,5 @@ class ByteCounter:
 def _hang_up(*sockets: socket.socket) -> None:
     """Ends both directions; the descriptors are closed with the last reference, for the other thread still has them."""
     for each in sockets:
-        try:
+        with suppress(OSError):
             each.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass

@@ -76,7 +76,7 @@ def _cases(
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.judge", description=__doc__)
     parser.add_argument("--worlds", type=int, default=20, help="number of worlds (20)")
-    parser.add_argument("--pods", type=int, default=30, help="candidates in each (30)")
+    parser.add_argument("--pods", type=int, default=60, help="candidates in each (60)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first world; the next ones follow (1)")
     parser.add_argument("--scheduler", choices=SEATS, default="kube-scheduler", help="who is asked (kube-scheduler)")
     names = [feature.value for feature in Feature]

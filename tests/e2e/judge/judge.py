@@ -10,12 +10,11 @@ from itertools import count
 from pathlib import Path
 
 from tests.e2e.binaries import Binaries
-from tests.e2e.cluster_fill import fill
 from tests.e2e.control_plane import STORE, ControlPlane, running
 from tests.e2e.judge.fence import Fence
 from tests.e2e.judge.ruling import Ruling, is_bound, read_ruling
 from tests.e2e.judge.seats import SchedulerKind, start_volume_binder
-from tests.e2e.judge.store import remove
+from tests.e2e.judge.store import LiveStore, key_of
 from tests.e2e.judge.watch import PodWatch
 from tests.e2e.judge.world import World
 from tests.e2e.kube_api import ApiError, Object
@@ -23,7 +22,6 @@ from tests.e2e.kube_api import ApiError, Object
 _RULING_SECONDS = 60.0
 _WORLD_SECONDS = 60.0
 _RETRY_SECONDS = 0.01
-_SWEPT = ("/registry/pods/", "/registry/persistentvolumeclaims/", "/registry/persistentvolumes/", "/registry/events/")
 _FENCED = frozenset(
     {"Node", "Pod", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "RuntimeClass"}
 )
@@ -46,7 +44,8 @@ class Judge:
         self._seat = seat
         self._watch = PodWatch(plane.api)
         self._tokens = count(1)
-        self._present: list[Object] = []
+        self._store = LiveStore(plane.etcd_url)
+        self._present: list[str] = []
         self._binding: dict[str, tuple[Ruling, frozenset[str]]] = {}
 
     def enter(self, world: World) -> None:
@@ -56,12 +55,13 @@ class Judge:
         """
         self.settle()
         fence = Fence(f"w{next(self._tokens)}")
-        remove(self._plane.etcd_url, self._present, prefixes=(*_SWEPT, *self._seat.swept))
-        self._present = [*world.stored(), *fence.lasting]
-        fill(self._plane.etcd_url, self._present)
-        fill(self._plane.etcd_url, fence.passing)
+        self._store.delete(self._present)
+        objects = [*world.stored(), *fence.lasting]
+        self._present = [key_of(obj) for obj in objects]
+        self._store.write(objects)
+        self._store.write(fence.passing)
         self._insist(fence.first_pod, lambda ruling: ruling.node is not None)
-        remove(self._plane.etcd_url, fence.passing)
+        self._store.delete(map(key_of, fence.passing))
         self._insist(fence.second_pod, lambda ruling: ruling.num_nodes == len(world.nodes))
         if any(obj["kind"] not in _FENCED for obj in world.objects):
             time.sleep(_UNFENCED_SECONDS)
@@ -81,8 +81,11 @@ class Judge:
         stored = self._plane.api.create(dressed.pod)
         ruling, told = self._await(stored)
         if ruling.node is None or not keep:
-            self._delete(stored)
-        elif not is_bound(told):
+            for obj in (stored, *dressed.companions):
+                self._delete(obj)
+            return replace(ruling, seconds=time.perf_counter() - started), stored
+        self._present += [key_of(obj) for obj in (stored, *dressed.companions)]
+        if not is_bound(told):
             self._binding[stored["metadata"]["uid"]] = (ruling, _claims(candidate))
         return replace(ruling, seconds=time.perf_counter() - started), stored
 

@@ -61,7 +61,15 @@ def _turns(rng: Random, features: Set[Feature], num_pods: int) -> list[Feature |
     while ordered and len(turns) < num_pods:
         rng.shuffle(ordered)
         turns += [feature for feature in ordered if chance(rng, _RARE.get(feature, 1.0))]
-    return turns[:num_pods] if ordered else [None] * num_pods
+    return _delayed_early(rng, turns[:num_pods]) if ordered else [None] * num_pods
+
+
+def _delayed_early(rng: Random, turns: list[Feature | None]) -> list[Feature | None]:
+    """The turns with delayed volumes moved to the first half: binding them takes a second, in which others are asked."""
+    others = [turn for turn in turns if turn is not Feature.DELAYED_VOLUMES]
+    for _ in range(len(turns) - len(others)):
+        others.insert(rng.randrange(len(turns) // 2 + 1), Feature.DELAYED_VOLUMES)
+    return others
 
 
 def _candidate(rng: Random, name: str, main: Feature | None, world: World, features: Set[Feature]) -> Candidate:

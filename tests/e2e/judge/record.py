@@ -14,7 +14,7 @@ from tests.e2e.judge.ruling import Ruling
 from tests.e2e.judge.seats import SchedulerKind
 from tests.e2e.kube_api import Object
 
-_METADATA = ("name", "namespace", "uid", "labels", "annotations", "ownerReferences")
+_METADATA = ("name", "namespace", "labels", "annotations", "ownerReferences")
 _NOISE = frozenset(
     {
         "dnsPolicy",

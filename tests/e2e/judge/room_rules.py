@@ -54,7 +54,11 @@ def add_requests(draft: Draft) -> None:
 def _init_container(draft: Draft, number: int) -> Object:
     rng = draft.rng
     requests = {"cpu": rng.choice(_CPU), "memory": rng.choice(_MEMORY)}
-    container: Object = {"name": f"init-{number}", "image": "registry.test/small:1", "resources": {"requests": requests}}
+    container: Object = {
+        "name": f"init-{number}",
+        "image": "registry.test/small:1",
+        "resources": {"requests": requests},
+    }
     if chance(rng, 0.45):
         container["restartPolicy"] = "Always"
         container["resources"] = {"requests": {"cpu": rng.choice(_CPU[:2]), "memory": rng.choice(_MEMORY[:2])}}
@@ -101,6 +105,8 @@ def add_delayed_claim(draft: Draft) -> None:
     claim = draft.rng.choice([c for c in _claims(draft) if c["spec"]["storageClassName"] == WAITING])
     draft.namespace = claim["metadata"]["namespace"]
     _mount(draft, [claim["metadata"]["name"]])
+    if chance(draft.rng, 0.3):
+        draft.only_in_pool()
 
 
 def _claims(draft: Draft) -> list[Object]:

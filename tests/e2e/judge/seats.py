@@ -7,15 +7,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from tests.e2e import commands
 from tests.e2e.control_plane import ControlPlane
-from tests.e2e.kube_api import Object, condition, wait_until
+from tests.e2e.kube_api import Object
+from tests.e2e.peers import koordinator, volcano
 from tests.e2e.pins import CONTROL_PLANE, PEERS, Pins
 from tests.e2e.processes import Component, free_port
 
 _QPS = 5000
+_VOLCANO_GROUP = "scheduling.k8s.io/group-name"
+# Without the action "enqueue" a group of pods need not wait for a session of its own before it is looked at.
+_VOLCANO_CONFIGURATION = """\
+actions: "allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: predicates
+  - name: nodeorder
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,6 @@ class SchedulerKind:
     """Starts it, with what it cannot do without, on a control plane that has a store only."""
     companions: Callable[[Object], tuple[Mapping[str, str], Sequence[Object]]] = lambda _pod: ({}, ())
     """Annotations that a pod needs, and objects that must be there first."""
-    swept: Sequence[str] = ()
-    """Prefixes in etcd that are emptied between worlds."""
 
     @property
     def version(self) -> str:
@@ -77,7 +87,7 @@ def start_volume_binder(plane: ControlPlane) -> None:
     plane.add(Component("kube-controller-manager", command, plane.folder, is_ready=ready))
 
 
-def _start_framework(plane: ControlPlane, program: str, profile: Mapping[str, Any], *flags: str) -> None:
+def _start_framework(plane: ControlPlane, program: str, profile: Mapping[str, Any]) -> None:
     port = free_port()
     configuration = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -96,82 +106,19 @@ def _start_framework(plane: ControlPlane, program: str, profile: Mapping[str, An
         "--authentication-skip-lookup=true",
         "--bind-address=127.0.0.1",
         f"--secure-port={port}",
-        *flags,
     ]
     ready = commands.answers(f"https://127.0.0.1:{port}/healthz")
     plane.add(Component(program, command, plane.folder, is_ready=ready))
 
 
-_KOORDINATOR_PLUGINS = {
-    "queueSort": (True, ["PrioritySort"]),
-    "preEnqueue": (False, ["Coscheduling"]),
-    "preFilter": (False, ["SchedulingHint", "Reservation", "NodeNUMAResource", "DeviceShare", "Coscheduling"]),
-    "filter": (False, ["LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Reservation"]),
-    "postFilter": (True, ["Reservation", "Coscheduling", "DefaultPreemption"]),
-    "preScore": (False, ["Reservation", "Coscheduling"]),
-    "score": (False, ["LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling"]),
-    # Without Reservation in front no reservation is ever consumed.
-    "reserve": (False, ["Reservation", "LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Coscheduling"]),
-    "permit": (False, ["Coscheduling"]),
-    "preBind": (False, ["NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling", "DefaultPreBind"]),
-    "bind": (True, ["Reservation", "DefaultBinder"]),
-    "postBind": (False, ["Coscheduling"]),
-}
-"""Extension point → whether the default plugins go, and the plugins of koord-scheduler's own manifest."""
-_KOORDINATOR_WEIGHTS = {"Reservation": 5000}
-
-
 def _start_koord_scheduler(plane: ControlPlane) -> None:
-    _define(plane, "koordinator")
-    plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "koordinator-system"}})
-    plugins = {point: _plugin_set(replaces, names) for point, (replaces, names) in _KOORDINATOR_PLUGINS.items()}
-    profile = {"schedulerName": "koord-scheduler", "plugins": plugins}
-    insecure = ("--address=127.0.0.1", f"--port={free_port()}")
-    _start_framework(plane, "koord-scheduler", profile, *insecure)
-
-
-def _plugin_set(replaces: bool, names: Sequence[str]) -> Object:
-    enabled = [{"name": n, **({"weight": w} if (w := _KOORDINATOR_WEIGHTS.get(n)) else {})} for n in names]
-    return {"enabled": enabled, **({"disabled": [{"name": "*"}]} if replaces else {})}
-
-
-_VOLCANO_CONFIGURATION = """\
-actions: "allocate, backfill"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-  - name: conformance
-- plugins:
-  - name: predicates
-  - name: nodeorder
-"""
-_VOLCANO_GROUP = "scheduling.k8s.io/group-name"
+    koordinator.install_koordinator(plane)
+    koordinator.start_scheduler(plane)
 
 
 def _start_volcano(plane: ControlPlane) -> None:
-    _define(plane, "volcano")
-    plane.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "volcano-system"}})
-    file = plane.folder / "volcano-scheduler.conf"
-    file.write_text(_VOLCANO_CONFIGURATION)
-    port = free_port()
-    command = [
-        str(plane.binaries["volcano-scheduler"]),
-        f"--kubeconfig={plane.kubeconfig}",
-        f"--scheduler-conf={file}",
-        "--scheduler-name=volcano",
-        "--leader-elect=false",
-        "--schedule-period=20ms",
-        f"--kube-api-qps={_QPS}",
-        f"--kube-api-burst={_QPS}",
-        "--enable-healthz=true",
-        f"--healthz-address=127.0.0.1:{port}",
-        f"--listen-address=127.0.0.1:{free_port()}",
-        "--percentage-nodes-to-find=100",
-        "--cache-dumper=false",
-    ]
-    ready = commands.answers(f"http://127.0.0.1:{port}/healthz")
-    plane.add(Component("volcano-scheduler", command, plane.folder, is_ready=ready))
+    volcano.install_volcano(plane)
+    volcano.start_scheduler(plane, _VOLCANO_CONFIGURATION, schedule_period="20ms")
 
 
 def _volcano_group(pod: Object) -> tuple[Mapping[str, str], Sequence[Object]]:
@@ -186,31 +133,13 @@ def _volcano_group(pod: Object) -> tuple[Mapping[str, str], Sequence[Object]]:
     return {_VOLCANO_GROUP: metadata["name"]}, [group]
 
 
-def _define(plane: ControlPlane, pins_name: str) -> None:
-    defined = []
-    for file in sorted(plane.binaries.definitions[pins_name].glob("*.yaml")):
-        for document in yaml.safe_load_all(file.read_text()):
-            if document:
-                defined.append(plane.api.create(document))
-    for each in defined:
-        wait_until(
-            f"{each['metadata']['name']} is served",
-            lambda each=each: condition(plane.api.get(each), "Established") == "True",  # type: ignore[misc]
-        )
-
-
 def _peer(name: str) -> Pins:
     return next(pins for pins in PEERS if pins.name == name)
 
 
 KUBE_SCHEDULER = kube_scheduler()
-KOORD_SCHEDULER = SchedulerKind("koord-scheduler", "koord-scheduler", _peer("koordinator"), _start_koord_scheduler)
-VOLCANO = SchedulerKind(
-    "volcano",
-    "volcano",
-    _peer("volcano"),
-    _start_volcano,
-    _volcano_group,
-    swept=("/registry/scheduling.volcano.sh/podgroups/",),
+KOORD_SCHEDULER = SchedulerKind(
+    koordinator.SCHEDULER, koordinator.SCHEDULER, _peer("koordinator"), _start_koord_scheduler
 )
+VOLCANO = SchedulerKind("volcano", volcano.SCHEDULER, _peer("volcano"), _start_volcano, _volcano_group)
 SEATS = {seat.name: seat for seat in (KUBE_SCHEDULER, KOORD_SCHEDULER, VOLCANO)}

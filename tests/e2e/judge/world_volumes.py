@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.e2e.judge.features import Feature
-from tests.e2e.judge.vocabulary import HOSTNAME, NAMESPACES, RACK, ZONE, ZONES, chance, some
+from tests.e2e.judge.vocabulary import HOSTNAME, NAMESPACES, RACK, ZONE, chance, some
 from tests.e2e.judge.world_pods import ClaimUse
 from tests.e2e.kube_api import Object
 
@@ -17,7 +17,8 @@ WAITING = "waiting"
 PROVISIONED_NOWHERE = "kubernetes.io/no-provisioner"
 _BOUND_CLAIMS = 24
 _UNBOUND_CLAIMS = 3
-_DELAYED_CLAIMS = 14
+_DELAYED_CLAIMS = 20
+_LOCAL_VOLUMES = (2, 9)
 _SIZES = ("1Gi", "2Gi", "5Gi")
 
 
@@ -61,14 +62,14 @@ def _add_bound(storage: Storage, rng: Random, seed: int, nodes: Sequence[Object]
     names = [node["metadata"]["name"] for node in nodes]
     for number in range(_BOUND_CLAIMS):
         name = f"bound-{seed}-{number}"
-        modes = ["ReadWriteOncePod"] if chance(rng, 0.25) else ["ReadWriteOnce"]
+        modes = ["ReadWriteOncePod"] if chance(rng, 0.3) else ["ReadWriteOnce"]
         claim = _claim(rng, name, IMMEDIATE, "1Gi", modes)
         volume = _volume(name, IMMEDIATE, "1Gi", modes, _place(rng, nodes))
-        if chance(rng, 0.3):
-            volume["metadata"]["labels"] = {ZONE: "__".join(some(rng, ZONES, 2))}
+        if chance(rng, 0.15):
+            volume["metadata"]["labels"] = {ZONE: "__".join(some(rng, _zones(nodes), 2))}
         _bind(claim, volume)
         storage.objects += [volume, claim]
-        if chance(rng, 0.5):
+        if chance(rng, 0.3):
             storage.claims_in_use.append(ClaimUse(claim["metadata"]["namespace"], name, names))
 
 
@@ -78,7 +79,7 @@ def _add_delayed(storage: Storage, rng: Random, seed: int, nodes: Sequence[Objec
         if chance(rng, 0.15):
             claim["spec"]["selector"] = {"matchLabels": {"grade": "gold"}}
         storage.objects.append(claim)
-    for number in range(rng.randint(4, 16)):
+    for number in range(rng.randint(*_LOCAL_VOLUMES)):
         volume = _volume(f"local-{seed}-{number}", WAITING, rng.choice(_SIZES), ["ReadWriteOnce"], _place(rng, nodes))
         if chance(rng, 0.3):
             volume["metadata"]["labels"] = {"grade": rng.choice(("gold", "silver"))}
@@ -89,10 +90,14 @@ def _place(rng: Random, nodes: Sequence[Object]) -> Object:
     """The node affinity of a volume: one node, one or two zones, a rack, or one of two places."""
     labels = rng.choice(nodes)["metadata"]["labels"]
     host = {"key": HOSTNAME, "operator": "In", "values": [labels.get(HOSTNAME, "none")]}
-    zone = {"key": ZONE, "operator": "In", "values": some(rng, ZONES, 2)}
+    zone = {"key": ZONE, "operator": "In", "values": some(rng, _zones(nodes), 2)}
     rack = {"key": RACK, "operator": "In", "values": [labels.get(RACK, "r9")]}
     terms = rng.choice(([[host]], [[zone]], [[zone]], [[rack]], [[zone, rack]], [[host], [zone]]))
     return {"required": {"nodeSelectorTerms": [{"matchExpressions": each} for each in terms]}}
+
+
+def _zones(nodes: Sequence[Object]) -> list[str]:
+    return sorted({node["metadata"]["labels"][ZONE] for node in nodes if ZONE in node["metadata"]["labels"]})
 
 
 def _claim(rng: Random, name: str, storage_class: str, size: str, modes: Sequence[str] = ("ReadWriteOnce",)) -> Object:

@@ -30,15 +30,17 @@ def install_volcano(plane: ControlPlane) -> None:
     install(plane, "volcano", system_namespace="volcano-system")
 
 
-def start_scheduler(plane: ControlPlane, configuration: str = _CONFIGURATION) -> Component:
-    """Starts Volcano's scheduler with the text of a `volcano-scheduler.conf`."""
+def start_scheduler(
+    plane: ControlPlane, configuration: str = _CONFIGURATION, *, schedule_period: str = "500ms"
+) -> Component:
+    """Starts Volcano's scheduler with the text of a `volcano-scheduler.conf`; a session starts every period."""
     file = plane.folder / "volcano-scheduler.conf"
     file.write_text(configuration)
     return _start(
         plane,
         "volcano-scheduler",
         f"--scheduler-conf={file}",
-        "--schedule-period=500ms",
+        f"--schedule-period={schedule_period}",
         "--cache-dumper=false",
     )
 
