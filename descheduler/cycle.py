@@ -230,24 +230,14 @@ def _read_and_carry_out(
     registry: Registry,
     started: float,
 ) -> RunResult:
-    from descheduler.cluster.live import read_live
     from descheduler.kube.discovery import discover
 
     client, observer = carrier.client, carrier.observer
     facts = discover(client)
-    needs = needed_kinds(policy, registry)
     with observer.snapshot():
-        snapshot = read_live(
-            client,
-            needed=needs,
-            source=client.host,
-            skip_broken=options.skip_broken,
-            keep_conditions=POD_CONDITIONS in needs,
-            taken_at=now,
-        )
-        snapshot = _with_node_samples(snapshot, client, policy)
+        needed = needed_kinds(policy, registry)
+        snapshot = _read(client, policy, needed=needed, skip_broken=options.skip_broken, taken_at=now)
     observer.snapshot_read(snapshot)
-
     decide_now = partial(
         decide,
         policy,
@@ -268,6 +258,22 @@ def _read_and_carry_out(
         policy_version=facts.policy_version,
         announces_failures=policy.eviction_failure_event_notification,
     )
+
+
+def _read(
+    client: KubeClient, policy: Policy, *, needed: AbstractSet[str], skip_broken: bool, taken_at: datetime
+) -> Snapshot:
+    from descheduler.cluster.live import read_live
+
+    snapshot = read_live(
+        client,
+        needed=needed,
+        source=client.host,
+        skip_broken=skip_broken,
+        keep_conditions=POD_CONDITIONS in needed,
+        taken_at=taken_at,
+    )
+    return _with_node_samples(snapshot, client, policy)
 
 
 @dataclass(frozen=True, slots=True)

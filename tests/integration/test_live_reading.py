@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
@@ -28,6 +29,7 @@ from tests.integration.live_runs import (
 from tests.policy.builders import koordinator
 
 PODS = "/api/v1/pods"
+PAGE_SIZE = KINDS["Pod"].page_size
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 
 
@@ -37,35 +39,38 @@ def many_pods(count: int) -> list[Object]:
 
 
 def test_cluster_of_several_pages_is_read_at_one_version(fake_api: FakeApi, client: KubeClient) -> None:
-    pods = many_pods(2300)
-    serve(fake_api, TAINTED, node_object("free"), *pods)
+    fillers = [pod_object(f"f{number:04}", node="free") for number in range(2 * PAGE_SIZE)]
+    pods = many_pods(300)
+    serve(fake_api, TAINTED, node_object("free"), *fillers, *pods)
 
     result = run(client, taint_policy())
 
     asked = [request.query for request in fake_api.sent("GET", PODS)]
-    assert [query["limit"] for query in asked] == ["500"] * 5
-    assert ["continue" in query for query in asked] == [False, True, True, True, True]
+    assert [query["limit"] for query in asked] == [str(PAGE_SIZE)] * 3
+    assert ["continue" in query for query in asked] == [False, True, True]
     assert result.decisions.snapshot.resource_version == "1000"
+    assert len(result.decisions.snapshot.pods) == 2 * PAGE_SIZE + 300
     assert evicted_names(fake_api, pods) == {pod["metadata"]["name"] for pod in pods}
-    assert len(eviction_requests(fake_api)) == 2300
+    assert len(eviction_requests(fake_api)) == 300
 
 
 def test_list_that_expires_once_is_read_afresh(fake_api: FakeApi, client: KubeClient) -> None:
-    pods = many_pods(1100)
-    serve(fake_api, TAINTED, node_object("free"), *pods)
+    fillers = [pod_object(f"f{number:04}", node="free") for number in range(PAGE_SIZE)]
+    pods = many_pods(100)
+    serve(fake_api, TAINTED, node_object("free"), *fillers, *pods)
     fake_api.expired_continues = 1
 
     result = run(client, taint_policy(), options=FAST)
 
-    assert len(result.decisions.snapshot.pods) == 1100
-    assert len(eviction_requests(fake_api)) == 1100
+    assert len(result.decisions.snapshot.pods) == PAGE_SIZE + 100
+    assert len(eviction_requests(fake_api)) == 100
     assert evicted_names(fake_api, pods) == {pod["metadata"]["name"] for pod in pods}
 
 
 def test_list_that_expires_always_ends_the_run_before_anything_is_evicted(
     fake_api: FakeApi, client: KubeClient
 ) -> None:
-    serve(fake_api, TAINTED, node_object("free"), *many_pods(501))
+    serve(fake_api, TAINTED, node_object("free"), *many_pods(PAGE_SIZE + 1))
     fake_api.expired_continues = 1000
 
     with pytest.raises(SnapshotError, match="/api/v1/pods: the list expired 4 times before all its pages were read"):

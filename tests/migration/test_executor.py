@@ -395,4 +395,8 @@ def test_sleep_ends_at_once_when_the_run_is_stopped() -> None:
     stop = threading.Event()
     stop.set()
 
-    sleep_unless(stop)(3600.0)
+    nap = threading.Thread(target=sleep_unless(stop), args=(3600.0,), daemon=True)
+    nap.start()
+    nap.join(timeout=10)
+
+    assert not nap.is_alive()

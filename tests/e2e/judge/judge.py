@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.e2e.judge.fence import Fence
 from tests.e2e.judge.ruling import Ruling, is_bound, read_ruling
 from tests.e2e.judge.seats import SchedulerKind, start_volume_binder
 from tests.e2e.judge.store import LiveStore, key_of
-from tests.e2e.judge.watch import PodWatch
+from tests.e2e.judge.watch import PodWatch, WatchFailedError
 from tests.e2e.judge.world import World
 from tests.e2e.kube_api import ApiError, Object
 
@@ -95,7 +95,7 @@ class Judge:
         Raises JudgeError when one of them went elsewhere.
         """
         while self._binding:
-            kind, pod = self._watch.next_change()
+            kind, pod = self._next_change(", ".join(ruling.pod for ruling, _ in self._binding.values()))
             expected = self._binding.get(pod["metadata"]["uid"])
             if expected is None:
                 continue
@@ -109,6 +109,10 @@ class Judge:
         rulings = [self.rule(candidate, keep=keep) for candidate in candidates]
         self.settle()
         return rulings
+
+    def close(self) -> None:
+        """Ends the judge's connection; the control plane stays."""
+        self._watch.close()
 
     def _confirm(self, kind: str, pod: Object, ruling: Ruling) -> None:
         node = pod["spec"].get("nodeName")
@@ -126,20 +130,23 @@ class Judge:
             time.sleep(_RETRY_SECONDS)
 
     def _await(self, stored: Object) -> tuple[Ruling, Object]:
-        uid = stored["metadata"]["uid"]
+        meta = stored["metadata"]
         deadline = time.monotonic() + _RULING_SECONDS
         while time.monotonic() < deadline:
-            kind, pod = self._watch.next_change()
+            kind, pod = self._next_change(f"{meta['namespace']}/{meta['name']}")
             changed = pod["metadata"]["uid"]
             if changed in self._binding and is_bound(pod):
                 self._confirm(kind, pod, self._binding.pop(changed)[0])
-            ruling = read_ruling(pod) if changed == uid else None
+            ruling = read_ruling(pod) if changed == meta["uid"] else None
             if ruling is not None:
                 return ruling, pod
-        meta = stored["metadata"]
-        raise JudgeError(
-            f"{self._seat.name} said nothing about {meta['namespace']}/{meta['name']} in {_RULING_SECONDS:g} s"
-        )
+        raise JudgeError(f"{self._seat.name} did not rule on {meta['namespace']}/{meta['name']}")
+
+    def _next_change(self, awaited: str) -> tuple[str, Object]:
+        try:
+            return self._watch.next_change()
+        except WatchFailedError as error:
+            raise JudgeError(f"{self._seat.name} is silent about {awaited}: {error}") from error
 
     def _delete(self, pod: Object) -> None:
         try:
@@ -159,7 +166,8 @@ def judging(folder: Path, binaries: Binaries, seat: SchedulerKind) -> Iterator[J
     with running(folder, binaries, parts=STORE) as plane:
         seat.start(plane)
         start_volume_binder(plane)
-        yield Judge(plane, seat)
+        with closing(Judge(plane, seat)) as judge:
+            yield judge
 
 
 def _claims(pod: Object) -> frozenset[str]:

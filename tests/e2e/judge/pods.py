@@ -65,10 +65,10 @@ def _turns(rng: Random, features: Set[Feature], num_pods: int) -> list[Feature |
 
 
 def _delayed_early(rng: Random, turns: list[Feature | None]) -> list[Feature | None]:
-    """The turns with delayed volumes moved to the first half: binding them takes a second, in which others are asked."""
-    others = [turn for turn in turns if turn is not Feature.DELAYED_VOLUMES]
+    """The turns with delayed volumes moved forward: binding them takes a second, in which others are asked."""
+    others: list[Feature | None] = [turn for turn in turns if turn is not Feature.DELAYED_VOLUMES]
     for _ in range(len(turns) - len(others)):
-        others.insert(rng.randrange(len(turns) // 2 + 1), Feature.DELAYED_VOLUMES)
+        others.insert(rng.randrange(len(turns) // 4 + 1), Feature.DELAYED_VOLUMES)
     return others
 
 

@@ -11,6 +11,7 @@ from tests.e2e.kube_api import Object
 # The reasons of one message are told apart by their leading counts, because a reason may hold a comma of its own.
 _REASON = re.compile(r"(\d+) (.+?)(?=, \d+ |\.?\s*$)")
 _AVAILABLE = re.compile(r"\b0/(\d+) nodes are (?:un)?available(?:: (.*))?", re.DOTALL)
+_REFUSALS = frozenset({"Unschedulable", "SchedulingGated", "SchedulerError"})  # Volcano also says "Schedulable"
 _PREEMPTION = re.compile(r"\.? *(?:no new claims to deallocate, *)?preemption: .*$", re.DOTALL)
 
 
@@ -65,7 +66,7 @@ def read_ruling(pod: Object) -> Ruling | None:
     if spec.get("nodeName"):
         return Ruling(name, spec["nodeName"], resource_version=version)
     for condition in status.get("conditions", []):
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+        if condition["type"] == "PodScheduled" and condition.get("reason") in _REFUSALS:
             return Ruling(name, None, condition["reason"], condition.get("message", ""), version)
     if status.get("nominatedNodeName"):
         return Ruling(name, status["nominatedNodeName"], resource_version=version)

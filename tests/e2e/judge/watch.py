@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from urllib.parse import urlencode
 
 import msgspec
@@ -33,11 +33,15 @@ class PodWatch:
         """
         return next(self._changes)
 
-    def _endless(self) -> Iterator[tuple[str, Object]]:
+    def close(self) -> None:
+        """Ends the stream: an API server that is asked to stop waits for its streams first."""
+        self._changes.close()
+
+    def _endless(self) -> Generator[tuple[str, Object], None, None]:
         while True:  # the server ends a watch now and then
             yield from self._until_closed()
 
-    def _until_closed(self) -> Iterator[tuple[str, Object]]:
+    def _until_closed(self) -> Generator[tuple[str, Object], None, None]:
         for line in self._lines():
             event = msgspec.json.decode(line)
             if event["type"] == "ERROR":
@@ -45,7 +49,7 @@ class PodWatch:
             self._version = event["object"]["metadata"]["resourceVersion"]
             yield event["type"], event["object"]
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self) -> Generator[bytes, None, None]:
         query = urlencode({"watch": "true", "resourceVersion": self._version})
         answer = self._pool.request(
             "GET",
