@@ -36,11 +36,13 @@ class FakeServer:
 
     scripts: Mapping[str, Sequence[Sequence[Step]]]
     listed: list[str] = field(default_factory=list)
+    limits: dict[str, int] = field(default_factory=dict)
 
     def list_pages(self, path: str, *, limit: int = 500) -> Iterator[FakePage]:
         scripts = self.scripts[path]
         script = scripts[min(self.listed.count(path), len(scripts) - 1)]
         self.listed.append(path)
+        self.limits[path] = limit
         for step in script:
             if isinstance(step, KubeError):
                 raise step
@@ -101,6 +103,14 @@ def test_list_that_expires_again_and_again_ends_the_run() -> None:
 
     with pytest.raises(SnapshotError, match="expired 4 times before all its pages were read"):
         read_live(server, needed={"Pod"})
+
+
+def test_large_pages_of_pods_spare_the_server_and_small_pages_of_nodes_the_memory() -> None:
+    server = FakeServer({NODES: NODE_LIST, PODS: [[page("Pod", pod_object("x", node="a"))]]})
+
+    read_live(server, needed={"Node", "Pod"})
+
+    assert server.limits == {NODES: 500, PODS: 2500}
 
 
 def test_absent_optional_kind_is_noted() -> None:

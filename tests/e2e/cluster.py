@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e import objects
-from tests.e2e.control_plane import ControlPlane
+from tests.e2e.control_plane import ALL_PARTS, STORE, ControlPlane
 from tests.e2e.kube_api import ApiError, KubeApi, Object, is_ready, wait_until
 
 
@@ -70,6 +72,18 @@ class Cluster:
         """Creates a deployment or stateful set and returns its pods, all ready."""
         self.create(workload)
         return self.wait_ready(workload["metadata"]["name"], workload["spec"]["replicas"])
+
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """Freezes controllers, scheduler and kubelets, so that for a while only the caller changes anything."""
+        parts = [self.plane[name] for name in ALL_PARTS if name not in STORE]
+        for part in parts:
+            part.pause()
+        try:
+            yield
+        finally:
+            for part in parts:
+                part.resume()
 
     def clear(self) -> None:
         """Deletes everything that was made here and waits until no pod and no node is left.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -17,7 +16,6 @@ POLICY = policy(TAINTS, evictionFailureEventNotification=True)
 BY_OWN_FLAG = koordinator_policy(TAINTS, {"defaultJobMode": "EvictDirectly", "dryRun": True})
 
 Versions = dict[tuple[str, str, str], str]
-_MOVING_PARTS = ("kwok", "kube-scheduler", "kube-controller-manager")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +29,7 @@ def test_dry_run_leaves_every_object_as_it_was(
     cluster: Cluster, program: Program, document: str, flags: list[str]
 ) -> None:
     run_on_tainted_node(cluster)
-    with everything_else_asleep(cluster):
+    with cluster.asleep():
         before = versions(cluster.api)
 
         report = program.run(document, *flags)
@@ -58,7 +56,7 @@ def test_live_run_evicts_what_the_dry_run_showed(cluster: Cluster, program: Prog
 def test_comparison_of_versions_sees_a_single_label(cluster: Cluster) -> None:
     """Otherwise the first test could not fail."""
     run_on_tainted_node(cluster)
-    with everything_else_asleep(cluster):
+    with cluster.asleep():
         before = versions(cluster.api)
 
         cluster.api.patch(node("b"), {"metadata": {"labels": {"seen": "yes"}}})
@@ -75,19 +73,6 @@ def run_on_tainted_node(cluster: Cluster) -> None:
     cluster.run(stateful_set("store", cluster.namespace, replicas=2))
     cluster.add_nodes(node("b"))
     cluster.api.patch(node("a"), {"spec": {"taints": [{"key": "closed", "effect": "NoSchedule"}]}})
-
-
-@contextmanager
-def everything_else_asleep(cluster: Cluster) -> Iterator[None]:
-    """Freezes all that writes by itself, so that any change is the program's."""
-    parts = [cluster.plane[name] for name in _MOVING_PARTS]
-    for part in parts:
-        part.pause()
-    try:
-        yield
-    finally:
-        for part in parts:
-            part.resume()
 
 
 def versions(api: KubeApi) -> Versions:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from descheduler.cluster.generate import GENERATED_AT
@@ -23,6 +25,7 @@ _ARGS: dict[str, dict[str, Any]] = {
     "HighNodeUtilization": {"thresholds": {"cpu": 10, "memory": 10, "pods": 8}},
 }
 _LIFE_TIME_SECONDS = 20 * 86400
+_QUIET_SECONDS = 900
 _UNLIMITED = 1_000_000
 _BUDGET = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
 _PEERS = ("RemovePodsViolatingNodeTaints", "RemoveFailedPods", "RemovePodsHavingTooManyRestarts", "PodLifeTime")
@@ -48,10 +51,10 @@ class DecisionCase:
         limit = "" if self.per_node is None else f", {self.per_node} a node"
         return f"{'+'.join(self.plugins)}, {self.num_nodes} nodes, {fit}, {answer}{limit}"
 
-    def policy(self, age_seconds: int) -> dict[str, Any]:
-        """The policy for a run `age_seconds` after the moment for which the cluster was generated."""
+    def policy(self, objects: Iterable[Object], now: datetime) -> dict[str, Any]:
+        """The policy for runs within some minutes of `now` over `objects`."""
         document = policy_of(list(self.plugins), node_fit=self.node_fit)
-        args = _ARGS | {"PodLifeTime": {"maxPodLifeTimeSeconds": age_seconds + _LIFE_TIME_SECONDS}}
+        args = _ARGS | {"PodLifeTime": {"maxPodLifeTimeSeconds": _life_time_seconds(objects, now)}}
         for config in document["profiles"][0]["pluginConfig"]:
             config["args"] = args.get(config["name"], config["args"])
         if self.per_node is not None:
@@ -70,7 +73,7 @@ class DecisionCase:
                     crowded.append(obj["metadata"]["name"])
                 case "Pod":
                     namespaces.add(obj["metadata"]["namespace"])
-                    if _is_picky(obj) and rng.random() < 0.3:  # noqa: PLR2004
+                    if _is_picky(obj) and rng.random() < 0.3:
                         obj["spec"]["nodeName"] = rng.choice(crowded)
                 case "PodDisruptionBudget":
                     if self.is_refused:
@@ -79,11 +82,6 @@ class DecisionCase:
             yield obj
         if self.is_refused:
             yield from (_nothing_allowed(namespace) for namespace in sorted(namespaces))
-
-
-def age_seconds(now: float) -> int:
-    """How long before `now` (seconds since 1970) the clusters were generated."""
-    return int(now - GENERATED_AT.timestamp())
 
 
 def make_cases() -> list[DecisionCase]:
@@ -99,6 +97,16 @@ def make_cases() -> list[DecisionCase]:
     for plugin in ("RemoveFailedPods", "RemovePodsViolatingNodeTaints"):
         cases.append(DecisionCase(len(cases) + 1, (plugin,), 60, node_fit=False, is_refused=False, per_node=1))
     return cases
+
+
+def _life_time_seconds(objects: Iterable[Object], now: datetime) -> int:
+    """A life time that no pod reaches in the minutes after `now`, so that every run sees the same pods as too old."""
+    stamps = (datetime.fromisoformat(obj["metadata"]["creationTimestamp"]) for obj in objects if obj["kind"] == "Pod")
+    ages = sorted({int((now - stamp).total_seconds()) for stamp in stamps})
+    wanted = int((now - GENERATED_AT).total_seconds()) + _LIFE_TIME_SECONDS
+    older = [age for age, next_age in pairwise(ages) if age < wanted and next_age - age > 2 * _QUIET_SECONDS]
+    # The youngest pod above the gap is the oldest that stays; it reaches this age only after all runs.
+    return older[-1] + _QUIET_SECONDS
 
 
 def _is_picky(pod: Object) -> bool:

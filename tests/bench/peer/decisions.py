@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench.peer.decision_cases import DecisionCase, age_seconds, make_cases
+from tests.bench.peer.decision_cases import DecisionCase, make_cases
 from tests.bench.peer.live_state import LiveState
 from tests.bench.peer.programs import Job, Program, ours, upstream
 from tests.e2e.binaries import Binaries, BinariesMissingError, resolve
@@ -25,8 +24,6 @@ from tests.e2e.pins import CONTROL_PLANE, PEERS
 _FEWEST_RUNS = 2
 _MOST_RUNS = 5
 _RUN_SECONDS = 300.0
-# Requests that met a limit name no API error; those are choices by order and no decision about a pod.
-_REFUSED = re.compile(r'"Error evicting pod" err="(?!maximum number)[^\n]* pod="([^"]+)"')
 
 Group = tuple[str, str, str]
 """Node, namespace and first owner of pods that the programs may take for each other."""
@@ -70,7 +67,7 @@ def compare(case: DecisionCase, plane: ControlPlane, folder: Path) -> Comparison
     state = LiveState(plane, objects)
     state.install()
     policy = folder / "policy.json"
-    policy.write_text(json.dumps(case.policy(age_seconds(time.time()))))
+    policy.write_text(json.dumps(case.policy(objects, datetime.now(UTC))))
     job = Job(plane.kubeconfig, policy, dry_run=False)
     mine = _decide(ours(), job, state)
     theirs = [_decide(upstream(plane.binaries), job, state) for _ in range(_FEWEST_RUNS)]
@@ -83,12 +80,10 @@ def compare(case: DecisionCase, plane: ControlPlane, folder: Path) -> Comparison
 def _decide(program: Program, job: Job, state: LiveState) -> Decision:
     state.restore()
     before = state.pods()
-    done = subprocess.run(
-        [*program.command(job), "--v=1"], capture_output=True, text=True, timeout=_RUN_SECONDS, check=False
-    )
+    done = subprocess.run(program.command(job), capture_output=True, text=True, timeout=_RUN_SECONDS, check=False)
     if done.returncode:
         raise RuntimeError(f"{program.name}: exit {done.returncode}: {done.stderr[-2000:]}")
-    return Decision(before - state.pods(), frozenset(_REFUSED.findall(done.stderr)))
+    return Decision(before - state.pods(), program.refused(done.stdout, done.stderr))
 
 
 def _difference(mine: Decision, theirs: Sequence[Decision], groups: Mapping[str, Group]) -> str:
@@ -153,8 +148,9 @@ def main() -> None:
     except BinariesMissingError as error:
         sys.exit(str(error))
     with tempfile.TemporaryDirectory(prefix="descheduler-peer-") as folder:
-        with running(Path(folder) / "plane", binaries, parts=STORE) as plane:
-            failed = [case for case in cases if _report(compare(case, plane, Path(folder)))]
+        place = Path(folder)
+        with running(place / "plane", binaries, parts=STORE) as plane:
+            failed = [case for case in cases if _report(compare(case, plane, place))]
     print(f"{len(cases) - len(failed)} of {len(cases)} as upstream")
     sys.exit(1 if failed else 0)
 

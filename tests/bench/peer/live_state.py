@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 import urllib3
 
 from tests.e2e.cluster_fill import fill
 from tests.e2e.control_plane import ControlPlane
-from tests.e2e.kube_api import Object
+from tests.e2e.kube_api import ApiError, Object, wait_until
 
 _FOLDERS = (
     "minions",
@@ -24,6 +25,7 @@ _FOLDERS = (
     "events",
 )
 _PAGE = 2000
+_NOT_CAUGHT_UP = 504
 
 
 class LiveState:
@@ -38,11 +40,11 @@ class LiveState:
         """Replaces whatever cluster is there by this one."""
         for folder in _FOLDERS:
             _delete_all(self._plane.etcd_url, f"/registry/{folder}/")
-        fill(self._plane.etcd_url, self._objects)
+        self._write(self._objects)
 
     def restore(self) -> None:
         """Brings back evicted pods, and budgets as they were."""
-        fill(self._plane.etcd_url, self._changing)
+        self._write(self._changing)
 
     def pods(self) -> frozenset[str]:
         """`namespace/name` of all pods that are there now."""
@@ -50,11 +52,26 @@ class LiveState:
         token = ""
         while True:
             query = {"limit": str(_PAGE)} | ({"continue": token} if token else {})
-            page = self._plane.api.request("GET", f"/api/v1/pods?{urlencode(query)}")
+            page = wait_until("the API server has caught up with etcd", partial(self._page, query))
             found |= {f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in page["items"]}
             token = page["metadata"].get("continue", "")
             if not token:
                 return frozenset(found)
+
+    def _write(self, objects: Sequence[Object]) -> None:
+        fill(self._plane.etcd_url, objects)
+        # An API server believes to have all of a revision with its first event, and objects written together are one
+        # revision. One more of each kind, alone, and whoever sees it has seen the others.
+        for last in {obj["kind"]: obj for obj in objects}.values():
+            fill(self._plane.etcd_url, [last])
+
+    def _page(self, query: Mapping[str, str]) -> Object | None:
+        try:
+            return self._plane.api.request("GET", f"/api/v1/pods?{urlencode(query)}")
+        except ApiError as error:
+            if error.status == _NOT_CAUGHT_UP:
+                return None
+            raise
 
 
 def _delete_all(etcd_url: str, prefix: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from tests.e2e.binaries import Binaries
 
+_UPSTREAM_REFUSED = re.compile(r'"Error evicting pod" err="(?!maximum number)[^\n]* pod="([^"]+)"')
 _UPSTREAM_TOTAL = re.compile(r'"Number of evictions/requests" totalEvicted=(\d+)')
 
 
@@ -24,10 +26,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One of the two. `command` is its command line for a job; it logs its total of evictions like the other."""
+    """One of the two. `command` is its command line for a job; it logs its total of evictions like the other.
+
+    `refused` finds the pods (`namespace/name`) whose eviction the API refused in standard output and error of a run.
+    Requests that met a limit are not among them: those follow from the order of requests.
+    """
 
     name: str
     command: Callable[[Job], list[str]]
+    refused: Callable[[str, str], frozenset[str]]
 
 
 def num_evictions(log: str) -> int | None:
@@ -45,7 +52,7 @@ def upstream(binaries: Binaries) -> Program:
         # More than enough for its events and evictions; reading is one list a kind and needs none.
         return [binary, *flags, "--client-connection-qps=500", "--client-connection-burst=1000"]
 
-    return Program("upstream", command)
+    return Program("upstream", command, lambda _, log: frozenset(_UPSTREAM_REFUSED.findall(log)))
 
 
 def ours() -> Program:
@@ -53,9 +60,16 @@ def ours() -> Program:
 
     def command(job: Job) -> list[str]:
         rate = ["--client-connection-qps=500", "--client-connection-burst=1000"]
-        return [sys.executable, "-m", "descheduler.cli.main", "run", *_common(job), *rate]
+        output = [] if job.dry_run else ["--output=json"]
+        return [sys.executable, "-m", "descheduler.cli.main", "run", *_common(job), *rate, *output]
 
-    return Program("ours", command)
+    return Program("ours", command, lambda outcome, _: _refused_in(outcome))
+
+
+def _refused_in(outcome: str) -> frozenset[str]:
+    refusals = json.loads(outcome)["plan"]["refusals"]
+    pods = (refusal["pod"] for refusal in refusals if refusal["attempt"] and not refusal["code"].endswith("Limit"))
+    return frozenset(f"{pod['namespace']}/{pod['name']}" for pod in pods)
 
 
 def _common(job: Job) -> list[str]:

@@ -12,10 +12,10 @@ from tests.e2e.kube_api import Object
 class Draft:
     """The parts of one pod, to which each feature adds its own; all choices come from `rng`."""
 
-    def __init__(self, rng: Random, world: World, name: str) -> None:
+    def __init__(self, rng: Random, world: World, number: int) -> None:
         self.rng = rng
         self.world = world
-        self.name = name
+        self.number = number
         self.namespace = rng.choice(tuple(NAMESPACES))
         self.labels = workload_labels(rng)
         image = rng.choice(tuple(IMAGES))
@@ -24,7 +24,8 @@ class Draft:
 
     def pod(self) -> Object:
         """The pod so far, without `apiVersion` and `kind`."""
-        metadata = {"name": self.name, "namespace": self.namespace, "labels": dict(sorted(self.labels.items()))}
+        labels = dict(sorted(self.labels.items()))
+        metadata = {"name": f"c{self.number:03d}", "namespace": self.namespace, "labels": labels}
         return {"metadata": metadata, "spec": self.spec}
 
     def only_in_pool(self) -> None:

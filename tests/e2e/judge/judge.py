@@ -13,9 +13,10 @@ from tests.e2e.binaries import Binaries
 from tests.e2e.control_plane import STORE, ControlPlane, running
 from tests.e2e.judge.fence import Fence
 from tests.e2e.judge.ruling import Ruling, is_bound, read_ruling
-from tests.e2e.judge.seats import SchedulerKind, start_volume_binder
+from tests.e2e.judge.seats import SchedulerKind
 from tests.e2e.judge.store import LiveStore, key_of
-from tests.e2e.judge.watch import PodWatch, WatchFailedError
+from tests.e2e.judge.volume_binder import VolumeBinder
+from tests.e2e.judge.watch import Change, Watch, WatchFailedError
 from tests.e2e.judge.world import World
 from tests.e2e.kube_api import ApiError, Object
 
@@ -42,10 +43,11 @@ class Judge:
     def __init__(self, plane: ControlPlane, seat: SchedulerKind) -> None:
         self._plane = plane
         self._seat = seat
-        self._watch = PodWatch(plane.api)
+        self._watch = Watch(plane.api, "/api/v1/pods")
         self._tokens = count(1)
         self._store = LiveStore(plane.etcd_url)
         self._present: list[str] = []
+        self._volume_binder = VolumeBinder(plane.api)
         self._binding: dict[str, tuple[Ruling, frozenset[str]]] = {}
 
     def enter(self, world: World) -> None:
@@ -111,8 +113,9 @@ class Judge:
         return rulings
 
     def close(self) -> None:
-        """Ends the judge's connection; the control plane stays."""
+        """Ends the judge's connections; the control plane stays."""
         self._watch.close()
+        self._volume_binder.close()
 
     def _confirm(self, kind: str, pod: Object, ruling: Ruling) -> None:
         node = pod["spec"].get("nodeName")
@@ -142,7 +145,7 @@ class Judge:
                 return ruling, pod
         raise JudgeError(f"{self._seat.name} did not rule on {meta['namespace']}/{meta['name']}")
 
-    def _next_change(self, awaited: str) -> tuple[str, Object]:
+    def _next_change(self, awaited: str) -> Change:
         try:
             return self._watch.next_change()
         except WatchFailedError as error:
@@ -160,12 +163,10 @@ class Judge:
 def judging(folder: Path, binaries: Binaries, seat: SchedulerKind) -> Iterator[Judge]:
     """A judge on a control plane of its own in `folder`, which ends with it.
 
-    Beside the store and the scheduler only the binder of volumes runs: other controllers would taint nodes without
-    leases and delete pods without owners.
+    No controller runs beside the scheduler: they would taint nodes without leases and delete pods without owners.
     """
     with running(folder, binaries, parts=STORE) as plane:
         seat.start(plane)
-        start_volume_binder(plane)
         with closing(Judge(plane, seat)) as judge:
             yield judge
 

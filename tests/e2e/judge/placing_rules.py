@@ -139,10 +139,10 @@ def add_spread(draft: Draft) -> None:
         soft = {"maxSkew": 2, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
         constraints.append({**soft, "labelSelector": label_selector(rng)})
     draft.spec["topologySpreadConstraints"] = constraints
-    if chance(rng, 0.6):
-        draft.select("pool", rng.choice(POOLS))
-    elif chance(rng, 0.5):
-        draft.select("disk", rng.choice(DISKS))
+    # Where the pod may go and where its kind is counted differ under the policy Ignore, so it is often confined.
+    for key, values, share in (("pool", POOLS, 0.15), ("disk", DISKS, 0.15), (ZONE, ZONES[:2], 0.6)):
+        if chance(rng, share):
+            draft.select(key, rng.choice(values))
 
 
 def _constraint(draft: Draft, key: str) -> Object:
@@ -155,10 +155,10 @@ def _constraint(draft: Draft, key: str) -> Object:
         "labelSelector": own if chance(rng, 0.7) else label_selector(rng),
     }
     if chance(rng, 0.4):
-        constraint["minDomains"] = rng.randint(1, 6)
-    for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        if chance(rng, 0.5):
-            constraint[policy] = rng.choice(("Honor", "Ignore"))
+        constraint["minDomains"] = rng.randint(1, 7)
+    for policy, ignored in (("nodeAffinityPolicy", 0.55), ("nodeTaintsPolicy", 0.25)):
+        if chance(rng, 0.75):
+            constraint[policy] = "Ignore" if chance(rng, ignored / 0.75) else "Honor"
     if "ver" not in str(constraint["labelSelector"]) and chance(rng, 0.3):
         draft.labels.setdefault("ver", rng.choice(VERSIONS))
         constraint["matchLabelKeys"] = ["ver"]

@@ -52,7 +52,7 @@ def generate_candidates(
     """
     rng = Random(f"candidates {seed}")
     turns = _turns(rng, features, num_pods)
-    return [_candidate(rng, f"c{number:03d}", turn, world, features) for number, turn in enumerate(turns)]
+    return [_candidate(rng, number, turn, world, features) for number, turn in enumerate(turns)]
 
 
 def _turns(rng: Random, features: Set[Feature], num_pods: int) -> list[Feature | None]:
@@ -72,11 +72,11 @@ def _delayed_early(rng: Random, turns: list[Feature | None]) -> list[Feature | N
     return others
 
 
-def _candidate(rng: Random, name: str, main: Feature | None, world: World, features: Set[Feature]) -> Candidate:
+def _candidate(rng: Random, number: int, main: Feature | None, world: World, features: Set[Feature]) -> Candidate:
     used = [main] if main else []
     if main and chance(rng, _SECOND):
         used += rng.sample(_seconds(main, features), k=1) if _seconds(main, features) else []
-    draft = Draft(rng, world, name)
+    draft = Draft(rng, world, number)
     for feature in used:
         _RULES[feature](draft)
     if Feature.TAINTS in features and Feature.TAINTS not in used and chance(rng, 0.6):

@@ -101,8 +101,9 @@ def add_bound_claims(draft: Draft) -> None:
 
 
 def add_delayed_claim(draft: Draft) -> None:
-    """A claim that waits for its first consumer, or has one by now."""
-    claim = draft.rng.choice([c for c in _claims(draft) if c["spec"]["storageClassName"] == WAITING])
+    """A claim that waits for its first consumer; mostly one of its own, else it may have a volume by now."""
+    waiting = [claim for claim in _claims(draft) if claim["spec"]["storageClassName"] == WAITING]
+    claim = draft.rng.choice(waiting) if chance(draft.rng, 0.1) else waiting[draft.number % len(waiting)]
     draft.namespace = claim["metadata"]["namespace"]
     _mount(draft, [claim["metadata"]["name"]])
     if chance(draft.rng, 0.3):

@@ -77,16 +77,6 @@ def kube_scheduler(profile: Mapping[str, Any] | None = None) -> SchedulerKind:
     return SchedulerKind("kube-scheduler", name, CONTROL_PLANE, start)
 
 
-def start_volume_binder(plane: ControlPlane) -> None:
-    """Starts the controller that completes what the scheduler begins for claims that waited for a consumer."""
-    port = free_port()
-    binary = plane.binaries["kube-controller-manager"]
-    command = commands.kube_controller_manager(binary, folder=plane.folder, port=port, kubeconfig=plane.kubeconfig)
-    command.append("--controllers=persistentvolume-binder-controller")
-    ready = commands.answers(f"https://127.0.0.1:{port}/healthz")
-    plane.add(Component("kube-controller-manager", command, plane.folder, is_ready=ready))
-
-
 def _start_framework(plane: ControlPlane, program: str, profile: Mapping[str, Any]) -> None:
     port = free_port()
     configuration = {

@@ -33,7 +33,7 @@ class Storage:
 def generate_storage(rng: Random, seed: int, nodes: Sequence[Object], features: Set[Feature]) -> Storage:
     """Claims of volumes that are bound, claims that can never be, and claims that wait for a consumer.
 
-    Names hold the seed: the controller of volumes remembers names, and worlds follow each other on one cluster.
+    Names hold the seed: worlds follow each other on one cluster, and schedulers assume volumes by name.
     """
     storage = Storage()
     if features & {Feature.VOLUMES, Feature.DELAYED_VOLUMES}:
