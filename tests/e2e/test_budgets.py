@@ -172,7 +172,7 @@ def wait_allowed(cluster: Cluster, budget: Object, allowed: int) -> None:
         found = cluster.api.get(budget)
         status = found.get("status", {})
         is_current = status.get("observedGeneration") == found["metadata"]["generation"]
-        return is_current and status["expectedPods"] > 0 and status["disruptionsAllowed"] == allowed
+        return bool(is_current and status["expectedPods"] > 0 and status["disruptionsAllowed"] == allowed)
 
     wait_until(f"budget {budget['metadata']['name']} allows {allowed}", is_counted)
 

@@ -126,7 +126,8 @@ def _settle(budget: Object) -> None:
 
 
 def _nothing_allowed(namespace: str) -> Object:
-    status = {"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1}
+    # Below what is wanted, a budget keeps pods that are not ready as well.
+    status = {"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 2}
     metadata = {"name": "nothing", "namespace": namespace, "generation": 1}
     spec = {"maxUnavailable": 0, "selector": {}}
     return deepcopy(_BUDGET) | {"metadata": metadata, "spec": spec, "status": status | {"expectedPods": 1}}
