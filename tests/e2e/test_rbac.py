@@ -83,6 +83,8 @@ class Account:
 def account(cluster: Cluster, kustomize: Kustomize) -> Account:
     """The account with its roles, as the base installs them."""
     manifests = kustomize.build(BASE)
+    # A Lease that an earlier run gave back is there to be updated, and the right to create one would go unused.
+    cluster.api.request("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/{HOME}/leases")
     for manifest in manifests:
         if manifest["kind"] not in {"CronJob", "ConfigMap"}:
             cluster.create(manifest)

@@ -27,6 +27,8 @@ _ARGS: dict[str, dict[str, Any]] = {
 _LIFE_TIME_SECONDS = 20 * 86400
 _QUIET_SECONDS = 900
 _UNLIMITED = 1_000_000
+_PODS_PER_NODE = 20
+_CRITICAL = 2_000_000_000
 _BUDGET = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
 _PEERS = ("RemovePodsViolatingNodeTaints", "RemoveFailedPods", "RemovePodsHavingTooManyRestarts", "PodLifeTime")
 
@@ -35,7 +37,9 @@ _PEERS = ("RemovePodsViolatingNodeTaints", "RemoveFailedPods", "RemovePodsHaving
 class DecisionCase:
     """One cluster under one policy. Where evictions are refused, a budget in each namespace allows none.
 
-    `per_node` is the policy's limit of evictions on each node, None without one.
+    Ranked pods have a priority of their own each, which leaves upstream no choice among equals: its order of those is
+    random, and decides not only whom it evicts but, as pods differ in size, how many. `per_node` is the policy's limit
+    of evictions on each node, None without one.
     """
 
     number: int
@@ -43,13 +47,15 @@ class DecisionCase:
     num_nodes: int
     node_fit: bool
     is_refused: bool
+    is_ranked: bool = False
     per_node: int | None = None
 
     def __str__(self) -> str:
         fit = "nodeFit on" if self.node_fit else "nodeFit off"
         answer = "refused" if self.is_refused else "allowed"
+        rank = ", ranked" if self.is_ranked else ""
         limit = "" if self.per_node is None else f", {self.per_node} a node"
-        return f"{'+'.join(self.plugins)}, {self.num_nodes} nodes, {fit}, {answer}{limit}"
+        return f"{'+'.join(self.plugins)}, {self.num_nodes} nodes, {fit}, {answer}{rank}{limit}"
 
     def policy(self, objects: Iterable[Object], now: datetime) -> dict[str, Any]:
         """The policy for runs within some minutes of `now` over `objects`."""
@@ -65,9 +71,11 @@ class DecisionCase:
     def objects(self) -> Iterator[Object]:
         """The cluster: some workloads crowd a few nodes, so that spreading plugins find work too."""
         rng = random.Random(self.number)
+        num_pods = _PODS_PER_NODE * self.num_nodes
+        ranks = rng.sample(range(num_pods), num_pods)
         crowded: list[str] = []
         namespaces: set[str] = set()
-        for obj in generated(nodes=self.num_nodes, pods=20 * self.num_nodes, seed=self.number):
+        for obj in generated(nodes=self.num_nodes, pods=num_pods, seed=self.number):
             match obj["kind"]:
                 case "Node" if len(crowded) < self.num_nodes // 10 and not obj["spec"]["taints"]:
                     crowded.append(obj["metadata"]["name"])
@@ -75,6 +83,9 @@ class DecisionCase:
                     namespaces.add(obj["metadata"]["namespace"])
                     if _is_picky(obj) and rng.random() < 0.3:
                         obj["spec"]["nodeName"] = rng.choice(crowded)
+                    if self.is_ranked and obj["spec"]["priority"] < _CRITICAL:
+                        obj["spec"].pop("priorityClassName", None)
+                        obj["spec"]["priority"] = ranks.pop()
                 case "PodDisruptionBudget":
                     if self.is_refused:
                         continue
@@ -91,7 +102,10 @@ def make_cases() -> list[DecisionCase]:
         for variant in range(3):
             number = len(cases) + 1
             num_nodes = 50 + number * 53 % 100 if variant < 2 else 150 + number * 31 % 150
-            cases.append(DecisionCase(number, (plugin,), num_nodes, node_fit=variant > 0, is_refused=variant == 2))
+            case = DecisionCase(
+                number, (plugin,), num_nodes, node_fit=variant > 0, is_refused=variant == 2, is_ranked=variant > 0
+            )
+            cases.append(case)
     for refused in (False, True):
         cases.append(DecisionCase(len(cases) + 1, _PEERS, 60, node_fit=False, is_refused=refused))
     for plugin in ("RemoveFailedPods", "RemovePodsViolatingNodeTaints"):
