@@ -26,8 +26,8 @@ from descheduler.eviction.migration_notes import migration_controllers, migratio
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
 from descheduler.policy.types import Policy, Profile
@@ -92,9 +92,9 @@ def decide(
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
-    shadow = ShadowCluster(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", evicted=evicted)
+    view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", evicted=evicted)
     evictor = Evictor(
-        shadow,
+        view,
         _limits(policy),
         answers=answers,
         evicted=evicted,
@@ -102,11 +102,11 @@ def decide(
     )
     notes = (*migration_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
-        processed_nodes = shadow.ready_nodes(policy.node_selector or EVERYTHING)
+        processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
-    handle = Handle(policy, shadow, NodeFit(shadow, spares_namesakes=policy.compatibility == "upstream"), now)
+    handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
     return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
 

@@ -1,7 +1,7 @@
 """Small builders with good defaults: one argument for each fact that matters to a test.
 
 `pod_object` and `node_object` give Kubernetes objects as dicts, `make_pod` and `make_node` the values decoded from
-them, and `make_snapshot` and `make_shadow` put values together to a cluster.
+them, and `make_snapshot` and `make_view` put values together to a cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from descheduler.model.labels import selector_from_object
 from descheduler.model.node import Node
 from descheduler.model.objects import DisruptionBudget
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.cluster_view import ClusterView
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 """The instant of every test."""
@@ -238,11 +238,11 @@ def make_snapshot(nodes: Iterable[Node] = (), pods: Iterable[Pod] = (), **others
     )
 
 
-def make_shadow(
+def make_view(
     nodes: Iterable[Node] = (), pods: Iterable[Pod] = (), *, moves_take_effect: bool = False, **others: Any
-) -> ShadowCluster:
-    """A shadow cluster over `make_snapshot` of the same arguments."""
-    return ShadowCluster(make_snapshot(nodes, pods, **others), moves_take_effect=moves_take_effect)
+) -> ClusterView:
+    """A view cluster over `make_snapshot` of the same arguments."""
+    return ClusterView(make_snapshot(nodes, pods, **others), moves_take_effect=moves_take_effect)
 
 
 def _taint(text: str) -> Object:

@@ -276,7 +276,7 @@ class DefaultEvictor:
 
 
 def _protection_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[Check]:
-    snapshot = handle.shadow.snapshot
+    snapshot = handle.view.snapshot
     protections = effective_protections(args)
     threshold = args.priority_threshold.value if args.priority_threshold is not None else None
     protects_critical = "SystemCriticalPods" in protections
@@ -324,7 +324,7 @@ def _make_replicas_check(least: int, handle: Handle) -> Check:
         if len(pod.owners) != 1:
             return None
         owner = pod.owners[0]
-        num_replicas = handle.shadow.pods_of_owner(owner.uid)
+        num_replicas = handle.view.pods_of_owner(owner.uid)
         if num_replicas >= least:
             return None
         subject = f"{owner.kind}/{owner.name}"
@@ -350,7 +350,7 @@ def _pre_eviction_checks(args: DefaultEvictorArgs, handle: Handle) -> Iterator[C
         yield make_other_node_check(handle, args.node_selector, handle.node_fit.fits_any_other)
     selector = compile_selector(args.namespace_label_selector)
     if selector is not None and not selector.is_empty:
-        yield _make_namespace_check(selector, handle.shadow.snapshot)
+        yield _make_namespace_check(selector, handle.view.snapshot)
 
 
 def _make_namespace_check(selector: LabelSelector, snapshot: Snapshot) -> Check:

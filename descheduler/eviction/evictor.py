@@ -15,7 +15,7 @@ from descheduler.eviction.budgets import BudgetLedger
 from descheduler.eviction.limits import EvictionCounters, EvictionLimits
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.cluster_view import ClusterView
 
 __all__ = ["BookedEviction", "Evictor", "Refusal"]
 
@@ -52,16 +52,16 @@ class Evictor:
 
     def __init__(
         self,
-        shadow: ShadowCluster,
+        view: ClusterView,
         limits: EvictionLimits,
         *,
         answers: Answers | None = None,
         evicted: AbstractSet[str] = frozenset(),
         evictions_in_background: bool = False,
     ) -> None:
-        self._shadow = shadow
+        self._view = view
         self._answers = answers or {}
-        self._budgets = BudgetLedger(shadow.snapshot)
+        self._budgets = BudgetLedger(view.snapshot)
         self._in_background = evictions_in_background
         self.counters = EvictionCounters(limits)
         self.booked: list[BookedEviction] = []
@@ -135,7 +135,7 @@ class Evictor:
             self.counters.count(pod)
         if not is_repeated:
             self._booked_pods.add(id(pod))
-            self._shadow.book_eviction(pod)
+            self._view.book_eviction(pod)
             if id(pod) not in self._evicted_pods:
                 self._budgets.charge(pod)
 
@@ -160,7 +160,7 @@ class Evictor:
         return is_answer and self._in_background and _may_run_in_background(pod)
 
     def _adopt_evicted(self, evicted: AbstractSet[str]) -> None:
-        for pod in self._shadow.snapshot.pods:
+        for pod in self._view.snapshot.pods:
             if pod.key not in evicted:
                 continue
             self._evicted_pods.add(id(pod))
@@ -172,7 +172,7 @@ class Evictor:
 
     def _adopt_background_evictions(self) -> None:
         """Evictions that another controller has begun count against the limits of this run."""
-        for pod in self._shadow.snapshot.pods:
+        for pod in self._view.snapshot.pods:
             annotations = pod.annotations
             if EVICTION_IN_PROGRESS_ANNOTATION in annotations and _may_run_in_background(pod) and not pod.is_terminal:
                 self._background_pods.add(id(pod))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.profile_evictor import PluginEvictor
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
@@ -21,7 +21,7 @@ class Handle:
     """The cycle as a filter plugin sees it. `now` is the aware UTC instant that all ages are taken at."""
 
     policy: Policy
-    shadow: ShadowCluster
+    view: ClusterView
     node_fit: NodeFit
     now: datetime
 

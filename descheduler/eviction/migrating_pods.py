@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.cluster_view import ClusterView
 
 __all__ = ["MigratingPods"]
 
@@ -15,13 +15,13 @@ _NO_KEYS: frozenset[tuple[str, str]] = frozenset()
 
 
 class MigratingPods:
-    """Pods on the move by scope, following what is booked on `shadow`. A pod counts once however many jobs it has.
+    """Pods on the move by scope, following what is booked on `view`. A pod counts once however many jobs it has.
 
     A pod that the run has evicted counts for others from the start, and may be asked for once more.
     """
 
-    def __init__(self, shadow: ShadowCluster) -> None:
-        self._shadow = shadow
+    def __init__(self, view: ClusterView) -> None:
+        self._view = view
         self._num_followed = 0
         self._uids: set[str] = set()
         self._keys: _Keys = set()
@@ -60,33 +60,33 @@ class MigratingPods:
         return len(keys) - ((pod.namespace, pod.name) in keys)
 
     def _adopt_jobs(self) -> None:
-        jobs = [job for job in self._shadow.snapshot.migration_jobs if job.phase in _LIVE_PHASES]
+        jobs = [job for job in self._view.snapshot.migration_jobs if job.phase in _LIVE_PHASES]
         if not jobs:
             return
         self._uids.update(job.pod_uid for job in jobs if job.pod_uid)
         for job in jobs:
             if job.pod_name:
                 self._add_key(job.pod_namespace, job.pod_name)
-        for pod in self._shadow.snapshot.pods:
+        for pod in self._view.snapshot.pods:
             if pod.uid in self._uids or (pod.namespace, pod.name) in self._keys:
                 self._add(pod)
 
     def _adopt_evicted(self) -> _Keys:
         """Counts the pods that the run has evicted, and returns those that nothing else moves."""
-        if not self._shadow.evicted:
+        if not self._view.evicted:
             return set()
-        evicted = [pod for pod in self._shadow.snapshot.pods if pod.key in self._shadow.evicted]
+        evicted = [pod for pod in self._view.snapshot.pods if pod.key in self._view.evicted]
         awaited = {(pod.namespace, pod.name) for pod in evicted} - self._keys
         for pod in evicted:
             self._add(pod)
         return awaited
 
     def _follow(self) -> None:
-        for pod in self._shadow.booked[self._num_followed :]:
+        for pod in self._view.booked[self._num_followed :]:
             self._uids.add(pod.uid)
             self._awaited.discard((pod.namespace, pod.name))
             self._add(pod)
-        self._num_followed = len(self._shadow.booked)
+        self._num_followed = len(self._view.booked)
 
     def _add(self, pod: Pod) -> None:
         key = self._add_key(pod.namespace, pod.name)

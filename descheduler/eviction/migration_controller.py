@@ -315,11 +315,11 @@ class MigrationController:
     def __init__(self, args: MigrationControllerArgs, handle: Handle) -> None:
         self._args = args
         self._gates = frozenset(args.skip_eviction_gates)
-        self._migrating = MigratingPods(handle.shadow)
+        self._migrating = MigratingPods(handle.view)
         self._needs_reservation = args.default_job_mode == "ReservationFirst" and (
             args.reservation_provider == "koordinator"
         )
-        limits = MigrationLimits(args, handle.shadow.snapshot, self._migrating)
+        limits = MigrationLimits(args, handle.view.snapshot, self._migrating)
         self._checks = (*self._own_checks(), *limits.checks())
         self._other_node: tuple[Check, ...] = ()
         if args.node_fit and "NodeFit" not in self._gates:

@@ -19,7 +19,7 @@ class MigrationGate:
 
     def __init__(self, args: MigrationControllerArgs, handle: Handle) -> None:
         self._controller = MigrationController(args, handle)
-        self._limiter = ObjectLimiter(args, handle.shadow.snapshot, evicted=handle.shadow.evicted)
+        self._limiter = ObjectLimiter(args, handle.view.snapshot, evicted=handle.view.evicted)
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether a migration of `pod` may be started now."""

@@ -23,7 +23,7 @@ def make_other_node_check(handle: Handle, node_selector: str, fits: Callable[[Po
     A selector that cannot be read refuses every pod; policies with such a selector load.
     """
     try:
-        nodes = handle.shadow.ready_nodes(parse_selector(node_selector))
+        nodes = handle.view.ready_nodes(parse_selector(node_selector))
     except LabelError as error:
         unreadable = refuse(Reason.NO_NODE_FITS, f"the evictor's nodeSelector is not valid: {error}")
         return lambda _: unreadable

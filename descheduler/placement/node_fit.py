@@ -18,9 +18,9 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS
 from descheduler.model.taints import tolerates_all
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_masks import NodeMasks, hard_taints
 from descheduler.placement.pods_by_labels import PodsByLabels
-from descheduler.placement.shadow_cluster import ShadowCluster
 
 __all__ = ["NodeFit", "NodeSet"]
 
@@ -39,21 +39,21 @@ class NodeSet:
 
 
 class NodeFit:
-    """Answers for one shadow cluster; follows the moves that are booked on it.
+    """Answers for one view cluster; follows the moves that are booked on it.
 
     With `spares_namesakes` a pod's anti-affinity ignores pods of its own name in whatever namespace, as upstream has
     it; without, it ignores the pod itself alone.
     """
 
-    def __init__(self, shadow: ShadowCluster, *, spares_namesakes: bool = True) -> None:
-        self._shadow = shadow
+    def __init__(self, view: ClusterView, *, spares_namesakes: bool = True) -> None:
+        self._view = view
         self._spares_namesakes = spares_namesakes
-        self._nodes = shadow.snapshot.nodes
+        self._nodes = view.snapshot.nodes
         self._index = {node.name: index for index, node in enumerate(self._nodes)}
         self._masks = NodeMasks(self._nodes)
-        self._labelled = PodsByLabels(shadow, self._index)
+        self._labelled = PodsByLabels(view, self._index)
         self._columns: dict[str, NDArray[np.int64]] = {}
-        self._version = shadow.version
+        self._version = view.version
         self._namesakes: dict[str, set[str]] | None = None
 
     def node_set(self, nodes: Sequence[Node]) -> NodeSet:
@@ -117,7 +117,7 @@ class NodeFit:
         affinity = pod.spec.affinity
         if affinity is None or not affinity.anti_required:
             return False
-        others = [other for other in self._shadow.active_pods_on(node.name) if not self._is_spared(other, pod)]
+        others = [other for other in self._view.active_pods_on(node.name) if not self._is_spared(other, pod)]
         for term in affinity.anti_required:
             if term.error:
                 return True
@@ -173,12 +173,12 @@ class NodeFit:
         """Pods of the candidate's name never object, whatever their namespace; the class as a whole cannot know."""
         if self._namesakes is None:
             self._namesakes = {}
-            for other in self._shadow.snapshot.pods:
+            for other in self._view.snapshot.pods:
                 self._namesakes.setdefault(other.name, set()).add(other.node_name)
         hosts = self._namesakes.get(pod.name, set()) - {pod.node_name}
         members = set(nodes.indexes.tolist())
         return any(
-            self._index.get(host, -1) in members and self.obstacle(pod, self._shadow.nodes[host]) is None
+            self._index.get(host, -1) in members and self.obstacle(pod, self._view.nodes[host]) is None
             for host in hosts
         )
 
@@ -191,7 +191,7 @@ class NodeFit:
 
     def _available_on(self, node: Node, name: str) -> int:
         """What is left of a resource: cpu in milli, others in whole units; 0 of one that the node does not list."""
-        active = self._shadow.active_pods_on(node.name)
+        active = self._view.active_pods_on(node.name)
         if name == PODS:
             return ceil_value(node.allocatable.get(PODS, 0)) - len(active)
         if name not in node.allocatable and name not in (CPU, MEMORY):
@@ -202,15 +202,15 @@ class NodeFit:
 
     def _follow(self) -> None:
         """Takes in what was booked since the last answer."""
-        if self._version == self._shadow.version:
+        if self._version == self._view.version:
             return
-        for pod in self._shadow.booked[self._version :]:
+        for pod in self._view.booked[self._version :]:
             index = self._index.get(pod.node_name)
             if index is not None:
                 for name, column in self._columns.items():
                     column[index] = self._available_on(self._nodes[index], name)
             self._labelled.remove(pod)
-        self._version = self._shadow.version
+        self._version = self._view.version
 
 
 def _count_and_first(nodes: NodeSet, mask: NDArray[np.bool_]) -> tuple[int, int]:

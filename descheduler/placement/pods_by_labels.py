@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.label_index import LabelGroup, LabelIndex
-from descheduler.placement.shadow_cluster import ShadowCluster
 
 __all__ = ["PodsByLabels"]
 
@@ -19,8 +19,8 @@ __all__ = ["PodsByLabels"]
 class PodsByLabels:
     """Active pods of the known nodes in groups of equal namespace and labels; built at the first question."""
 
-    def __init__(self, shadow: ShadowCluster, node_index: Mapping[str, int]) -> None:
-        self._shadow = shadow
+    def __init__(self, view: ClusterView, node_index: Mapping[str, int]) -> None:
+        self._view = view
         self._node_index = node_index
         self._indexes: dict[str, LabelIndex] | None = None
         self._counts: dict[int, Counter[int]] = {}
@@ -53,7 +53,7 @@ class PodsByLabels:
         if self._indexes is None:
             by_namespace: dict[str, list[Pod]] = {}
             for node_name in self._node_index:
-                for pod in self._shadow.active_pods_on(node_name):
+                for pod in self._view.active_pods_on(node_name):
                     by_namespace.setdefault(pod.namespace, []).append(pod)
             self._indexes = {namespace: LabelIndex(pods) for namespace, pods in by_namespace.items()}
             groups = (group for index in self._indexes.values() for group in index)

@@ -62,7 +62,7 @@ class HighNodeUtilization:
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts from underused nodes, cordoned ones too, what fits into the room that the others have together."""
         source = RequestedUsage(resources_in_play(self._args.thresholds))
-        loads = measure(nodes, self._handle.shadow, source)
+        loads = measure(nodes, self._handle.view, source)
         underused = [load for load in loads if is_underused(load.percent, self._args.thresholds)]
         givers = {load.node.name for load in underused}
         takers = [load for load in loads if load.node.name not in givers and not load.node.unschedulable]

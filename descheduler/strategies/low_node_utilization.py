@@ -168,7 +168,7 @@ class LowNodeUtilization:
         Raises StrategyError when usage cannot be had.
         """
         source = self._usage_source()
-        loads = measure(nodes, self._handle.shadow, source)
+        loads = measure(nodes, self._handle.view, source)
         low, high = self._thresholds(loads)
         underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low)]
         takers = {load.node.name for load in underused}
@@ -221,13 +221,13 @@ class LowNodeUtilization:
         raise StrategyError(f"metricsUtilization.source is empty; name {KUBERNETES_METRICS} or {PROMETHEUS}")
 
     def _metrics_server(self, resources: tuple[str, ...]) -> UsageSource:
-        policy, snapshot = self._handle.policy, self._handle.shadow.snapshot
+        policy, snapshot = self._handle.policy, self._handle.view.snapshot
         if not policy.metrics_collector_enabled and not self._has_provider(KUBERNETES_METRICS):
             raise StrategyError(f"metrics client not initialized: add {KUBERNETES_METRICS} to metricsProviders")
         return MetricsServerUsage(resources, nodes=snapshot.node_usage, pods=snapshot.pod_usage)
 
     def _prometheus(self, query: str) -> UsageSource:
-        snapshot = self._handle.shadow.snapshot
+        snapshot = self._handle.view.snapshot
         samples = snapshot.node_samples.get(query)
         if not self._has_provider(PROMETHEUS):
             raise StrategyError(f"prometheus client not initialized: add {PROMETHEUS} to metricsProviders")

@@ -132,7 +132,7 @@ class PodLifeTime:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/podlifetime/pod_lifetime.go`."""
 
     def __init__(self, args: PodLifeTimeArgs, handle: StrategyHandle) -> None:
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
         self._categories = tuple(_categories(args, handle.now))
@@ -146,7 +146,7 @@ class PodLifeTime:
         victims: list[Pod] = []
         sentences: dict[int, str] = {}
         for node in nodes:
-            for pod in self._shadow.pods_on(node.name):
+            for pod in self._view.pods_on(node.name):
                 sentence = self._select(pod)
                 if sentence is not None:
                     victims.append(pod)

@@ -1,4 +1,4 @@
-"""Runs the plugins of a policy's profiles against one shadow cluster."""
+"""Runs the plugins of a policy's profiles against one view cluster."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class _RunningProfile:
                 gate=self._gate,
                 scope=self._scope,
             )
-            strategy_handle = StrategyHandle(handle.policy, handle.shadow, handle.node_fit, handle.now, evictor)
+            strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
 

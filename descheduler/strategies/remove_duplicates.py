@@ -60,7 +60,7 @@ class RemoveDuplicates:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removeduplicates/removeduplicates.go`."""
 
     def __init__(self, args: RemoveDuplicatesArgs, handle: StrategyHandle) -> None:
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces)
         self._excluded_kinds = frozenset(args.exclude_owner_kinds)
@@ -106,9 +106,7 @@ class RemoveDuplicates:
             originals.add(identity.fingerprint)
 
     def _owned_pods(self, node: Node) -> Iterable[Pod]:
-        return (
-            p for p in self._shadow.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p)
-        )
+        return (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
 
     def _is_looked_at(self, pod: Pod) -> bool:
         if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):

@@ -68,7 +68,7 @@ class RemoveFailedPods:
 
     def __init__(self, args: RemoveFailedPodsArgs, handle: StrategyHandle) -> None:
         self._now = handle.now
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
         self._least_age_seconds = args.min_pod_lifetime_seconds
@@ -80,7 +80,7 @@ class RemoveFailedPods:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node the selected pods in phase Failed."""
         for node in nodes:
-            victims = [pod for pod in self._shadow.pods_on(node.name) if self._is_victim(pod)]
+            victims = [pod for pod in self._view.pods_on(node.name) if self._is_victim(pod)]
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
 

@@ -57,7 +57,7 @@ class RemovePodsHavingTooManyRestarts:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodshavingtoomanyrestarts`."""
 
     def __init__(self, args: RemovePodsHavingTooManyRestartsArgs, handle: StrategyHandle) -> None:
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
         self._threshold = args.pod_restart_threshold
@@ -67,7 +67,7 @@ class RemovePodsHavingTooManyRestarts:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, within a node those with the most restarts first, every pod that restarted too often."""
         for node in nodes:
-            victims = [pod for pod in self._shadow.pods_on(node.name) if self._is_victim(pod)]
+            victims = [pod for pod in self._view.pods_on(node.name) if self._is_victim(pod)]
             victims.sort(key=self._num_restarts, reverse=True)
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return

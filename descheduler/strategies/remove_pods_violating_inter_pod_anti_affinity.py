@@ -38,7 +38,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatinginterpodantiaffinity`."""
 
     def __init__(self, args: RemovePodsViolatingInterPodAntiAffinityArgs, handle: StrategyHandle) -> None:
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
         self._spares_namesakes = handle.policy.compatibility == "upstream"
@@ -46,7 +46,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
         listed = {
-            node.name: [pod for pod in self._shadow.active_pods_on(node.name) if self._pods.accepts(pod)]
+            node.name: [pod for pod in self._view.active_pods_on(node.name) if self._pods.accepts(pod)]
             for node in nodes
         }
         conflicts = AntiAffinityConflicts(nodes, listed, spares_namesakes=self._spares_namesakes)

@@ -54,7 +54,7 @@ class RemovePodsViolatingNodeAffinity:
 
     def __init__(self, args: RemovePodsViolatingNodeAffinityArgs, handle: StrategyHandle) -> None:
         self._args = args
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
@@ -78,7 +78,7 @@ class RemovePodsViolatingNodeAffinity:
         for node in nodes:
             sentences: dict[int, str] = {}
             victims: list[Pod] = []
-            for pod in self._shadow.active_pods_on(node.name):
+            for pod in self._view.active_pods_on(node.name):
                 affinity = pod.spec.affinity
                 if affinity is None or not affinity.has_node_affinity or not self._pods.accepts(pod):
                     continue

@@ -47,7 +47,7 @@ class RemovePodsViolatingNodeTaints:
 
     def __init__(self, args: RemovePodsViolatingNodeTaintsArgs, handle: StrategyHandle) -> None:
         self._args = args
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
 
@@ -57,7 +57,7 @@ class RemovePodsViolatingNodeTaints:
             taints = [taint for taint in node.taints if self._is_relevant(taint)]
             if not taints:
                 continue
-            victims = [pod for pod in self._shadow.active_pods_on(node.name) if self._is_victim(pod, taints)]
+            victims = [pod for pod in self._view.active_pods_on(node.name) if self._is_victim(pod, taints)]
             if not evict_from_node(self._evictor, victims, lambda pod: _sentence(pod, taints)):  # noqa: B023 - used at once
                 return
 

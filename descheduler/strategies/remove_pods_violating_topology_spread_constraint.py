@@ -84,7 +84,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint`."""
 
     def __init__(self, args: RemovePodsViolatingTopologySpreadConstraintArgs, handle: StrategyHandle) -> None:
-        self._shadow = handle.shadow
+        self._view = handle.view
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
@@ -112,7 +112,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         by_namespace: dict[str, list[Pod]] = {}
         constrained: set[str] = set()
         for node in nodes:
-            for pod in self._shadow.active_pods_on(node.name):
+            for pod in self._view.active_pods_on(node.name):
                 if self._pods.accepts(pod):
                     by_namespace.setdefault(pod.namespace, []).append(pod)
                     if pod.spec.topology_spread and states_constraint(pod, self._whens):

@@ -16,7 +16,7 @@ from descheduler.model.taints import Taint, Toleration
 from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
 from descheduler.strategies.pod_order import sort_low_to_high, sort_oldest_first
 from descheduler.strategies.preferred_nodes import PreferredNodes
-from tests.builders import decode_node, decode_pod, make_shadow
+from tests.builders import decode_node, decode_pod, make_view
 
 Vector = Mapping[str, Any]
 
@@ -42,8 +42,8 @@ def _effective_protections(given: Vector) -> list[str]:
 
 
 def _ready_nodes(given: Vector) -> list[str]:
-    shadow = make_shadow([decode_node(node) for node in given["nodes"]])
-    return [node.name for node in shadow.ready_nodes(parse_selector(given["nodeSelector"]))]
+    view = make_view([decode_node(node) for node in given["nodes"]])
+    return [node.name for node in view.ready_nodes(parse_selector(given["nodeSelector"]))]
 
 
 def _tolerates(given: Vector) -> bool:

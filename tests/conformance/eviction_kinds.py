@@ -16,13 +16,13 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.strategies.registry import REGISTRY
-from tests.builders import decode_node, decode_pod, make_shadow
+from tests.builders import decode_node, decode_pod, make_view
 
 Vector = Mapping[str, Any]
 
@@ -59,8 +59,8 @@ def check_pre_eviction_filter(vector: Vector) -> str | None:
 def check_nodefit(vector: Vector) -> str | None:
     """Where pods fit, asked node by node and for many nodes at a time."""
     # Pods may lack a name here, which no snapshot lets pass.
-    shadow = make_shadow(map(decode_node, vector["nodes"]), map(decode_pod, vector["pods"]))
-    return _check_fits(vector, shadow) if "function" in vector else _check_reasons(vector, shadow)
+    view = make_view(map(decode_node, vector["nodes"]), map(decode_pod, vector["pods"]))
+    return _check_fits(vector, view) if "function" in vector else _check_reasons(vector, view)
 
 
 def check_evict(vector: Vector) -> str | None:
@@ -72,7 +72,7 @@ def check_evict(vector: Vector) -> str | None:
     )
     responses = vector.get("eviction_responses") or {}
     answers = {key: EvictionAnswer(response["code"], response["message"]) for key, response in responses.items()}
-    evictor = Evictor(ShadowCluster(Snapshot(pods=(pod,)), moves_take_effect=False), limits, answers=answers)
+    evictor = Evictor(ClusterView(Snapshot(pods=(pod,)), moves_take_effect=False), limits, answers=answers)
 
     verdict = evictor.request(pod, profile="profile", plugin="plugin")
 
@@ -91,8 +91,8 @@ def _evictor_plugin(vector: Vector) -> tuple[DefaultEvictor, dict[str, Pod]]:
     snapshot = _snapshot(vector)
     values = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(load_policy(vector["policy"], registry), values)
-    shadow = ShadowCluster(snapshot, moves_take_effect=False)
-    handle = Handle(policy, shadow, NodeFit(shadow), datetime.fromisoformat(vector["now"]))
+    view = ClusterView(snapshot, moves_take_effect=False)
+    handle = Handle(policy, view, NodeFit(view), datetime.fromisoformat(vector["now"]))
     args = policy.profiles[0].args["DefaultEvictor"]
     assert isinstance(args, DefaultEvictorArgs)
     return DefaultEvictor(args, handle), {pod.key: pod for pod in snapshot.pods}
@@ -103,8 +103,8 @@ def _snapshot(vector: Vector) -> Snapshot:
     return snapshot_from_objects([*vector["nodes"], *vector["pods"], *others])
 
 
-def _check_fits(vector: Vector, shadow: ShadowCluster) -> str | None:
-    fit, nodes, pod = NodeFit(shadow), shadow.snapshot.nodes, decode_pod(vector["candidate"])
+def _check_fits(vector: Vector, view: ClusterView) -> str | None:
+    fit, nodes, pod = NodeFit(view), view.snapshot.nodes, decode_pod(vector["candidate"])
     match vector["function"]:
         case "PodFitsAnyOtherNode":
             reasons = [None if fit.fits_any_other(pod, fit.node_set(nodes)) else "no other node fits"]
@@ -120,13 +120,13 @@ def _check_fits(vector: Vector, shadow: ShadowCluster) -> str | None:
     return None
 
 
-def _check_reasons(vector: Vector, shadow: ShadowCluster) -> str | None:
-    fit = NodeFit(shadow)
-    pods = {pod.key: pod for pod in shadow.snapshot.pods}
+def _check_reasons(vector: Vector, view: ClusterView) -> str | None:
+    fit = NodeFit(view)
+    pods = {pod.key: pod for pod in view.snapshot.pods}
     for name, by_node in vector["expect"]["reasons"].items():
         pod = pods[name]
         for node_name, reasons in by_node.items():
-            node = shadow.nodes[node_name]
+            node = view.nodes[node_name]
             reason = fit.obstacle(pod, node)
             if (reason is None) != (reasons is None) or (reasons is not None and reason not in reasons):
                 return f"{name} on {node_name}: expected {reasons}, got {reason!r}"

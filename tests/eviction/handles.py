@@ -10,7 +10,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.node_fit import NodeFit
 from descheduler.policy.types import Policy, PolicyKind
-from tests.builders import NOW, make_shadow
+from tests.builders import NOW, make_view
 
 
 def make_policy(kind: PolicyKind = "DeschedulerPolicy") -> Policy:
@@ -23,5 +23,5 @@ def make_handle(
     nodes: Iterable[Node] = (), pods: Iterable[Pod] = (), *, kind: PolicyKind = "DeschedulerPolicy", **others: Any
 ) -> Handle:
     """A handle over a cluster; with kind DeschedulerConfiguration booked evictions take effect at once."""
-    shadow = make_shadow(nodes, pods, moves_take_effect=kind == "DeschedulerConfiguration", **others)
-    return Handle(make_policy(kind), shadow, NodeFit(shadow), NOW)
+    view = make_view(nodes, pods, moves_take_effect=kind == "DeschedulerConfiguration", **others)
+    return Handle(make_policy(kind), view, NodeFit(view), NOW)

@@ -205,7 +205,7 @@ def test_booked_evictions_and_least_replicas(kind: Any, expected: Reason | None)
     plugin = DefaultEvictor(make_args(minReplicas=2), handle)
     before = plugin.filter(second)
 
-    handle.shadow.book_eviction(first)
+    handle.view.book_eviction(first)
 
     assert before.is_accepted
     assert plugin.filter(second).reason is expected

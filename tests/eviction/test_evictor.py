@@ -10,7 +10,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict, refuse
-from tests.builders import make_budget, make_node, make_pod, make_shadow
+from tests.builders import make_budget, make_node, make_pod, make_view
 
 EVACUATION = EvictionAnswer(429, "denied: Eviction triggered evacuation of VMI")
 UNLIMITED = EvictionLimits()
@@ -26,7 +26,7 @@ def make_evictor(
     **options: Any,
 ) -> Evictor:
     """An evictor over one node; moves do not take effect."""
-    return Evictor(make_shadow([make_node("a")], pods, budgets=budgets), limits, **options)
+    return Evictor(make_view([make_node("a")], pods, budgets=budgets), limits, **options)
 
 
 def ask(evictor: Evictor, pod: Pod, plugin: str = "PodLifeTime") -> Verdict:

@@ -216,7 +216,7 @@ def test_pods_on_the_move_count_against_the_limit(args: dict[str, Any], reason: 
     by_booking = make_plugin(handle, **args)
     before = by_booking.filter(pod)
 
-    handle.shadow.book_eviction(moving)
+    handle.view.book_eviction(moving)
 
     assert before.is_accepted
     assert by_job.filter(pod).reason is reason
@@ -228,7 +228,7 @@ def test_booked_pod_is_not_asked_for_twice() -> None:
     handle = make_cluster([pod])
     plugin = make_plugin(handle)
 
-    handle.shadow.book_eviction(pod)
+    handle.view.book_eviction(pod)
 
     assert plugin.filter(pod).reason is Reason.ALREADY_MIGRATING
 
@@ -238,7 +238,7 @@ def test_replicas_of_one_workload_move_one_after_the_other() -> None:
     handle = make_cluster(pods, [make_workload(3)])
     plugin = make_plugin(handle)
 
-    handle.shadow.book_eviction(pods[0])
+    handle.view.book_eviction(pods[0])
 
     assert plugin.filter(pods[1]).reason is Reason.MIGRATING_LIMIT
     assert plugin.filter(pods[2]).reason is Reason.MIGRATING_LIMIT

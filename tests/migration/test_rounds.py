@@ -20,8 +20,8 @@ from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.model.verdict import Reason
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
@@ -36,7 +36,7 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
     other = make_pod("other")
     vm = make_pod("vm", annotations={REQUEST_EVICT_ONLY_ANNOTATION: ""})
     evictor = Evictor(
-        ShadowCluster(make_snapshot([], [other, vm]), moves_take_effect=False),
+        ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False),
         EvictionLimits(total=1),
         answers={"default/vm": EvictionAnswer(429, BACKGROUND_TEXT)},
         evicted=frozenset({"default/vm"}),
@@ -56,9 +56,9 @@ def test_pods_moved_before_count_against_what_may_migrate_and_may_be_asked_for_a
         f"replicaset-{name}": Workload("ReplicaSet", "default", name, f"replicaset-{name}", 40) for name in "mo"
     }
     snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads)
-    shadow = ShadowCluster(snapshot, moves_take_effect=True, evicted=frozenset({"default/m"}))
+    view = ClusterView(snapshot, moves_take_effect=True, evicted=frozenset({"default/m"}))
     args = msgspec.structs.replace(default_args(MigrationControllerArgs()), max_migrating_per_node=1)
-    controller = MigrationController(args, Handle(POLICY, shadow, NodeFit(shadow), NOW))
+    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW))
 
     reasons = [controller.filter(pod).reason for pod in (moved, other)]
 
@@ -82,8 +82,8 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     snapshot = make_snapshot([], pods)
 
     def decide(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
-        shadow = ShadowCluster(snapshot, moves_take_effect=False)
-        evictor = Evictor(shadow, EvictionLimits(total=1), answers=answers, evicted=evicted)
+        view = ClusterView(snapshot, moves_take_effect=False)
+        evictor = Evictor(view, EvictionLimits(total=1), answers=answers, evicted=evicted)
         for pod in pods:
             evictor.request(pod, profile="p", plugin="q")
         return Decisions(POLICY, snapshot, evictor, NOW)
@@ -115,7 +115,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
 
     def decide(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
         decided.append(answers)
-        evictor = Evictor(ShadowCluster(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
+        evictor = Evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
         for pod in pods:
             evictor.request(pod, profile="p", plugin="q")
         return Decisions(POLICY, snapshot, evictor, NOW)

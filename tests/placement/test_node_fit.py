@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.node_fit import NodeFit, NodeSet
-from tests.builders import make_node, make_pod, make_shadow, required_anti_affinity, required_node_affinity
+from tests.builders import make_node, make_pod, make_view, required_anti_affinity, required_node_affinity
 
 
 def obstacle(pod: Pod, node: Node, *others: Pod) -> str | None:
     """What keeps `pod` off `node`, which runs `others` and, if it is there, the pod itself."""
-    return NodeFit(make_shadow([node], [pod, *others])).obstacle(pod, node)
+    return NodeFit(make_view([node], [pod, *others])).obstacle(pod, node)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_own_anti_affinity_is_judged_on_the_very_node(other: Pod, expected: str 
     pod = make_pod("p", affinity=required_anti_affinity({"app": "x"}, key="zone"))
     nodes = [make_node(name, labels={"zone": "1"}) for name in ("a", "b")]
 
-    found = NodeFit(make_shadow(nodes, [pod, other])).obstacle(pod, nodes[1])
+    found = NodeFit(make_view(nodes, [pod, other])).obstacle(pod, nodes[1])
 
     assert found == expected
 
@@ -141,7 +141,7 @@ def test_namesake_in_another_namespace_objects_unless_upstream_is_mirrored(spare
     pod = make_pod("p", node="a", affinity=affinity)
     namesake = make_pod("p", node="b", namespace="z", labels={"app": "x"})
     nodes = [make_node(name, labels={"kubernetes.io/hostname": name}) for name in ("a", "b")]
-    fit = NodeFit(make_shadow(nodes, [pod, namesake]), spares_namesakes=spares)
+    fit = NodeFit(make_view(nodes, [pod, namesake]), spares_namesakes=spares)
 
     assert fit.fits_any_other(pod, fit.node_set(nodes)) is spares
 
@@ -150,7 +150,7 @@ def test_room_check_of_koordinator_asks_for_neither_pod_count_nor_anti_affinity(
     pod = make_pod("p", node="a", cpu="1", affinity=required_anti_affinity({"app": "x"}))
     other = make_pod("q", node="b", labels={"app": "x"})
     nodes = [make_node("a"), make_node("b", pods="1")]
-    fit = NodeFit(make_shadow(nodes, [pod, other]))
+    fit = NodeFit(make_view(nodes, [pod, other]))
 
     assert fit.has_room_on_any_other(pod, fit.node_set(nodes))
     assert not fit.fits_any_other(pod, fit.node_set(nodes))
@@ -168,7 +168,7 @@ def test_room_check_of_koordinator_asks_for_neither_pod_count_nor_anti_affinity(
 def test_room_check_of_koordinator_refuses_the_rest(node: Node) -> None:
     pod = make_pod("p", node="a", cpu="1", node_selector={"zone": "1"})
     nodes = [make_node("a", labels={"zone": "1"}), node]
-    fit = NodeFit(make_shadow(nodes, [pod]))
+    fit = NodeFit(make_view(nodes, [pod]))
 
     assert not fit.has_room_on_any_other(pod, fit.node_set(nodes))
 
@@ -176,12 +176,12 @@ def test_room_check_of_koordinator_refuses_the_rest(node: Node) -> None:
 def test_booked_eviction_frees_its_room() -> None:
     pod, big = make_pod("p", node="a", cpu="3"), make_pod("big", node="b", cpu="3")
     nodes = [make_node("a"), make_node("b")]
-    shadow = make_shadow(nodes, [pod, big], moves_take_effect=True)
-    fit = NodeFit(shadow)
+    view = make_view(nodes, [pod, big], moves_take_effect=True)
+    fit = NodeFit(view)
     others = fit.node_set(nodes)
     before = fit.fits_any_other(pod, others)
 
-    shadow.book_eviction(big)
+    view.book_eviction(big)
 
     assert not before
     assert fit.fits_any_other(pod, others)
@@ -252,16 +252,16 @@ def test_answer_for_many_nodes_is_that_of_asking_one_by_one(
     """Before any booking and after each one; an instance that follows bookings answers like a fresh one."""
     nodes = [make_node(f"n{index}", **facts) for index, facts in enumerate(node_facts)]
     pods = [make_pod(**facts) for facts in pod_facts]
-    shadow = make_shadow(nodes, pods, moves_take_effect=True)
-    fit = NodeFit(shadow, spares_namesakes=spares_namesakes)
+    view = make_view(nodes, pods, moves_take_effect=True)
+    fit = NodeFit(view, spares_namesakes=spares_namesakes)
     chosen = [node for index, node in enumerate(nodes) if index in members]
     node_set = fit.node_set(chosen)
 
     for step in order:
         for pod in pods:
-            _assert_same_answers(fit, NodeFit(shadow, spares_namesakes=spares_namesakes), pod, chosen, node_set)
+            _assert_same_answers(fit, NodeFit(view, spares_namesakes=spares_namesakes), pod, chosen, node_set)
         if step < len(pods) and data.draw(st.booleans()):
-            shadow.book_eviction(pods[step])
+            view.book_eviction(pods[step])
 
 
 def _assert_same_answers(fit: NodeFit, fresh: NodeFit, pod: Pod, chosen: Sequence[Node], node_set: NodeSet) -> None:

@@ -9,7 +9,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, ResourceList
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.cluster_view import ClusterView
 from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
 from descheduler.strategies.node_utilization.usage import UsageSource
 
@@ -31,11 +31,11 @@ class NodeLoad:
         return {resource: ceiling_of(capacity, high, resource) for resource in self.usage}
 
 
-def measure(nodes: Sequence[Node], shadow: ShadowCluster, source: UsageSource) -> list[NodeLoad]:
+def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> list[NodeLoad]:
     """The load of every node, in order. Raises StrategyError when `source` does not know one."""
     loads = []
     for node in nodes:
-        pods = shadow.active_pods_on(node.name)
+        pods = view.active_pods_on(node.name)
         usage = source.of_node(node, pods)
         loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node))))
     return loads

@@ -11,10 +11,10 @@ from descheduler.model.labels import LabelSelector
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 
-__all__ = ["ShadowCluster"]
+__all__ = ["ClusterView"]
 
 
-class ShadowCluster:
+class ClusterView:
     """A cluster that answers from `snapshot` and, with `moves_take_effect`, from the evictions booked on it.
 
     Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
