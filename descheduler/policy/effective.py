@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import msgspec
@@ -129,13 +129,24 @@ def _upstream_plugins(profile: Profile) -> dict[str, object]:
     return {key: {"enabled": list(names)} for key, names in sets.items() if names}
 
 
+def _one_set(filters: Sequence[str], pre_eviction_filters: Sequence[str]) -> tuple[str, ...]:
+    """The set that both lists were made from; what they share stands in one order in both."""
+    ahead, together = list(filters), list[str]()
+    for name in pre_eviction_filters:
+        if name in ahead:
+            at = ahead.index(name)
+            together += ahead[:at]
+            del ahead[: at + 1]
+        together.append(name)
+    return (*together, *ahead)
+
+
 def _koordinator_plugins(profile: Profile) -> dict[str, object]:
-    filters = dict.fromkeys((*profile.filter, *profile.pre_eviction_filter))
     sets = {
         "deschedule": profile.deschedule,
         "balance": profile.balance,
         "evict": profile.evict,
-        "filter": tuple(filters),
+        "filter": _one_set(profile.filter, profile.pre_eviction_filter),
     }
     # Without the star, the defaults would be merged in again.
     return {

@@ -23,7 +23,7 @@ DEFAULT_PLUGINS: Mapping[str, tuple[str, ...]] = {
     "deschedule": (),
     "balance": (),
     "evict": ("MigrationController",),
-    "filter": ("MigrationController",),
+    "filter": ("MigrationController", "PlacementVerification"),
 }
 """What runs in each set unless it is disabled there."""
 

@@ -29,57 +29,58 @@ __all__ = ["digest_of", "read_document"]
 _MOST_BITS = 1024
 
 
-def read_document(source: Path | str | Mapping[str, object], name: str | None) -> Document:
+def read_document(source: Path | str | Mapping[str, object], name: str | None, noun: str = "policy") -> Document:
     """The document in `source`: a Path is read, a str is YAML or JSON text, a mapping is taken as it is.
 
-    `name` stands for the file in messages. Raises PolicyError with one problem when there is no document to be had.
+    `name` stands for the file in messages, and `noun` for what is in it. Raises PolicyError with one problem when
+    there is no document to be had.
     """
-    path = escaped(name or (str(source) if isinstance(source, Path) else "<policy>"))
+    path = escaped(name or (str(source) if isinstance(source, Path) else f"<{noun}>"))
     try:
         if isinstance(source, Mapping):
             return Document(path, _Importer().node(source, 0), "object")
-        text = _read_text(source) if isinstance(source, Path) else source
-        return _parse(text, path)
+        text = _read_text(source, noun) if isinstance(source, Path) else source
+        return _parse(text, path, noun)
     except DocumentError as error:
         line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
         problem = Problem(path, line, column, "", str(error))
         raise PolicyError([problem]) from error
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path, noun: str) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        raise DocumentError("no such file; name the policy file to read") from error
+        raise DocumentError(f"no such file; name the {noun} file to read") from error
     except IsADirectoryError as error:
-        raise DocumentError("is a directory; name the policy file in it") from error
+        raise DocumentError(f"is a directory; name the {noun} file in it") from error
     except (OSError, ValueError) as error:
         raise DocumentError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > MAX_BYTES:
-        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no policy needs that")
-    return _decode(data)
+        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
+    return _decode(data, noun)
 
 
-def _decode(data: bytes) -> str:
+def _decode(data: bytes, noun: str) -> str:
     if data.startswith(b"\x1f\x8b"):
         raise DocumentError("is compressed with gzip; unpack it first")
     if b"\0" in data:
-        raise DocumentError("holds NUL bytes, so it is no text file; a policy is YAML or JSON in UTF-8")
+        raise DocumentError(f"holds NUL bytes, so it is no text file; a {noun} is YAML or JSON in UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the policy as UTF-8"
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the {noun} as UTF-8"
         raise DocumentError(message, Mark(line, column)) from error
 
 
-def _parse(text: str, path: str) -> Document:
+def _parse(text: str, path: str, noun: str) -> Document:
     if len(text) > MAX_BYTES:
-        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no policy needs that")
+        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
     if "\0" in text:
-        raise DocumentError("holds NUL characters, so it is no text; a policy is YAML or JSON")
+        raise DocumentError(f"holds NUL characters, so it is no text; a {noun} is YAML or JSON")
     document = parse_json(text, path) if text.lstrip().startswith("{") else parse_yaml(text, path)
     _refuse_infinite(document.root)
     return document

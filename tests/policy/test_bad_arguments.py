@@ -17,9 +17,9 @@ ARGUMENTS = [
     pytest.param(
         with_args("MigrationController", "{}"),
         ":6:11: profiles[0].pluginConfig[0].name: unknown plugin 'MigrationController'; known are DefaultEvictor, "
-        "HighNodeUtilization, LowNodeUtilization, PodLifeTime, RemoveDuplicates, RemoveFailedPods, "
-        "RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, RemovePodsViolatingNodeAffinity, "
-        "RemovePodsViolatingNodeTaints, RemovePodsViolatingTopologySpreadConstraint",
+        "HighNodeUtilization, LowNodeUtilization, PlacementVerification, PodLifeTime, RemoveDuplicates, "
+        "RemoveFailedPods, RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, "
+        "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeTaints, RemovePodsViolatingTopologySpreadConstraint",
         id="a plugin of the other kind",
     ),
     pytest.param(
@@ -180,9 +180,9 @@ EXTENSION_POINTS = [
     pytest.param(
         upstream("profiles:\n- name: p\n  plugins:\n    balance: {enabled: [Nope]}\n"),
         ":6:25: profiles[0].plugins.balance.enabled[0]: unknown plugin 'Nope'; known are DefaultEvictor, "
-        "HighNodeUtilization, LowNodeUtilization, PodLifeTime, RemoveDuplicates, RemoveFailedPods, "
-        "RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, RemovePodsViolatingNodeAffinity, "
-        "RemovePodsViolatingNodeTaints, RemovePodsViolatingTopologySpreadConstraint",
+        "HighNodeUtilization, LowNodeUtilization, PlacementVerification, PodLifeTime, RemoveDuplicates, "
+        "RemoveFailedPods, RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, "
+        "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeTaints, RemovePodsViolatingTopologySpreadConstraint",
         id="an unknown plugin is enabled",
     ),
     pytest.param(

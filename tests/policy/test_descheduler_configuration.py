@@ -8,6 +8,8 @@ import pytest
 
 from descheduler.eviction.default_evictor import DefaultEvictorArgs
 from descheduler.eviction.migration_controller import MigrationControllerArgs, MigrationObjectLimiter, default_args
+from descheduler.eviction.placement_verification import PlacementVerificationArgs
+from descheduler.eviction.placement_verification import default_args as verification_defaults
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin_sets import PluginReference, PluginSetSection, merge_plugin_set
 from descheduler.policy.shared_args import PriorityThreshold
@@ -35,8 +37,12 @@ def test_document_without_profiles_gets_the_default_one() -> None:
 
     (profile,) = policy.profiles
     assert profile.name == "koord-descheduler"
-    assert (profile.evict, profile.filter, profile.pre_eviction_filter) == (("MigrationController",),) * 3
-    assert profile.plugin_configs == (PluginConfig("MigrationController", default_args(MigrationControllerArgs())),)
+    assert (profile.evict, profile.filter) == (("MigrationController",),) * 2
+    assert profile.pre_eviction_filter == ("MigrationController", "PlacementVerification")
+    assert profile.plugin_configs == (
+        PluginConfig("MigrationController", default_args(MigrationControllerArgs())),
+        PluginConfig("PlacementVerification", verification_defaults(PlacementVerificationArgs())),
+    )
     assert policy.compatibility == "fixed"
 
 
@@ -126,7 +132,7 @@ def test_default_evictor_can_evict_and_filter_instead() -> None:
             profiles:
             - plugins:
                 evict: {enabled: [{name: DefaultEvictor}], disabled: [{name: '*'}]}
-                filter: {enabled: [{name: DefaultEvictor}], disabled: [{name: MigrationController}]}
+                filter: {enabled: [{name: DefaultEvictor}], disabled: [{name: '*'}]}
             """
         )
     )

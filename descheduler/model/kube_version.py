@@ -1,0 +1,156 @@
+"""Which Kubernetes the cluster runs, and what of its scheduler differs from one version to the next.
+
+Every difference is one row of `GATES`: a feature gate under the name that Kubernetes gives it, or, in `snake_case`, a
+behaviour that came with a release and that no gate of Kubernetes switches. Rules ask `KubeVersion.gate` and nothing
+else. Versions and dependencies are those of `pkg/features/kube_features.go` of Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+__all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError"]
+
+OLDEST = (1, 33)
+"""The oldest release whose scheduler is described here."""
+NEWEST = (1, 36)
+"""The newest one, and the one that is assumed when nothing else is known."""
+_NEVER = (99, 0)
+
+
+class KubeVersionError(ValueError):
+    """A version that cannot be read, or a gate that does not exist; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One difference between releases: `effect` is on from the release `since` unless it is overridden."""
+
+    name: str
+    since: tuple[int, int]
+    """99.0 for what is off by default in every release described here."""
+    effect: str
+    """What holds while it is on."""
+    requires: tuple[str, ...] = ()
+    """Gates without which it has no effect."""
+
+
+GATES: Mapping[str, Gate] = {
+    gate.name: gate
+    for gate in (
+        Gate(
+            "DRAExtendedResource",
+            (1, 36),
+            "a device class may serve an extended resource",
+            ("DynamicResourceAllocation",),
+        ),
+        Gate("DynamicResourceAllocation", (1, 34), "resource claims are allocated by the plugin DynamicResources"),
+        Gate("GangScheduling", _NEVER, "pods of a pod group wait for each other", ("GenericWorkload",)),
+        Gate("GenericWorkload", _NEVER, "pods may belong to a workload's pod group"),
+        Gate(
+            "InPlacePodLevelResourcesVerticalScaling",
+            (1, 36),
+            "a running pod also occupies what its status says at the level of the pod",
+            ("InPlacePodVerticalScaling", "PodLevelResources", "NodeDeclaredFeatures"),
+        ),
+        Gate("InPlacePodVerticalScaling", (1, 33), "a running pod occupies the larger of its spec and its status"),
+        Gate("MatchLabelKeysInPodTopologySpread", (1, 27), "matchLabelKeys narrow a spread constraint's selector"),
+        Gate(
+            "MatchLabelKeysInPodTopologySpreadSelectorMerge",
+            (1, 34),
+            "the API server writes matchLabelKeys into a spread constraint's selector when it stores the pod",
+            ("MatchLabelKeysInPodTopologySpread",),
+        ),
+        Gate("NodeDeclaredFeatures", (1, 36), "a node must declare the features that a pod needs"),
+        Gate("OpportunisticBatching", (1, 35), "the result for one pod may serve the next identical ones"),
+        Gate("PodLevelResources", (1, 34), "requests at the level of the pod replace the sum over its containers"),
+        Gate("StorageCapacityScoring", _NEVER, "the plugin VolumeBinding scores nodes by their storage"),
+        Gate("TaintTolerationComparisonOperators", _NEVER, "tolerations may compare with Gt and Lt"),
+        Gate("VolumeAttributesClass", (1, 34), "a volume is bound only to a claim of the same attributes class"),
+        Gate("VolumeLimitScaling", _NEVER, "a node without its CSI driver takes no volume of the driver"),
+        Gate(
+            "matches_negative_namespace_selectors_everywhere",
+            (1, 34),
+            "a namespaceSelector of the incoming pod that the empty label set meets selects every namespace"
+            " (kubernetes/kubernetes issue 141526, measured on 1.36.3)",
+        ),
+        Gate("scores_balance_change", (1, 36), "NodeResourcesBalancedAllocation scores the change of balance"),
+        Gate("ties_in_examined_order", (1, 35), "the first examined of several best nodes is taken, not a random one"),
+    )
+}
+"""Every difference by name."""
+
+_SYNTAX = re.compile(r"v?(\d{1,9})\.(\d{1,9})(?:[.+-].{0,200})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class KubeVersion:
+    """A release of Kubernetes, within `OLDEST` and `NEWEST`, and the gates that the operator set otherwise.
+
+    Raises KubeVersionError for a release outside of them; `parse` takes the nearest one instead.
+    """
+
+    major: int = NEWEST[0]
+    minor: int = NEWEST[1]
+    overrides: tuple[tuple[str, bool], ...] = ()
+    """Gates set by `with_gates`, by name."""
+    note: str = field(default="", compare=False)
+    """What to tell the user when `parse` took the nearest release for another one, else empty."""
+
+    def __post_init__(self) -> None:
+        if not OLDEST <= (self.major, self.minor) <= NEWEST:
+            raise KubeVersionError(f"Kubernetes {self} is not described; use {_dotted(OLDEST)} to {_dotted(NEWEST)}")
+
+    def __str__(self) -> str:
+        return _dotted((self.major, self.minor))
+
+    @classmethod
+    def parse(cls, text: str) -> KubeVersion:
+        """The version in `text`, such as `1.36`, `v1.35.1+k3s1` or the `1.34+` that a managed cluster answers.
+
+        An older or newer release than those described is taken for the nearest one, and `note` says so. Raises
+        KubeVersionError when `text` is no version.
+        """
+        match = _SYNTAX.fullmatch(text.strip())
+        if match is None:
+            raise KubeVersionError(f"{text[:80]!r} is not a Kubernetes version; write it as 1.36 or v1.36.3")
+        release = int(match[1]), int(match[2])
+        major, minor = min(max(release, OLDEST), NEWEST)
+        return cls(major, minor, note=_note(release))
+
+    def with_gates(self, gates: Mapping[str, bool]) -> KubeVersion:
+        """This version with `gates` set, on top of those already set. Raises KubeVersionError for an unknown one."""
+        for name in gates:
+            _known(name)
+        return replace(self, overrides=tuple(sorted({**dict(self.overrides), **gates}.items())))
+
+    def gate(self, name: str) -> bool:
+        """Whether the gate `name` of `GATES`, and every one it requires, is on. Raises KubeVersionError if unknown."""
+        gate = _known(name)
+        is_on = dict(self.overrides).get(name, (self.major, self.minor) >= gate.since)
+        return is_on and all(self.gate(required) for required in gate.requires)
+
+
+def _dotted(release: tuple[int, int]) -> str:
+    return f"{release[0]}.{release[1]}"
+
+
+def _note(release: tuple[int, int]) -> str:
+    if release < OLDEST:
+        return f"Kubernetes {_dotted(release)} is taken for {_dotted(OLDEST)}, the oldest release described"
+    if release > NEWEST:
+        return f"Kubernetes {_dotted(release)} is taken for {_dotted(NEWEST)}, the newest release described"
+    return ""
+
+
+def _known(name: str) -> Gate:
+    gate = GATES.get(name)
+    if gate is not None:
+        return gate
+    by_lower_case = {known.lower(): known for known in GATES}
+    near = difflib.get_close_matches(name[:80].lower(), by_lower_case, n=1, cutoff=0.7)
+    hint = f"did you mean {by_lower_case[near[0]]!r}?" if near else f"known are {', '.join(sorted(GATES))}"
+    raise KubeVersionError(f"unknown gate {name[:80]!r}; {hint}")
