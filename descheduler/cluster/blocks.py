@@ -6,9 +6,8 @@ same words, so a dictionary look-up replaces decoding, and all of them hold one 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -32,22 +31,31 @@ from descheduler.model.labels import (
 from descheduler.model.pod import Owner
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ContainerResources, ResourceList
+from descheduler.model.requirement_faults import requirement_faults
 from descheduler.model.taints import Toleration
 
 __all__ = [
     "BlockCache",
+    "LastBlock",
     "decode_affinity",
-    "decode_annotations",
+    "decode_features",
+    "decode_images",
     "decode_labels",
+    "decode_node_affinity",
+    "decode_nullable_selector",
     "decode_owners",
     "decode_quantities",
+    "decode_quantity",
     "decode_resources",
     "decode_selector",
+    "decode_text",
     "decode_tolerations",
     "decode_topology_spread",
 ]
 
 Value = TypeVar("Value")
+
+_NULL = b"null"
 
 
 class BlockCache(dict[bytes, Value]):
@@ -65,6 +73,32 @@ class BlockCache(dict[bytes, Value]):
     def __missing__(self, block: bytes) -> Value:
         value = self[block] = self._decode(block)
         return value
+
+
+class LastBlock(Generic[Value]):
+    """Looks blocks up in a cache, the one of the object before first.
+
+    Lists are in name order, so that the replicas of a workload follow each other: comparing bytes where they lie is far
+    cheaper than copying and hashing them.
+    """
+
+    __slots__ = ("_cache", "_last", "_value")
+
+    def __init__(self, cache: BlockCache[Value]) -> None:
+        self._cache = cache
+        self._last = ABSENT
+        self._value = cache[_NULL]
+
+    def value(self, raw: msgspec.Raw) -> Value:
+        """The value of `raw`; keeps the bytes that it is part of until `forget` or the next one that differs."""
+        if raw != self._last:
+            self._value = self._cache[bytes(raw)]
+            self._last = raw
+        return self._value
+
+    def forget(self) -> None:
+        """Lets go of the bytes of the last block."""
+        self._last, self._value = ABSENT, self._cache[_NULL]
 
 
 class _Selector(msgspec.Struct, gc=False, rename="camel"):
@@ -166,7 +200,13 @@ class _Resources(msgspec.Struct):
     limits: msgspec.Raw = ABSENT
 
 
+class _Image(msgspec.Struct, gc=False, rename="camel"):
+    names: list[str] | None = None
+    size_bytes: int | None = None
+
+
 _decode_strings = msgspec.json.Decoder(dict[str, str | None] | None).decode
+_decode_string = msgspec.json.Decoder(str | None).decode
 _decode_raw_quantities = msgspec.json.Decoder(dict[str, msgspec.Raw] | None).decode
 _decode_affinity = msgspec.json.Decoder(_Affinity | None).decode
 _decode_spread = msgspec.json.Decoder(list[_Spread] | None).decode
@@ -174,6 +214,9 @@ _decode_tolerations = msgspec.json.Decoder(list[_Toleration] | None).decode
 _decode_owners = msgspec.json.Decoder(list[_Owner] | None).decode
 _decode_resources = msgspec.json.Decoder(_Resources | None).decode
 _decode_selector = msgspec.json.Decoder(_Selector | None).decode
+_decode_node_required = msgspec.json.Decoder(_NodeRequired | None).decode
+_decode_images = msgspec.json.Decoder(list[_Image] | None).decode
+_decode_features = msgspec.json.Decoder(list[str] | None).decode
 
 
 def decode_labels(block: bytes) -> Mapping[str, str]:
@@ -181,23 +224,9 @@ def decode_labels(block: bytes) -> Mapping[str, str]:
     return {key: value or "" for key, value in (_decode_strings(block) or {}).items()}
 
 
-_WANTED = re.compile(
-    rb"descheduler\.alpha\.kubernetes\.io/|kubernetes\.io/config\.|koordinator\.sh|volcano\.sh|scheduling\.k8s\.io"
-    rb"|pod-deletion-cost|\\u"
-)
-
-
-def decode_annotations(raw: msgspec.Raw) -> Mapping[str, str]:
-    """The annotations that some rule reads; all others are dropped, since pods carry many and most are unique."""
-    if raw is ABSENT:
-        return _NO_LABELS
-    block = bytes(raw)
-    if not _WANTED.search(block):
-        return _NO_LABELS
-    return {key: value for key, value in decode_labels(block).items() if _WANTED.search(key.encode())}
-
-
-_NO_LABELS: Mapping[str, str] = {}
+def decode_text(raw: msgspec.Raw) -> str:
+    """One string; null reads as empty."""
+    return _decode_string(raw) or ""
 
 
 def decode_quantities(block: bytes) -> ResourceList:
@@ -205,11 +234,26 @@ def decode_quantities(block: bytes) -> ResourceList:
     return {name: parse_quantity(_spelling(raw)) for name, raw in (_decode_raw_quantities(block) or {}).items()}
 
 
+def decode_quantity(block: bytes) -> int | None:
+    """One quantity in nano units, None for null. Raises QuantityError."""
+    return None if block == _NULL else parse_quantity(_spelling(msgspec.Raw(block)))
+
+
 def _spelling(raw: msgspec.Raw) -> str:
     text = bytes(raw).decode()
     if text.startswith('"'):
         return msgspec.json.decode(text, type=str).strip()
     return "0" if text == "null" else text
+
+
+def decode_images(block: bytes) -> Mapping[str, int]:
+    """Every name of every image → its size in bytes."""
+    return {name: image.size_bytes or 0 for image in _decode_images(block) or () for name in image.names or ()}
+
+
+def decode_features(block: bytes) -> frozenset[str]:
+    """`status.declaredFeatures` of a node."""
+    return frozenset(_decode_features(block) or ())
 
 
 def decode_resources(block: bytes) -> ContainerResources:
@@ -237,6 +281,12 @@ def decode_tolerations(block: bytes) -> tuple[Toleration, ...]:
 def decode_selector(block: bytes) -> tuple[LabelSelector, str]:
     """A structured selector and what is wrong with it; null selects nothing."""
     return _selector(_decode_selector(block))
+
+
+def decode_nullable_selector(block: bytes, absent: LabelSelector) -> LabelSelector:
+    """A structured selector; `absent` for null, nothing for one that Kubernetes would refuse."""
+    wire = _decode_selector(block)
+    return absent if wire is None else _selector(wire)[0]
 
 
 def _selector(wire: _Selector | None) -> tuple[LabelSelector, str]:
@@ -294,6 +344,12 @@ def decode_affinity(block: bytes) -> Affinity | None:
     )
 
 
+def decode_node_affinity(block: bytes) -> tuple[NodeSelectorTerm, ...] | None:
+    """A `NodeSelector`, such as the one that says where a volume can be reached; None when absent or null."""
+    wire = _decode_node_required(block)
+    return None if wire is None else tuple(_node_term(term) for term in wire.node_selector_terms or ())
+
+
 def _weighted(wire: _WeightedPodTerm) -> WeightedPodAffinityTerm:
     return WeightedPodAffinityTerm(wire.weight or 0, _pod_term(wire.pod_affinity_term or _PodTerm()))
 
@@ -313,18 +369,19 @@ def _pod_term(wire: _PodTerm) -> PodAffinityTerm:
 
 
 def _node_term(wire: _NodeTerm) -> NodeSelectorTerm:
-    try:
-        expressions = tuple(
-            make_requirement(e.key or "", e.operator or "", e.values or []) for e in wire.match_expressions or ()
-        )
-        fields = tuple(_field_requirement(e) for e in wire.match_fields or ())
-    except LabelError as error:
-        return NodeSelectorTerm(error=str(error))
-    return NodeSelectorTerm(expressions, fields)
-
-
-def _field_requirement(wire: _Expression) -> Requirement:
-    values = wire.values or []
-    if wire.operator not in ("In", "NotIn") or len(values) != 1:
-        raise LabelError(f"matchFields takes In or NotIn with one value, not {wire.operator!r} with {len(values)}")
-    return Requirement(wire.key or "", wire.operator, frozenset(values))
+    expressions, fields, faults = [], [], []
+    for index, expression in enumerate(wire.match_expressions or ()):
+        parts = expression.key or "", expression.operator or "", expression.values or []
+        wrong = requirement_faults(*parts)
+        faults += [f"matchExpressions[{index}].{fault}" for fault in wrong]
+        if not wrong:
+            expressions.append(make_requirement(*parts))
+    for index, field in enumerate(wire.match_fields or ()):
+        values = field.values or []
+        if field.operator in ("In", "NotIn") and len(values) == 1:
+            fields.append(Requirement(field.key or "", field.operator, frozenset(values)))
+        else:
+            faults.append(
+                f"matchFields[{index}]: takes In or NotIn with one value, not {field.operator!r} with {len(values)}"
+            )
+    return NodeSelectorTerm(tuple(expressions), tuple(fields), "\n".join(faults))

@@ -13,17 +13,29 @@ import msgspec
 
 from descheduler.cluster.decode import NodeDecoder, PodDecoder
 from descheduler.cluster.kinds import Kind, SmallObject, kind_of
+from descheduler.cluster.pod_pages import PodPageReader
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, RawItems, Wire
+from descheduler.cluster.workload_objects import with_template
 from descheduler.model.node import Node
 from descheduler.model.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
     DisruptionBudget,
+    LimitRange,
     MigrationJob,
     Namespace,
     NodeUsage,
+    PersistentVolume,
     PersistentVolumeClaim,
     PodUsage,
     PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+    Service,
+    StorageClass,
+    VolumeAttachment,
     Workload,
 )
 from descheduler.model.pod import Pod
@@ -32,13 +44,6 @@ __all__ = ["SnapshotBuilder", "printable"]
 
 
 Object = TypeVar("Object")
-
-
-class _PodPage(Wire):
-    kind: str | None = None
-    api_version: str | None = None
-    metadata: ListMetadataWire | None = None
-    items: list[PodWire] | None = None
 
 
 class _Name(Wire):
@@ -54,7 +59,6 @@ _Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _HEAD_BYTES = 200
 
 _decode_pod = msgspec.json.Decoder(PodWire).decode
-_decode_pod_page = msgspec.json.Decoder(_PodPage).decode
 _decode_node = msgspec.json.Decoder(NodeWire).decode
 _decode_items = msgspec.json.Decoder(RawItems).decode
 _decode_header = msgspec.json.Decoder(ObjectHeader).decode
@@ -65,12 +69,14 @@ _decode_named = msgspec.json.Decoder(_Named).decode
 class SnapshotBuilder:
     """Objects read so far. A broken object is an error naming it, or with `skip_broken` is left out and named.
 
-    `source` names the origin in messages (a file, `standard input`, a server).
+    `source` names the origin in messages (a file, `standard input`, a server). Pod templates of workloads, as large as
+    pods, are only decoded where `keep_templates` asks for them.
     """
 
     source: str = ""
     skip_broken: bool = False
     keep_conditions: bool = True
+    keep_templates: bool = False
     nodes: list[Node] = field(default_factory=list)
     pods: list[Pod] = field(default_factory=list)
     small: list[SmallObject] = field(default_factory=list)
@@ -81,6 +87,7 @@ class SnapshotBuilder:
     def __post_init__(self) -> None:
         self._pod_decoder = PodDecoder(keep_conditions=self.keep_conditions)
         self._node_decoder = NodeDecoder()
+        self._pod_pages = PodPageReader(self._pod_decoder, self.pods)
 
     def add_page(self, kind: Kind, page: bytes) -> int:
         """Reads a list of one kind, as the API server sends it; returns how many objects it held.
@@ -89,19 +96,23 @@ class SnapshotBuilder:
         Raises SnapshotError.
         """
         self.kinds.add(kind.name)
-        decoded = _pod_page(page) if kind.name == "Pod" else None
-        return self._add_one_by_one(kind, page) if decoded is None else self._add_pods(decoded.items or [])
+        decoded = self._pod_pages.read(page) if kind.name == "Pod" else None
+        return self._add_one_by_one(kind, page) if decoded is None else len(decoded.items or ())
 
     def add_object(self, block: bytes) -> int:
         """Reads one object or list of any kind; returns how many objects it held. Other kinds are passed over.
 
         Raises SnapshotError, also for a list that is only one page of several.
         """
-        if b'"PodList"' in block[:_HEAD_BYTES] and (page := _pod_page(block)) is not None and page.kind == "PodList":
+        if b'"PodList"' in block[:_HEAD_BYTES]:
             # The bulk of a dump: reading such a page straight away saves a pass over its bytes.
-            self._require_complete("PodList", page.metadata)
-            self.kinds.add("Pod")
-            return self._add_pods(page.items or [])
+            num_before = len(self.pods)
+            page = self._pod_pages.read(block)
+            if page is not None and page.kind == "PodList":
+                self._require_complete("PodList", page.metadata)
+                self.kinds.add("Pod")
+                return len(page.items or ())
+            del self.pods[num_before:]
         try:
             header = _decode_header(block)
         except _Malformed as error:
@@ -168,8 +179,18 @@ class SnapshotBuilder:
             priority_classes={o.name: o for o in _of(small, PriorityClass)},
             claims={(o.namespace, o.name): o for o in _of(small, PersistentVolumeClaim)},
             budgets=tuple(sorted(_of(small, DisruptionBudget), key=attrgetter("namespace", "name"))),
-            workloads={o.uid: o for o in _of(small, Workload)},
+            workloads={o.uid or f"{o.kind}/{o.namespace}/{o.name}": o for o in _of(small, Workload)},
             migration_jobs=tuple(sorted(_of(small, MigrationJob), key=attrgetter("name"))),
+            volumes={o.name: o for o in _of(small, PersistentVolume)},
+            storage_classes={o.name: o for o in _of(small, StorageClass)},
+            csi_nodes={o.name: o for o in _of(small, CSINode)},
+            csi_drivers={o.name: o for o in _of(small, CSIDriver)},
+            storage_capacities=tuple(sorted(_of(small, CSIStorageCapacity), key=attrgetter("namespace", "name"))),
+            attachments=tuple(sorted(_of(small, VolumeAttachment), key=attrgetter("name"))),
+            services=tuple(sorted(_of(small, Service), key=attrgetter("namespace", "name"))),
+            quotas=tuple(sorted(_of(small, ResourceQuota), key=attrgetter("namespace", "name"))),
+            limit_ranges=tuple(sorted(_of(small, LimitRange), key=attrgetter("namespace", "name"))),
+            runtime_classes={o.name: o for o in _of(small, RuntimeClass)},
             node_usage={o.name: o for o in _of(small, NodeUsage)},
             pod_usage={(o.namespace, o.name): o for o in _of(small, PodUsage)},
             node_samples=node_samples or {},
@@ -186,20 +207,6 @@ class SnapshotBuilder:
             return _decode_items(block).items or []
         except _Malformed as error:
             raise SnapshotError(f"{self.source}: the list cannot be read: {_fault(error)}") from error
-
-    def _add_pods(self, items: list[PodWire]) -> int:
-        decode, pods = self._pod_decoder.decode, self.pods
-        for item in items:
-            try:
-                pod = decode(item)
-            except ValueError as error:
-                self._broken("Pod", _wire_name(item), error)
-                continue
-            if pod.name:
-                pods.append(pod)
-            else:
-                self._broken("Pod", "", ValueError("metadata.name is missing"))
-        return len(items)
 
     def _add_one_by_one(self, kind: Kind, page: bytes) -> int:
         items = self._items(page)
@@ -219,7 +226,10 @@ class SnapshotBuilder:
                 self.nodes.append(node)
             else:
                 assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
-                self.small.append(kind.decode(block))
+                small = kind.decode(block)
+                if self.keep_templates and isinstance(small, Workload):
+                    small = with_template(small, block, self._pod_decoder)
+                self.small.append(small)
         except (ValueError, RecursionError) as error:
             self._broken(kind.name, _name_in(block), error)
 
@@ -247,13 +257,6 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
-def _pod_page(block: bytes) -> _PodPage | None:
-    try:
-        return _decode_pod_page(block)
-    except _Malformed:
-        return None
-
-
 def _fault(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
@@ -261,11 +264,6 @@ def _fault(error: Exception) -> str:
 def _require_name(name: str) -> None:
     if not name:
         raise ValueError("metadata.name is missing")
-
-
-def _wire_name(pod: PodWire) -> str:
-    metadata = pod.metadata
-    return "" if metadata is None else f"{metadata.namespace or ''}/{metadata.name or ''}"
 
 
 def _name_in(block: bytes) -> str:

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from sys import intern
 
 from descheduler.cluster import wire
+from descheduler.cluster.annotations import AnnotationReader
 from descheduler.cluster.blocks import (
     BlockCache,
-    decode_affinity,
-    decode_annotations,
+    LastBlock,
+    decode_features,
+    decode_images,
     decode_labels,
     decode_owners,
     decode_quantities,
-    decode_resources,
-    decode_tolerations,
-    decode_topology_spread,
 )
-from descheduler.cluster.wire import ABSENT
+from descheduler.cluster.pod_specs import SpecDecoder
+from descheduler.cluster.pod_status import ResizeDecoder, StatusDecoder, decode_conditions, is_ready
+from descheduler.cluster.pod_volumes import read_volumes
+from descheduler.cluster.times import set_time
 from descheduler.model.node import Node
-from descheduler.model.pod import ContainerStatus, Pod, PodCondition, PodSpec
-from descheduler.model.qos import qos_class
-from descheduler.model.requests import ContainerResources, pod_requests
+from descheduler.model.pod import Pod
 from descheduler.model.taints import Taint
 
-__all__ = ["NodeDecoder", "PodDecoder", "Timestamp"]
-
-Timestamp = datetime | None
+__all__ = ["NodeDecoder", "PodDecoder"]
 
 _NO_METADATA = wire.MetadataWire()
-_NO_SPEC = wire.PodSpecWire()
 _NO_STATUS = wire.StatusWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
 _NO_NODE_STATUS = wire.NodeStatusWire()
-_NULL = b"null"
-_EMPTY = (b"null", b"[]", b"{}")
-
-
-def set_time(moment: datetime | None) -> Timestamp:
-    """`moment`, or None for the zero time of Go. Raises ValueError when the zone is missing."""
-    if moment is None or moment.year == 1:
-        return None
-    if moment.tzinfo is None:
-        raise ValueError(f"time {moment.isoformat()!r} has no zone: write 2026-01-02T15:04:05Z")
-    return moment
 
 
 class PodDecoder:
@@ -54,159 +39,61 @@ class PodDecoder:
 
     def __init__(self, *, keep_conditions: bool = True) -> None:
         self._keep_conditions = keep_conditions
-        self._labels = BlockCache(decode_labels)
-        self._owners = BlockCache(decode_owners)
-        self._resources = BlockCache(decode_resources)
-        self._quantities = BlockCache(decode_quantities)
-        self._specs: dict[object, PodSpec] = {}
-        self._statuses_seen: dict[tuple[ContainerStatus, ...], tuple[ContainerStatus, ...]] = {}
-        self._times: dict[datetime, datetime] = {}
+        labels = BlockCache(decode_labels)
+        self._labels = LastBlock(labels)
+        self._owners = LastBlock(BlockCache(decode_owners))
+        self._annotations = AnnotationReader()
+        self._specs = SpecDecoder(labels)
+        self._statuses = StatusDecoder()
+        self._resizes = ResizeDecoder()
 
     def decode(self, pod: wire.PodWire) -> Pod:
-        """The model value of one pod. Raises ValueError on content that Kubernetes would not store."""
+        """The model value of one pod; takes its wire value apart. Raises ValueError on content that is malformed."""
         metadata = pod.metadata or _NO_METADATA
-        spec = pod.spec or _NO_SPEC
+        asked = pod.spec or wire.PodSpecWire()
         status = pod.status or _NO_STATUS
-        conditions = status.conditions or []
+        node_name, asked.node_name = asked.node_name, None
+        volumes, asked.volumes = read_volumes(asked.volumes), None
+        spec = self._specs.decode(asked, volumes)
+        created_at, started_at, deleted_at = metadata.creation_timestamp, status.start_time, metadata.deletion_timestamp
+        if started_at == created_at:
+            started_at = created_at = set_time(created_at)
+        else:
+            created_at, started_at = set_time(created_at), set_time(started_at)
+        statuses, init_statuses = status.container_statuses, status.init_container_statuses
+        ephemeral_statuses = status.ephemeral_container_statuses
+        conditions = bytes(status.conditions)
         return Pod(
-            name=metadata.name or "",
-            namespace=intern(metadata.namespace or ""),
-            uid=metadata.uid or "",
-            spec=self._spec(spec),
-            node_name=intern(spec.node_name or ""),
-            phase=intern(status.phase or ""),
-            created_at=self._time(metadata.creation_timestamp),
-            started_at=self._time(status.start_time),
-            deleted_at=set_time(metadata.deletion_timestamp),
-            labels=self._labels[bytes(metadata.labels)],
-            annotations=decode_annotations(metadata.annotations),
-            owners=self._owners[bytes(metadata.owner_references)],
-            claim_names=_claim_names(spec.volumes),
-            status_reason=intern(status.reason or ""),
-            reported_qos_class=intern(status.qos_class or ""),
-            container_statuses=self._statuses(status.container_statuses),
-            init_container_statuses=self._statuses(status.init_container_statuses),
-            ephemeral_container_statuses=self._statuses(status.ephemeral_container_statuses),
-            is_ready=_is_ready(conditions),
-            conditions=self._conditions(conditions) if self._keep_conditions else None,
+            metadata.name or "",
+            intern(metadata.namespace or ""),
+            metadata.uid or "",
+            spec,
+            intern(node_name or ""),
+            intern(status.phase or ""),
+            created_at,
+            started_at,
+            None if deleted_at is None else set_time(deleted_at),
+            self._labels.value(metadata.labels),
+            self._annotations.read(metadata.annotations),
+            self._owners.value(metadata.owner_references),
+            volumes.claim_names,
+            intern(status.reason) if status.reason else "",
+            intern(status.qos_class or ""),
+            self._statuses.decode(statuses) if statuses else (),
+            self._statuses.decode(init_statuses) if init_statuses else (),
+            self._statuses.decode(ephemeral_statuses) if ephemeral_statuses else (),
+            is_ready(conditions),
+            decode_conditions(conditions) if self._keep_conditions else None,
+            volumes.ephemeral,
+            intern(status.nominated_node_name) if status.nominated_node_name else "",
+            self._resizes.decode(spec, asked, status) if statuses or init_statuses or spec.pod_level_requests else None,
         )
 
-    def _time(self, moment: datetime | None) -> Timestamp:
-        moment = set_time(moment)
-        return None if moment is None else self._times.setdefault(moment, moment)
-
-    def _conditions(self, conditions: list[wire.ConditionWire]) -> tuple[PodCondition, ...]:
-        decoded = []
-        seen: datetime | None = None
-        time: Timestamp = None
-        for condition in conditions:
-            moment = condition.last_transition_time
-            # Conditions mostly change together, and comparing two times is far cheaper than looking one up.
-            if moment != seen:
-                seen, time = moment, self._time(moment)
-            decoded.append(
-                PodCondition(
-                    intern(condition.type or ""), intern(condition.status or ""), intern(condition.reason or ""), time
-                )
-            )
-        return tuple(decoded)
-
-    def _spec(self, spec: wire.PodSpecWire) -> PodSpec:
-        resources = self._resources
-        is_local = _has_local_storage(spec.volumes)
-        has_claims = spec.resource_claims is not ABSENT and bytes(spec.resource_claims) not in _EMPTY
-        key = (
-            tuple([(c.image, id(resources[bytes(c.resources)])) for c in spec.containers or ()]),
-            tuple([(id(resources[bytes(c.resources)]), c.restart_policy) for c in spec.init_containers])
-            if spec.init_containers
-            else None,
-            bytes(spec.node_selector),
-            bytes(spec.affinity),
-            bytes(spec.tolerations),
-            bytes(spec.topology_spread_constraints),
-            bytes(spec.overhead),
-            bytes(spec.resources),
-            spec.priority,
-            spec.scheduler_name,
-            is_local,
-            has_claims,
-        )
-        known = self._specs.get(key)
-        if known is None:
-            known = self._specs[key] = self._make_spec(spec, has_local_storage=is_local, has_resource_claims=has_claims)
-        return known
-
-    def _make_spec(self, spec: wire.PodSpecWire, *, has_local_storage: bool, has_resource_claims: bool) -> PodSpec:
-        containers = tuple(self._resources[bytes(c.resources)] for c in spec.containers or ())
-        init = tuple(_init_resources(self._resources[bytes(c.resources)], c) for c in spec.init_containers or ())
-        return PodSpec(
-            containers=containers,
-            init_containers=init,
-            images=tuple(c.image or "" for c in spec.containers or ()),
-            requests=pod_requests(
-                containers,
-                init,
-                pod_level=decode_resources(bytes(spec.resources)).requests,
-                overhead=self._quantities[bytes(spec.overhead)],
-            ),
-            qos_class=qos_class((*containers, *init)),
-            node_selector=self._labels[bytes(spec.node_selector)],
-            affinity=decode_affinity(bytes(spec.affinity)),
-            tolerations=decode_tolerations(bytes(spec.tolerations)),
-            topology_spread=decode_topology_spread(bytes(spec.topology_spread_constraints)),
-            priority=spec.priority,
-            scheduler_name=spec.scheduler_name or "",
-            has_local_storage=has_local_storage,
-            has_resource_claims=has_resource_claims,
-        )
-
-    def _statuses(self, statuses: list[wire.ContainerStatusWire] | None) -> tuple[ContainerStatus, ...]:
-        if not statuses:
-            return ()
-        decoded = tuple([_container_status(status) for status in statuses])
-        return self._statuses_seen.setdefault(decoded, decoded)
-
-
-def _is_ready(conditions: list[wire.ConditionWire]) -> bool:
-    for condition in conditions:
-        if condition.type == "Ready":
-            return condition.status == "True"
-    return False
-
-
-def _container_status(status: wire.ContainerStatusWire) -> ContainerStatus:
-    state = status.state
-    waiting = state.waiting if state else None
-    terminated = state.terminated if state else None
-    return ContainerStatus(
-        restart_count=status.restart_count or 0,
-        waiting_reason=None if waiting is None else waiting.reason or "",
-        terminated_reason=None if terminated is None else terminated.reason or "",
-        exit_code=None if terminated is None else terminated.exit_code or 0,
-    )
-
-
-def _init_resources(resources: ContainerResources, container: wire.ContainerWire) -> ContainerResources:
-    if container.restart_policy != "Always":
-        return resources
-    return ContainerResources(resources.requests, resources.limits, is_sidecar=True)
-
-
-def _claim_names(volumes: list[wire.VolumeWire] | None) -> tuple[str, ...]:
-    if not volumes:
-        return ()
-    claims = [volume.persistent_volume_claim for volume in volumes if volume.persistent_volume_claim is not None]
-    return tuple([claim.claim_name or "" for claim in claims]) if claims else ()
-
-
-def _has_local_storage(volumes: list[wire.VolumeWire] | None) -> bool:
-    if volumes:
-        for volume in volumes:
-            if volume.host_path is not ABSENT and bytes(volume.host_path) != _NULL:
-                return True
-            if volume.empty_dir is not ABSENT and bytes(volume.empty_dir) != _NULL:
-                return True
-    return False
+    def forget(self) -> None:
+        """Lets go of the bytes of the last pod, and of the page that they are part of."""
+        self._labels.forget()
+        self._owners.forget()
+        self._specs.forget()
 
 
 class NodeDecoder:
@@ -214,7 +101,9 @@ class NodeDecoder:
 
     def __init__(self) -> None:
         self._labels = BlockCache(decode_labels)
+        self._annotations = AnnotationReader()
         self._quantities = BlockCache(decode_quantities)
+        self._images = BlockCache(decode_images)
 
     def decode(self, node: wire.NodeWire) -> Node:
         """The model value of one node. Raises ValueError on content that Kubernetes would not store."""
@@ -225,10 +114,12 @@ class NodeDecoder:
             name=metadata.name or "",
             uid=metadata.uid or "",
             labels=self._labels[bytes(metadata.labels)],
-            annotations=decode_annotations(metadata.annotations),
+            annotations=self._annotations.read(metadata.annotations),
             unschedulable=bool(spec.unschedulable),
             taints=tuple(Taint(t.key or "", t.value or "", t.effect or "") for t in spec.taints or ()),
             allocatable=self._quantities[bytes(status.allocatable)],
             capacity=self._quantities[bytes(status.capacity)],
             is_ready=all(c.type != "Ready" or c.status == "True" for c in status.conditions or ()),
+            images=self._images[bytes(status.images)],
+            declared_features=decode_features(bytes(status.declared_features)),
         )

@@ -34,6 +34,7 @@ def read_dump(
     needed: Iterable[str] = (),
     skip_broken: bool = False,
     keep_conditions: bool = True,
+    keep_templates: bool = False,
     stdin: BinaryIO | None = None,
 ) -> Snapshot:
     """The snapshot that the files hold together; `-` is `stdin`, by default the standard input of the process.
@@ -42,7 +43,9 @@ def read_dump(
     `skip_broken` is left out and named in `skipped`. `needed` are the kinds that some rule reads: one that the dump
     does not hold is named in `warnings`. Raises SnapshotError, in one sentence, for anything but a whole dump.
     """
-    reader = _Reader(SnapshotBuilder(skip_broken=skip_broken, keep_conditions=keep_conditions))
+    reader = _Reader(
+        SnapshotBuilder(skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates)
+    )
     with paused_gc():
         for path in _files(paths):
             with _opened(path, stdin) as stream:

@@ -20,17 +20,6 @@ def _kind(name: str, group: str, version: str, plural: str, *, is_optional: bool
 
 _FURTHER = (
     _kind("DaemonSet", "apps", "v1", "daemonsets"),
-    _kind("Job", "batch", "v1", "jobs"),
-    _kind("Service", "", "v1", "services"),
-    _kind("PersistentVolume", "", "v1", "persistentvolumes"),
-    _kind("StorageClass", "storage.k8s.io", "v1", "storageclasses"),
-    _kind("CSINode", "storage.k8s.io", "v1", "csinodes"),
-    _kind("CSIDriver", "storage.k8s.io", "v1", "csidrivers"),
-    _kind("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities"),
-    _kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments"),
-    _kind("RuntimeClass", "node.k8s.io", "v1", "runtimeclasses"),
-    _kind("LimitRange", "", "v1", "limitranges"),
-    _kind("ResourceQuota", "", "v1", "resourcequotas"),
     _kind("ResourceClaim", "resource.k8s.io", "v1", "resourceclaims", is_optional=True),
     _kind("Reservation", "scheduling.koordinator.sh", "v1alpha1", "reservations", is_optional=True),
     _kind("Device", "scheduling.koordinator.sh", "v1alpha1", "devices", is_optional=True),

@@ -9,11 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
 from descheduler.cluster.synthetic_nodes import Place, make_places, node_object
-from descheduler.cluster.synthetic_pods import PodTemplates
+from descheduler.cluster.synthetic_pods import PodTemplates, pod_template
 from descheduler.cluster.synthetic_scheduler import SyntheticScheduler
 from descheduler.cluster.synthetic_workloads import Workload, budget_object, make_workloads, owner_objects
 
@@ -23,12 +24,16 @@ GENERATED_AT = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment of every generated snapshot; ages are relative to it."""
 
 _RESOURCE_VERSION = "81234567"
+_STORAGE_CLASS = "gp3"
+_CSI_DRIVER = "ebs.csi.example.com"
 _API_VERSIONS = {
     "PriorityClass": "scheduling.k8s.io/v1",
     "PodDisruptionBudget": "policy/v1",
     "ReplicaSet": "apps/v1",
     "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
+    "Job": "batch/v1",
+    "StorageClass": "storage.k8s.io/v1",
 }
 
 
@@ -87,30 +92,64 @@ def _small_objects(workloads: Sequence[Workload]) -> dict[str, list[dict[str, ob
             {"metadata": {"name": name}, "value": value}
             for name, value in (("business", 1000), ("batch", -10), ("system-node-critical", 2_000_001_000))
         ],
+        "StorageClass": [
+            {
+                "metadata": {"name": _STORAGE_CLASS},
+                "provisioner": _CSI_DRIVER,
+                "volumeBindingMode": "WaitForFirstConsumer",
+            }
+        ],
+        "PersistentVolume": [_volume(claim) for workload in workloads for claim in _claims(workload)],
         "PersistentVolumeClaim": [claim for workload in workloads for claim in _claims(workload)],
         "PodDisruptionBudget": [budget for workload in workloads if (budget := budget_object(workload)) is not None],
         "ReplicaSet": [],
         "Deployment": [],
         "StatefulSet": [],
+        "Job": [],
         "ReplicationController": [],
     }
     for workload in workloads:
-        for kind, obj in owner_objects(workload).items():
+        for kind, obj in owner_objects(workload, pod_template(workload)).items():
             objects[kind].append(obj)
     return objects
 
 
-def _claims(workload: Workload) -> list[dict[str, object]]:
+def _claims(workload: Workload) -> list[dict[str, Any]]:
     if workload.kind != "StatefulSet":
         return []
     return [
         {
-            "metadata": {"name": f"data-{workload.name}-{ordinal}", "namespace": workload.namespace},
-            "spec": {"storageClassName": "gp3", "accessModes": ["ReadWriteOnce"]},
+            "metadata": {
+                "name": f"data-{workload.name}-{ordinal}",
+                "namespace": workload.namespace,
+                "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+            },
+            "spec": {
+                "storageClassName": _STORAGE_CLASS,
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "10Gi"}},
+                "volumeName": f"pvc-{workload.uid[:23]}-{ordinal:012x}",
+            },
             "status": {"phase": "Bound"},
         }
         for ordinal in range(workload.num_pods)
     ]
+
+
+def _volume(claim: dict[str, Any]) -> dict[str, object]:
+    """The volume that `claim` is bound to: on the network, so that every node reaches it."""
+    name = claim["spec"]["volumeName"]
+    return {
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": "10Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": _STORAGE_CLASS,
+            "claimRef": {"namespace": claim["metadata"]["namespace"], "name": claim["metadata"]["name"]},
+            "csi": {"driver": _CSI_DRIVER, "volumeHandle": name},
+        },
+        "status": {"phase": "Bound"},
+    }
 
 
 def _pods(workloads: Sequence[Workload], places: Sequence[Place], rng: random.Random) -> Iterator[str]:

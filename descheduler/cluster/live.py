@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
@@ -41,19 +42,24 @@ def read_live(
     client: PageSource,
     *,
     needed: Collection[str],
+    wanted: Collection[str] = (),
     source: str = "the API server",
     skip_broken: bool = False,
     keep_conditions: bool = True,
+    keep_templates: bool = False,
     taken_at: datetime | None = None,
 ) -> Snapshot:
     """The snapshot of the kinds `needed` (names of `KINDS`), in the order of that table: nodes, then pods, then others.
 
     A pod may so be bound to a node that joined after nodes were listed; such a pod is on no node of the snapshot.
     An optional kind that the cluster does not serve is named in `warnings` and not in `kinds`. `resource_version` is
-    that of the pods. Raises SnapshotError when anything but measured usage cannot be read whole; kinds that may not be
-    read are all named.
+    that of the pods. `wanted` kinds are read as well as far as they may be: one that may not is passed over, and is
+    not among the snapshot's `kinds`. Raises SnapshotError when anything else but measured usage cannot be read whole;
+    kinds that may not be read are all named.
     """
-    builder = SnapshotBuilder(source, skip_broken=skip_broken, keep_conditions=keep_conditions)
+    builder = SnapshotBuilder(
+        source, skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates
+    )
     versions: dict[str, str] = {}
 
     def read(kind: Kind) -> None:
@@ -72,6 +78,10 @@ def read_live(
 
     with paused_gc():
         _read_all(client, [kind for kind in KINDS.values() if kind.name in needed], read, note_absent)
+        for kind in KINDS.values():
+            if kind.name in wanted and kind.name not in needed:
+                with suppress(KindForbidden, KindAbsent):
+                    read(kind)
         return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
 
 

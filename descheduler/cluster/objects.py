@@ -17,14 +17,20 @@ _encode = msgspec.json.Encoder().encode
 
 
 def snapshot_from_objects(
-    objects: Iterable[Mapping[str, object]], *, skip_broken: bool = False, keep_conditions: bool = True
+    objects: Iterable[Mapping[str, object]],
+    *,
+    skip_broken: bool = False,
+    keep_conditions: bool = True,
+    keep_templates: bool = False,
 ) -> Snapshot:
     """The snapshot of `objects`, lists of them included; kinds that no rule reads are passed over.
 
     Nothing has to be there: no objects are an empty cluster. Times may be strings or aware datetimes. Raises
     SnapshotError, naming the object, for what is no Kubernetes object.
     """
-    builder = SnapshotBuilder("objects", skip_broken=skip_broken, keep_conditions=keep_conditions)
+    builder = SnapshotBuilder(
+        "objects", skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates
+    )
     with paused_gc():
         for index, item in enumerate(objects):
             _add(builder, item, index)

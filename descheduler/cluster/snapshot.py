@@ -11,22 +11,35 @@ from functools import cached_property
 from descheduler.cluster.budget_index import BudgetIndex
 from descheduler.model.node import Node
 from descheduler.model.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
     DisruptionBudget,
+    LimitRange,
     MigrationJob,
     Namespace,
     NodeUsage,
+    PersistentVolume,
     PersistentVolumeClaim,
     PodUsage,
     PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+    Service,
+    StorageClass,
+    VolumeAttachment,
     Workload,
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["POD_CONDITIONS", "Snapshot", "SnapshotError"]
+__all__ = ["POD_CONDITIONS", "POD_TEMPLATES", "Snapshot", "SnapshotError"]
 
 
 POD_CONDITIONS = "Pod.status.conditions"
 """Stands among needed kinds for pod conditions, the bulkiest part of a pod that few plugins read."""
+
+POD_TEMPLATES = "Workload.spec.template"
+"""Stands among needed kinds for the pod templates of workloads, the bulkiest part of them that few plugins read."""
 
 
 class SnapshotError(ValueError):
@@ -50,6 +63,16 @@ class Snapshot:
     budgets: tuple[DisruptionBudget, ...] = ()
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     migration_jobs: tuple[MigrationJob, ...] = ()
+    volumes: Mapping[str, PersistentVolume] = field(default_factory=dict)
+    storage_classes: Mapping[str, StorageClass] = field(default_factory=dict)
+    csi_nodes: Mapping[str, CSINode] = field(default_factory=dict)
+    csi_drivers: Mapping[str, CSIDriver] = field(default_factory=dict)
+    storage_capacities: tuple[CSIStorageCapacity, ...] = ()
+    attachments: tuple[VolumeAttachment, ...] = ()
+    services: tuple[Service, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    runtime_classes: Mapping[str, RuntimeClass] = field(default_factory=dict)
     node_usage: Mapping[str, NodeUsage] = field(default_factory=dict)
     pod_usage: Mapping[tuple[str, str], PodUsage] = field(default_factory=dict)
     node_samples: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -60,6 +83,11 @@ class Snapshot:
     source: str = ""
     taken_at: datetime | None = None
     resource_version: str = ""
+
+    @cached_property
+    def workloads_by_name(self) -> Mapping[tuple[str, str, str], Workload]:
+        """Kind, namespace and name → workload."""
+        return {(workload.kind, workload.namespace, workload.name): workload for workload in self.workloads.values()}
 
     @cached_property
     def pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:

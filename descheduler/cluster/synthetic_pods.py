@@ -14,7 +14,7 @@ import msgspec
 from descheduler.cluster.synthetic_nodes import GPU_TAINT, Place
 from descheduler.cluster.synthetic_workloads import Workload, make_uid
 
-__all__ = ["PodTemplates"]
+__all__ = ["PodTemplates", "pod_template"]
 
 JsonObject = dict[str, object]
 
@@ -83,6 +83,21 @@ def _stamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def pod_template(workload: Workload) -> JsonObject:
+    """`spec.template` of the workload's owner: what the pods are made from, before admission adds to it."""
+    spec = _spec(workload, "Pending")
+    spec["volumes"] = [
+        volume for volume in _volumes(workload) if not {"projected", "persistentVolumeClaim"} & set(volume)
+    ]
+    for added in ("priority", "preemptionPolicy", "serviceAccount"):
+        spec.pop(added, None)
+    container = _container(workload)
+    mounts = container["volumeMounts"]
+    assert isinstance(mounts, list)  # noqa: S101 - a slip in this package, not in data
+    container["volumeMounts"] = [mount for mount in mounts if not mount["name"].startswith("kube-api-access")]
+    return {"metadata": {"labels": _labels(workload)}, "spec": spec | {"containers": [container]}}
+
+
 def _template(workload: Workload, state: str) -> str:
     assert state in _STATES, state  # noqa: S101 - a slip in this package, not in data
     pod = {"metadata": _metadata(workload), "spec": _spec(workload, state), "status": _status(workload, state)}
@@ -94,7 +109,6 @@ def _template(workload: Workload, state: str) -> str:
 
 
 def _metadata(workload: Workload) -> JsonObject:
-    app = f"service-{workload.index}"
     metadata: JsonObject = {
         "name": "@name@",
         "generateName": f"{workload.name}-",
@@ -102,11 +116,7 @@ def _metadata(workload: Workload) -> JsonObject:
         "uid": "@uid@",
         "resourceVersion": "@version@",
         "creationTimestamp": "@created@",
-        "labels": {
-            "app": app,
-            "app.kubernetes.io/part-of": workload.namespace,
-            "pod-template-hash": workload.name.rpartition("-")[2],
-        },
+        "labels": _labels(workload),
         "annotations": {
             "kubernetes.io/psp": "restricted",
             "prometheus.io/scrape": "true",
@@ -119,6 +129,14 @@ def _metadata(workload: Workload) -> JsonObject:
         owner = {"apiVersion": version, "kind": workload.kind, "name": workload.name, "uid": workload.uid}
         metadata["ownerReferences"] = [owner | {"controller": True, "blockOwnerDeletion": True}]
     return metadata
+
+
+def _labels(workload: Workload) -> JsonObject:
+    return {
+        "app": f"service-{workload.index}",
+        "app.kubernetes.io/part-of": workload.namespace,
+        "pod-template-hash": workload.name.rpartition("-")[2],
+    }
 
 
 def _managed_fields(manager: str, subresource: str) -> JsonObject:

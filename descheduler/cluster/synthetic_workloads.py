@@ -84,13 +84,14 @@ def _workload(index: int, num_pods: int, rng: random.Random) -> Workload:
     )
 
 
-def owner_objects(workload: Workload) -> dict[str, JsonObject]:
-    """List kind → object, for each controller above the workload's pods that the API server would list."""
+def owner_objects(workload: Workload, template: JsonObject) -> dict[str, JsonObject]:
+    """Kind → object, for each controller above the workload's pods; they make pods from `template`."""
     metadata: JsonObject = {"name": workload.name, "namespace": workload.namespace, "uid": workload.uid}
     metadata |= {"creationTimestamp": "2025-11-05T09:00:00Z", "labels": {"app": f"service-{workload.index}"}}
     spec: JsonObject = {
         "replicas": workload.num_pods,
         "selector": {"matchLabels": {"app": f"service-{workload.index}"}},
+        "template": template,
     }
     status = {"replicas": workload.num_pods, "readyReplicas": workload.num_pods}
     match workload.kind:
@@ -112,7 +113,23 @@ def owner_objects(workload: Workload) -> dict[str, JsonObject]:
                 },
             }
         case "StatefulSet":
-            return {"StatefulSet": {"metadata": metadata, "spec": spec, "status": status}}
+            claim: JsonObject = {
+                "metadata": {"name": "data"},
+                "spec": {
+                    "storageClassName": "gp3",
+                    "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "10Gi"}},
+                },
+            }
+            return {
+                "StatefulSet": {
+                    "metadata": metadata,
+                    "spec": spec | {"volumeClaimTemplates": [claim]},
+                    "status": status,
+                }
+            }
+        case "Job":
+            return {"Job": {"metadata": metadata, "spec": {"template": template}, "status": {}}}
         case _:
             return {}
 

@@ -2,27 +2,36 @@
 
 Every field is optional and nullable, as Kubernetes' own decoder has it; unknown fields are skipped without being
 built. Blocks that many objects share stay raw bytes here, so that each distinct one is decoded once (`cluster.blocks`).
+Fields stand in the order in which the API server writes them, which is where the decoder looks for them first.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Generic, TypeVar
 
 import msgspec
 
 __all__ = [
     "ABSENT",
+    "SIDECAR",
     "ContainerWire",
     "ListMetadataWire",
     "MetadataWire",
     "NodeWire",
     "ObjectHeader",
+    "PodPageWire",
     "PodWire",
     "RawItems",
     "StatusWire",
 ]
 
+Item = TypeVar("Item", covariant=True)
+
 ABSENT = msgspec.Raw(b"null")
+
+SIDECAR = "Always"
+"""The restart policy that makes an init container a sidecar."""
 
 
 class Wire(msgspec.Struct, gc=False, rename="camel"):
@@ -38,16 +47,19 @@ class MetadataWire(Wire):
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
     labels: msgspec.Raw = ABSENT
-    annotations: msgspec.Raw = ABSENT
+    annotations: dict[str, msgspec.Raw] | None = None
     owner_references: msgspec.Raw = ABSENT
 
 
 class ContainerWire(Wire):
     """One container of a pod spec."""
 
+    name: str | None = None
     image: str | None = None
+    ports: msgspec.Raw = ABSENT
     resources: msgspec.Raw = ABSENT
     restart_policy: str | None = None
+    restart_policy_rules: msgspec.Raw = ABSENT
 
 
 class ClaimSourceWire(Wire):
@@ -59,27 +71,40 @@ class ClaimSourceWire(Wire):
 class VolumeWire(Wire):
     """One volume of a pod spec."""
 
+    name: str | None = None
     host_path: msgspec.Raw = ABSENT
     empty_dir: msgspec.Raw = ABSENT
+    gce_persistent_disk: msgspec.Raw = ABSENT
+    aws_elastic_block_store: msgspec.Raw = ABSENT
+    iscsi: msgspec.Raw = ABSENT
     persistent_volume_claim: ClaimSourceWire | None = None
+    rbd: msgspec.Raw = ABSENT
+    ephemeral: msgspec.Raw = ABSENT
+    image: msgspec.Raw = ABSENT
 
 
 class PodSpecWire(Wire):
     """`spec` of a pod."""
 
-    node_name: str | None = None
-    containers: list[ContainerWire] | None = None
-    init_containers: list[ContainerWire] | None = None
     volumes: list[VolumeWire] | None = None
+    init_containers: list[ContainerWire] | None = None
+    containers: list[ContainerWire] | None = None
     node_selector: msgspec.Raw = ABSENT
+    node_name: str | None = None
+    host_network: bool | None = None
     affinity: msgspec.Raw = ABSENT
-    tolerations: msgspec.Raw = ABSENT
-    topology_spread_constraints: msgspec.Raw = ABSENT
-    overhead: msgspec.Raw = ABSENT
-    resources: msgspec.Raw = ABSENT
-    resource_claims: msgspec.Raw = ABSENT
-    priority: int | None = None
     scheduler_name: str | None = None
+    tolerations: msgspec.Raw = ABSENT
+    priority: int | None = None
+    preemption_policy: str | None = None
+    overhead: msgspec.Raw = ABSENT
+    topology_spread_constraints: msgspec.Raw = ABSENT
+    host_users: bool | None = None
+    scheduling_gates: msgspec.Raw = ABSENT
+    resource_claims: msgspec.Raw = ABSENT
+    resources: msgspec.Raw = ABSENT
+    scheduling_group: msgspec.Raw = ABSENT
+    workload_ref: msgspec.Raw = ABSENT
 
 
 class WaitingWire(Wire):
@@ -91,8 +116,8 @@ class WaitingWire(Wire):
 class TerminatedWire(Wire):
     """`state.terminated`."""
 
-    reason: str | None = None
     exit_code: int | None = None
+    reason: str | None = None
 
 
 class StateWire(Wire):
@@ -105,8 +130,11 @@ class StateWire(Wire):
 class ContainerStatusWire(Wire):
     """One entry of `containerStatuses`."""
 
-    restart_count: int | None = None
+    name: str | None = None
     state: StateWire | None = None
+    restart_count: int | None = None
+    allocated_resources: msgspec.Raw = ABSENT
+    resources: msgspec.Raw = ABSENT
 
 
 class ConditionWire(Wire):
@@ -114,21 +142,24 @@ class ConditionWire(Wire):
 
     type: str | None = None
     status: str | None = None
-    reason: str | None = None
     last_transition_time: datetime | None = None
+    reason: str | None = None
 
 
 class StatusWire(Wire):
     """`status` of a pod."""
 
     phase: str | None = None
+    conditions: msgspec.Raw = ABSENT
     reason: str | None = None
-    qos_class: str | None = None
+    nominated_node_name: str | None = None
     start_time: datetime | None = None
-    conditions: list[ConditionWire] | None = None
-    container_statuses: list[ContainerStatusWire] | None = None
     init_container_statuses: list[ContainerStatusWire] | None = None
+    container_statuses: list[ContainerStatusWire] | None = None
+    qos_class: str | None = None
     ephemeral_container_statuses: list[ContainerStatusWire] | None = None
+    allocated_resources: msgspec.Raw = ABSENT
+    resources: msgspec.Raw = ABSENT
 
 
 class PodWire(Wire):
@@ -157,9 +188,11 @@ class NodeSpecWire(Wire):
 class NodeStatusWire(Wire):
     """`status` of a node."""
 
-    allocatable: msgspec.Raw = ABSENT
     capacity: msgspec.Raw = ABSENT
+    allocatable: msgspec.Raw = ABSENT
     conditions: list[ConditionWire] | None = None
+    images: msgspec.Raw = ABSENT
+    declared_features: msgspec.Raw = ABSENT
 
 
 class NodeWire(Wire):
@@ -180,6 +213,15 @@ class ListMetadataWire(msgspec.Struct, gc=False):
     def is_complete(self) -> bool:
         """Whether no further page follows."""
         return not self.continue_token and not self.num_remaining
+
+
+class PodPageWire(Wire, Generic[Item]):
+    """A PodList whose items are read as `Item`."""
+
+    kind: str | None = None
+    api_version: str | None = None
+    metadata: ListMetadataWire | None = None
+    items: list[Item] | None = None
 
 
 class ObjectHeader(Wire):

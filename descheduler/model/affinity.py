@@ -35,7 +35,11 @@ class NodeMatch(Enum):
 
 
 class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False):
-    """One alternative of a node affinity. `error` holds what is wrong with its syntax, else it is empty."""
+    """One alternative of a node affinity.
+
+    `error` holds what is wrong with its syntax, one line a fault, each with its place within the term; else it is
+    empty. With an error only the well-formed conditions are kept, and the term matches no node.
+    """
 
     expressions: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()

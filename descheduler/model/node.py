@@ -13,7 +13,10 @@ __all__ = ["Node"]
 
 
 class Node(msgspec.Struct, frozen=True, eq=False):
-    """One node. `allocatable` and `capacity` are in nano units; without a Ready condition a node counts as ready."""
+    """One node. `allocatable` and `capacity` are in nano units; without a Ready condition a node counts as ready.
+
+    `images` maps every name of an image that the node holds to its size in bytes.
+    """
 
     name: str
     uid: str
@@ -24,3 +27,5 @@ class Node(msgspec.Struct, frozen=True, eq=False):
     allocatable: ResourceList
     capacity: ResourceList
     is_ready: bool
+    images: Mapping[str, int] = {}
+    declared_features: frozenset[str] = frozenset()

@@ -7,17 +7,41 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.model.labels import NOTHING, LabelSelector
-from descheduler.model.pod import Owner
+from descheduler.model.pod import Owner, Pod
 from descheduler.model.requests import ResourceList
+from descheduler.model.storage import (
+    ClaimReference,
+    ClaimTemplate,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from descheduler.model.taints import Toleration
 
 __all__ = [
+    "CSIDriver",
+    "CSINode",
+    "CSIStorageCapacity",
+    "ClaimReference",
+    "ClaimTemplate",
     "DisruptionBudget",
+    "LimitRange",
     "MigrationJob",
     "Namespace",
     "NodeUsage",
+    "PersistentVolume",
     "PersistentVolumeClaim",
     "PodUsage",
     "PriorityClass",
+    "ResourceQuota",
+    "RuntimeClass",
+    "Service",
+    "StorageClass",
+    "VolumeAttachment",
     "Workload",
 ]
 
@@ -30,18 +54,12 @@ class Namespace(msgspec.Struct, frozen=True):
 
 
 class PriorityClass(msgspec.Struct, frozen=True):
-    """A named pod priority."""
+    """A named pod priority; the one that is the global default counts where a pod names none."""
 
     name: str
     value: int
-
-
-class PersistentVolumeClaim(msgspec.Struct, frozen=True):
-    """A claim; `storage_class` is empty when none is named."""
-
-    namespace: str
-    name: str
-    storage_class: str
+    is_global_default: bool = False
+    preemption_policy: str = ""
 
 
 class DisruptionBudget(msgspec.Struct, frozen=True):
@@ -61,7 +79,13 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """A controller of pods: ReplicaSet, Deployment, StatefulSet, ReplicationController or one of Kruise's."""
+    """A controller of pods: ReplicaSet, Deployment, StatefulSet, ReplicationController, Job or one of Kruise's.
+
+    `template` is the pod that it will make next, without name and node, as the API server would store it; None in a
+    snapshot taken without templates. `revision` counts the templates of a Deployment, 0 where unknown. The two
+    policies are those of a StatefulSet and a Job. `replicas` of a Job is its parallelism. `priority_class` and
+    `runtime_class` are named by the template; what they mean for it is not worked in.
+    """
 
     kind: str
     namespace: str
@@ -69,6 +93,51 @@ class Workload(msgspec.Struct, frozen=True):
     uid: str
     replicas: int
     owners: tuple[Owner, ...] = ()
+    selector: LabelSelector = NOTHING
+    template: Pod | None = None
+    revision: int = 0
+    pod_management_policy: str = ""
+    pod_replacement_policy: str = ""
+    claim_templates: tuple[ClaimTemplate, ...] = ()
+    priority_class: str = ""
+    runtime_class: str = ""
+    is_deleting: bool = False
+
+
+class Service(msgspec.Struct, frozen=True):
+    """A Service and the labels of the pods behind it; an empty selector selects none."""
+
+    namespace: str
+    name: str
+    selector: Mapping[str, str] = {}
+
+
+class ResourceQuota(msgspec.Struct, frozen=True):
+    """A quota of a namespace: what its objects may take in all, and take now, in nano units by quota name
+    (`requests.cpu`, `pods`, ...)."""
+
+    namespace: str
+    name: str
+    hard: ResourceList = {}
+    used: ResourceList = {}
+
+
+class LimitRange(msgspec.Struct, frozen=True):
+    """What containers of a namespace ask for, and are limited to, where they do not say so themselves."""
+
+    namespace: str
+    name: str
+    default_requests: ResourceList = {}
+    default_limits: ResourceList = {}
+
+
+class RuntimeClass(msgspec.Struct, frozen=True):
+    """A way to run containers, with what it costs per pod and the nodes that offer it."""
+
+    name: str
+    overhead: ResourceList = {}
+    node_selector: Mapping[str, str] = {}
+    tolerations: tuple[Toleration, ...] = ()
 
 
 class MigrationJob(msgspec.Struct, frozen=True):

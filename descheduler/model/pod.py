@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
 from descheduler.model.affinity import Affinity, TopologySpreadConstraint
-from descheduler.model.requests import ContainerResources, ResourceList
+from descheduler.model.requests import ContainerResources, ResizedRequests, ResourceList
+from descheduler.model.storage import ClaimTemplate
 from descheduler.model.taints import Toleration
 
 __all__ = [
@@ -22,6 +24,9 @@ __all__ = [
     "PREFER_NO_EVICTION_ANNOTATION",
     "REQUEST_EVICT_ONLY_ANNOTATION",
     "ContainerStatus",
+    "EphemeralVolume",
+    "HostPort",
+    "InlineDisk",
     "Owner",
     "Pod",
     "PodCondition",
@@ -68,8 +73,45 @@ class PodCondition(msgspec.Struct, frozen=True, gc=False):
     transitioned_at: datetime | None
 
 
+class HostPort(msgspec.Struct, frozen=True, gc=False):
+    """A port of the node that a container wants; `ip` is `0.0.0.0` for every address of the node."""
+
+    protocol: str
+    ip: str
+    port: int
+
+
+InlineDiskKind = Literal["gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd"]
+
+
+class InlineDisk(msgspec.Struct, frozen=True, gc=False):
+    """A disk that a pod states itself instead of claiming it, of a kind that not every two pods of a node may share.
+
+    `identity` says which disk it is: disk name, volume id, target name, or pool and image. `monitors` are the servers
+    of an `rbd` image.
+    """
+
+    kind: InlineDiskKind
+    identity: tuple[str, ...]
+    read_only: bool = False
+    monitors: frozenset[str] = frozenset()
+
+
+class EphemeralVolume(msgspec.Struct, frozen=True, gc=False):
+    """A volume that lives as long as its pod; its claim is named `<pod name>-<name>`."""
+
+    name: str
+    claim: ClaimTemplate
+
+
 class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
-    """What identical replicas share. `requests` is the effective request in nano units; `qos_class` is derived."""
+    """What identical replicas share. `requests` is the effective request in nano units; `qos_class` is derived.
+
+    `scoring_requests` are cpu and memory as the scheduler's scores charge them once the pod is on a node, where a
+    container that asks for none is taken to want a little; `incoming_scoring_requests` while the pod is to be placed.
+    `host_ports` are those of containers and sidecars; `volume_images` are images mounted as volumes;
+    `required_features` are those that a node has to declare before it may run the pod.
+    """
 
     containers: tuple[ContainerResources, ...]
     init_containers: tuple[ContainerResources, ...]
@@ -84,12 +126,26 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     scheduler_name: str
     has_local_storage: bool
     has_resource_claims: bool
+    init_images: tuple[str, ...] = ()
+    volume_images: tuple[str, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    overhead: ResourceList = {}
+    pod_level_requests: ResourceList = {}
+    scoring_requests: ResourceList = {}
+    incoming_scoring_requests: ResourceList = {}
+    scheduling_gates: tuple[str, ...] = ()
+    inline_disks: tuple[InlineDisk, ...] = ()
+    preemption_policy: str = ""
+    resource_claim_names: tuple[str, ...] = ()
+    has_scheduling_group: bool = False
+    required_features: frozenset[str] = frozenset()
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     """One pod. Times are aware UTC, None for the zero time; `node_name` is empty while unbound.
 
     `annotations` holds only the keys that some rule reads; `conditions` is None in a snapshot taken without them.
+    `resized` is what the pod holds while that differs from what its spec asks for, None otherwise.
     """
 
     name: str
@@ -112,11 +168,24 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     ephemeral_container_statuses: tuple[ContainerStatus, ...]
     is_ready: bool
     conditions: tuple[PodCondition, ...] | None
+    ephemeral_volumes: tuple[EphemeralVolume, ...] = ()
+    nominated_node_name: str = ""
+    resized: ResizedRequests | None = None
 
     @property
     def key(self) -> str:
         """`namespace/name`."""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def occupied(self) -> ResourceList:
+        """What the pod takes of its node, in nano units: the effective request, or more while it is being resized."""
+        return self.spec.requests if self.resized is None else self.resized.requests
+
+    @property
+    def occupied_scoring(self) -> ResourceList:
+        """The cpu and memory that the scheduler's scores charge its node with, in nano units."""
+        return self.spec.scoring_requests if self.resized is None else self.resized.scoring_requests
 
     @property
     def priority(self) -> int | None:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "PODS", "ContainerResources", "ResourceList", "pod_requests"]
+__all__ = [
+    "CPU",
+    "EPHEMERAL_STORAGE",
+    "MEMORY",
+    "PODS",
+    "ContainerResources",
+    "ResizedRequests",
+    "ResourceList",
+    "highest",
+    "incoming_scoring_requests",
+    "pod_level_requests",
+    "pod_requests",
+    "scoring_requests",
+]
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -15,6 +28,10 @@ EPHEMERAL_STORAGE = "ephemeral-storage"
 
 ResourceList = Mapping[str, int]
 """Resource name → quantity in nano units."""
+
+_NOTHING: ResourceList = {}
+_SCORING_DEFAULTS: ResourceList = {CPU: 100 * 10**6, MEMORY: 200 * 2**20 * 10**9}
+"""What the scheduler's scores take a container to want that asks for no cpu, or no memory (`pkg/scheduler/util`)."""
 
 
 class ContainerResources(msgspec.Struct, frozen=True):
@@ -25,42 +42,98 @@ class ContainerResources(msgspec.Struct, frozen=True):
     is_sidecar: bool = False
 
 
+class ResizedRequests(msgspec.Struct, frozen=True, gc=False):
+    """What a pod holds while its status says other amounts than its spec, in nano units, per ledger of the scheduler.
+
+    `requests` stands in for those of the spec, `scoring_requests` for the cpu and memory that scores charge.
+    """
+
+    requests: ResourceList
+    scoring_requests: ResourceList
+
+
 def pod_requests(
     containers: Iterable[ContainerResources],
     init_containers: Iterable[ContainerResources],
     *,
     pod_level: ResourceList,
     overhead: ResourceList,
+    defaults: ResourceList = _NOTHING,
 ) -> dict[str, int]:
     """The effective request of a pod per resource, in nano units.
 
     Sum of the containers and sidecars, or the highest moment of the init sequence where that is more; a pod-level
     request of cpu, memory or hugepages replaces the derived value; overhead comes on top. A resource appears when any
-    of the lists names it, even with zero.
+    of the lists names it, even with zero. A container that lacks one of `defaults` is charged with it.
     """
     total: dict[str, int] = {}
     for container in containers:
-        _add(total, container.requests)
+        _add(total, _filled(container.requests, defaults))
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in init_containers:
+        requests = _filled(container.requests, defaults)
         if container.is_sidecar:
-            _add(total, container.requests)
-            _add(sidecars, container.requests)
+            _add(total, requests)
+            _add(sidecars, requests)
             moment = sidecars
         else:
             moment = dict(sidecars)
-            _add(moment, container.requests)
+            _add(moment, requests)
         _raise_to(peak, moment)
     _raise_to(total, peak)
-    if any(_is_pod_level(name) for name in pod_level):
-        total.update({name: nano for name, nano in pod_level.items() if _is_pod_level(name)})
+    total.update(pod_level_requests(pod_level))
     _add(total, overhead)
     return total
 
 
-def _is_pod_level(name: str) -> bool:
-    return name in (CPU, MEMORY) or name.startswith("hugepages-")
+def pod_level_requests(requests: ResourceList) -> ResourceList:
+    """Those of a pod's own requests that replace what its containers ask for: cpu, memory and hugepages."""
+    return {name: nano for name, nano in requests.items() if name in (CPU, MEMORY) or name.startswith("hugepages-")}
+
+
+def scoring_requests(
+    containers: Sequence[ContainerResources],
+    init_containers: Sequence[ContainerResources],
+    *,
+    pod_level: ResourceList,
+    overhead: ResourceList,
+    has_pod_level: bool,
+) -> ResourceList:
+    """The cpu and memory, in nano units, that the scheduler's scores charge the node of a pod with.
+
+    A container that asks for none is charged with a little; where the pod states requests of its own
+    (`has_pod_level`), only of what nothing in the pod asks for (`pkg/scheduler/framework.PodInfo`, 1.36).
+    """
+    defaults = _SCORING_DEFAULTS
+    if has_pod_level:
+        stated = pod_requests(containers, init_containers, pod_level=pod_level, overhead=overhead)
+        defaults = {name: nano for name, nano in _SCORING_DEFAULTS.items() if name not in stated}
+    total = pod_requests(containers, init_containers, pod_level=pod_level, overhead=overhead, defaults=defaults)
+    return {CPU: total.get(CPU, 0), MEMORY: total.get(MEMORY, 0)}
+
+
+def incoming_scoring_requests(
+    containers: Sequence[ContainerResources], init_containers: Sequence[ContainerResources], *, overhead: ResourceList
+) -> ResourceList:
+    """The cpu and memory, in nano units, that scores charge a pod with while it is to be placed.
+
+    Requests of the pod as a whole are left out of account (`noderesources/resource_allocation.go`, 1.36).
+    """
+    total = pod_requests(containers, init_containers, pod_level=_NOTHING, overhead=overhead, defaults=_SCORING_DEFAULTS)
+    return {CPU: total.get(CPU, 0), MEMORY: total.get(MEMORY, 0)}
+
+
+def highest(lists: Iterable[ResourceList]) -> dict[str, int]:
+    """The most of each resource that any of `lists` names."""
+    total: dict[str, int] = {}
+    for each in lists:
+        _raise_to(total, each)
+    return total
+
+
+def _filled(requests: ResourceList, defaults: ResourceList) -> ResourceList:
+    return {**defaults, **requests} if defaults else requests
 
 
 def _add(total: dict[str, int], extra: ResourceList) -> None:

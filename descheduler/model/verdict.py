@@ -61,6 +61,10 @@ class Reason(Enum):
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels"
+    NO_LANDING = "NoLanding", "no node would take the pod that its owner creates instead"
+    CONDITIONAL_LANDING = "ConditionalLanding", "the pod created instead lands only under a condition"
+    UNKNOWN_LANDING = "UnknownLanding", "a snapshot cannot tell whether the pod created instead lands"
+    RETURNS_TO_SOURCE = "ReturnsToSource", "the scheduler would put the pod created instead on the same node"
     MIGRATING_LIMIT = "MigratingLimit", "as many pods as allowed are being migrated"
 
 

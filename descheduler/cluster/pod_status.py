@@ -1,0 +1,205 @@
+"""What a pod's status says: states of its containers, readiness, and amounts while the pod is being resized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from sys import intern
+
+import msgspec
+
+from descheduler.cluster.blocks import BlockCache, decode_quantities, decode_resources
+from descheduler.cluster.times import set_time
+from descheduler.cluster.wire import (
+    ABSENT,
+    SIDECAR,
+    ConditionWire,
+    ContainerStatusWire,
+    ContainerWire,
+    PodSpecWire,
+    StatusWire,
+)
+from descheduler.model.pod import ContainerStatus, PodCondition, PodSpec
+from descheduler.model.requests import (
+    ContainerResources,
+    ResizedRequests,
+    highest,
+    pod_level_requests,
+    pod_requests,
+    scoring_requests,
+)
+
+__all__ = ["ResizeDecoder", "StatusDecoder", "decode_conditions", "is_ready"]
+
+_NULL = b"null"
+
+_decode_conditions = msgspec.json.Decoder(list[ConditionWire] | None).decode
+
+
+def is_ready(block: bytes) -> bool:
+    """Whether the first condition named `Ready` is true."""
+    # The API server writes compact JSON, `type` before `status`. Inside of strings quotes are escaped, so what is found
+    # this way is the member of an object, and of the same one where no brace closes in between.
+    at = block.find(b'"type":"Ready"')
+    if at >= 0 and block.find(b'"status":"True"', at, block.find(b"}", at)) >= 0:
+        return True
+    conditions: list[ConditionWire] | None = _decode_conditions(block)
+    for condition in conditions or ():
+        if condition.type == "Ready":
+            return condition.status == "True"
+    return False
+
+
+def decode_conditions(block: bytes) -> tuple[PodCondition, ...]:
+    """`status.conditions`. Raises ValueError for a time without zone."""
+    decoded = []
+    seen: datetime | None = None
+    time: datetime | None = None
+    for condition in _decode_conditions(block) or ():
+        moment = condition.last_transition_time
+        # Conditions mostly change together: those of one moment share one value.
+        if moment != seen:
+            seen, time = moment, set_time(moment)
+        decoded.append(
+            PodCondition(
+                intern(condition.type or ""), intern(condition.status or ""), intern(condition.reason or ""), time
+            )
+        )
+    return tuple(decoded)
+
+
+class StatusDecoder:
+    """Makes container statuses; states that were seen before are shared."""
+
+    def __init__(self) -> None:
+        self._running: dict[int | None, tuple[ContainerStatus, ...]] = {}
+        self._seen: dict[tuple[ContainerStatus, ...], tuple[ContainerStatus, ...]] = {}
+
+    def decode(self, statuses: list[ContainerStatusWire] | None) -> tuple[ContainerStatus, ...]:
+        """The current states, in the order given."""
+        if not statuses:
+            return ()
+        if len(statuses) == 1:
+            status = statuses[0]
+            state = status.state
+            if state is None or (state.waiting is None and state.terminated is None):
+                known = self._running.get(status.restart_count)
+                if known is None:
+                    known = self._running[status.restart_count] = (_container_status(status),)
+                return known
+        decoded = tuple([_container_status(status) for status in statuses])
+        return self._seen.setdefault(decoded, decoded)
+
+
+def _container_status(status: ContainerStatusWire) -> ContainerStatus:
+    state = status.state
+    waiting = state.waiting if state else None
+    terminated = state.terminated if state else None
+    return ContainerStatus(
+        restart_count=status.restart_count or 0,
+        waiting_reason=None if waiting is None else waiting.reason or "",
+        terminated_reason=None if terminated is None else terminated.reason or "",
+        exit_code=None if terminated is None else terminated.exit_code or 0,
+    )
+
+
+class ResizeDecoder:
+    """Finds the pods that hold other amounts than their specs ask for (`component-helpers/resource`, 1.36)."""
+
+    def __init__(self) -> None:
+        self._resources = BlockCache(decode_resources)
+        self._quantities = BlockCache(decode_quantities)
+        self._resized: dict[object, ResizedRequests | None] = {}
+
+    def decode(self, spec: PodSpec, asked: PodSpecWire, status: StatusWire) -> ResizedRequests | None:
+        """What the pod of this status holds when that differs from `spec`, which is the value of `asked`."""
+        if not (
+            spec.pod_level_requests
+            or self._differ(status.container_statuses, asked.containers)
+            or (status.init_container_statuses and self._differ(status.init_container_statuses, asked.init_containers))
+        ):
+            return None
+        return self._look_up(spec, asked, status)
+
+    def _differ(self, statuses: list[ContainerStatusWire] | None, containers: list[ContainerWire] | None) -> bool:
+        """Whether a status reports resources in other words than its container asks for them."""
+        for status in statuses or ():
+            if status.resources is ABSENT:
+                continue
+            for container in containers or ():
+                if container.name == status.name:
+                    if status.resources != container.resources:
+                        return True
+                    if status.allocated_resources is not ABSENT:
+                        requests = self._resources[bytes(container.resources)].requests
+                        if self._quantities[bytes(status.allocated_resources)] != requests:
+                            return True
+        return False
+
+    def _look_up(self, spec: PodSpec, asked: PodSpecWire, status: StatusWire) -> ResizedRequests | None:
+        reported = {
+            s.name: (bytes(s.resources), bytes(s.allocated_resources))
+            for s in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+            if s.resources is not ABSENT and bytes(s.resources) != _NULL
+        }
+        pod_level = bytes(status.resources) if spec.pod_level_requests else _NULL
+        if not reported and pod_level == _NULL:
+            return None
+        found = tuple([reported.get(container.name) for container in asked.containers or ()])
+        # Init containers that end are charged with what they ask for, whatever they were given.
+        found += tuple(
+            [reported.get(c.name) if c.restart_policy == SIDECAR else None for c in asked.init_containers or ()]
+        )
+        is_infeasible = _is_resize_infeasible(bytes(status.conditions))
+        key = (id(spec), found, pod_level, bytes(status.allocated_resources), is_infeasible)
+        if key not in self._resized:
+            self._resized[key] = self._make(spec, found, status, is_infeasible=is_infeasible)
+        return self._resized[key]
+
+    def _make(
+        self, spec: PodSpec, found: Sequence[tuple[bytes, bytes] | None], status: StatusWire, *, is_infeasible: bool
+    ) -> ResizedRequests | None:
+        held = [
+            self._held(container, reported, is_infeasible=is_infeasible)
+            for container, reported in zip((*spec.containers, *spec.init_containers), found, strict=True)
+        ]
+        containers, init = held[: len(spec.containers)], held[len(spec.containers) :]
+        pod_level = spec.pod_level_requests
+        if pod_level and bytes(status.resources) != _NULL:
+            pod_level = pod_level_requests(
+                highest(
+                    (
+                        {} if is_infeasible else pod_level,
+                        self._resources[bytes(status.resources)].requests,
+                        self._quantities[bytes(status.allocated_resources)],
+                    )
+                )
+            )
+        requests = pod_requests(containers, init, pod_level=pod_level, overhead=spec.overhead)
+        scoring = scoring_requests(
+            containers, init, pod_level=pod_level, overhead=spec.overhead, has_pod_level=bool(spec.pod_level_requests)
+        )
+        if requests == spec.requests and scoring == spec.scoring_requests:
+            return None
+        return ResizedRequests(requests, scoring)
+
+    def _held(
+        self, container: ContainerResources, reported: tuple[bytes, bytes] | None, *, is_infeasible: bool
+    ) -> ContainerResources:
+        """What a container holds: the most of what it asks for, was promised and was given."""
+        if reported is None:
+            return container
+        lists = [self._resources[reported[0]].requests, self._quantities[reported[1]]]
+        if not is_infeasible:
+            lists.append(container.requests)
+        return ContainerResources(highest(lists), container.limits, container.is_sidecar)
+
+
+def _is_resize_infeasible(block: bytes) -> bool:
+    if b"PodResizePending" not in block and b"\\u" not in block:
+        return False
+    conditions: list[ConditionWire] | None = _decode_conditions(block)
+    for condition in conditions or ():
+        if condition.type == "PodResizePending":
+            return condition.reason == "Infeasible"
+    return False

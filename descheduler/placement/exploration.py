@@ -1,0 +1,133 @@
+"""Small batches explored in full: every order and every tie, or every node that takes a pod.
+
+States are told apart by which placement classes are on which nodes, so that replicas are interchangeable, and none is
+looked at twice. A budget of evaluations bounds the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from descheduler.placement.attempts import Attempts
+from descheduler.placement.incoming import Incoming
+from descheduler.placement.interplay import can_be_helped
+from descheduler.placement.members import Member
+from descheduler.placement.pending import PendingPods
+from descheduler.placement.scheduling import Evaluation
+from descheduler.placement.shadow_cluster import ShadowCluster
+
+__all__ = ["Assignment", "AssignmentSearch", "OrderExploration", "OutOfBudgetError"]
+
+Assignment = tuple[tuple[Member, int], ...]
+"""Members and the nodes they go to, in an order in which one after the other is taken."""
+
+_MOST_EVALUATIONS = 4_000
+_MOST_NODES_SEEN = 2_000_000
+
+
+class OutOfBudgetError(Exception):
+    """There is too much to explore."""
+
+
+class _Exploration:
+    """What both explorations share: the cluster, which they leave as it is, and the budget."""
+
+    def __init__(self, cluster: ShadowCluster, attempts: Attempts) -> None:
+        self._cluster = cluster
+        self._attempts = attempts
+        self._num_left = min(_MOST_EVALUATIONS, _MOST_NODES_SEEN // max(1, len(cluster.table)))
+        self._seen: set[object] = set()
+
+    def _is_new(self, placed: Assignment, *facts: object) -> bool:
+        state = tuple(sorted((id(member.incoming), node) for member, node in placed)), facts
+        is_new = state not in self._seen
+        self._seen.add(state)
+        return is_new
+
+    def _evaluated(self, members: Sequence[Member]) -> Iterator[tuple[Member, Evaluation]]:
+        """The first member of each class, and what the filters say of it."""
+        classes = set[Incoming]()
+        for member in members:
+            if member.incoming not in classes:
+                classes.add(member.incoming)
+                if not self._num_left:
+                    raise OutOfBudgetError
+                self._num_left -= 1
+                yield member, member.scheduler.evaluate(member.pod)
+
+
+class OrderExploration(_Exploration):
+    """Looks for an order, with tie-breaks, in which the scheduler leaves members without a node."""
+
+    def __init__(self, cluster: ShadowCluster, attempts: Attempts, pending: PendingPods) -> None:
+        super().__init__(cluster, attempts)
+        self._pending = pending
+
+    def stuck(self, members: Sequence[Member], placed: Assignment = ()) -> tuple[Member, ...]:
+        """Members left over in the first such order that is found; none when all land in every order.
+
+        Of the members that fit one of the highest priority is next, and goes to any node that scores best. Raises
+        OutOfBudgetError, also when the scheduler would not look at every node.
+        """
+        if not members or not self._is_new(placed, len(self._pending.placed)):
+            return ()
+        mark = self._cluster.mark()
+        try:
+            options = self._next(members)
+            if not options:
+                return tuple(members)
+            for member, evaluation, ties in options:
+                rest = tuple(other for other in members if other is not member)
+                for node in ties:
+                    before = self._cluster.mark()
+                    self._attempts.settle(member.scheduler, evaluation, node)
+                    left = self.stuck(rest, (*placed, (member, node)))
+                    self._cluster.rollback(before)
+                    if left:
+                        return left
+            return ()
+        finally:
+            self._cluster.rollback(mark)
+
+    def _next(self, members: Sequence[Member]) -> list[tuple[Member, Evaluation, tuple[int, ...]]]:
+        """The members that may be placed next, with their best nodes."""
+        for level in sorted({member.priority for member in members}, reverse=True):
+            self._pending.place_after(None, level)
+            options = []
+            for member, evaluation in self._evaluated([each for each in members if each.priority == level]):
+                choice = evaluation.choose()
+                if choice is not None and choice.is_sampled:
+                    raise OutOfBudgetError
+                if choice is not None:
+                    options.append((member, evaluation, choice.ties))
+            if options:
+                return options
+        return []
+
+
+class AssignmentSearch(_Exploration):
+    """Looks for an assignment of members to nodes, whatever the scheduler prefers."""
+
+    def find(self, members: Sequence[Member], placed: Assignment = ()) -> Assignment | None:
+        """An assignment that is reached by placing one member after the other where it fits; None when there is none.
+
+        Raises OutOfBudgetError.
+        """
+        if not members:
+            return placed
+        if not self._is_new(placed):
+            return None
+        options = [(member, evaluation) for member, evaluation in self._evaluated(members)]
+        if not any(can_be_helped(member.pod.spec) for member in members):
+            # Placements only ever take nodes away, so each member has to be placed, and the order does not matter.
+            options = [min(options, key=lambda option: len(option[1].nodes))]
+        for member, evaluation in options:
+            rest = tuple(other for other in members if other is not member)
+            for node in evaluation.nodes.tolist():
+                before = self._cluster.mark()
+                self._attempts.settle(member.scheduler, evaluation, node)
+                found = self.find(rest, (*placed, (member, node)))
+                self._cluster.rollback(before)
+                if found is not None:
+                    return found
+        return None

@@ -1,0 +1,1 @@
+"""Which nodes take a pod: one module a plugin, named after it."""

@@ -1,0 +1,159 @@
+"""`InterPodAffinity`: required terms of the incoming pod, and required anti-affinity of the pods that are there.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/filtering.go` (1.36).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from descheduler.model.affinity import PodAffinityTerm
+from descheduler.placement.affinity_terms import AffinityTerms
+from descheduler.placement.framework import SKIP, BoolMask, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.pod_groups import PodGroups, PodQuery
+from descheduler.placement.term_holders import HeldTerm, TermHolders
+from descheduler.placement.topology import Domains, Topology
+
+if TYPE_CHECKING:
+    from descheduler.model.pod import Pod
+    from descheduler.placement.incoming import Incoming
+    from descheduler.placement.shadow_cluster import ShadowCluster
+    from descheduler.policy.scheduler_profile import SchedulerProfile
+
+__all__ = ["InterPodAffinity"]
+
+_AFFINITY, _ANTI_AFFINITY, _EXISTING_ANTI_AFFINITY = 1, 2, 4
+# In the order in which the scheduler looks: it reports the first of them alone.
+_REASONS = (
+    (_AFFINITY, Code.UNRESOLVABLE, "node(s) didn't match pod affinity rules"),
+    (_ANTI_AFFINITY, Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules"),
+    (_EXISTING_ANTI_AFFINITY, Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules"),
+)
+_FLAW = (
+    "a namespaceSelector of the pod's affinity asks only for labels that are absent, which this release of"
+    " kube-scheduler takes for every namespace (kubernetes/kubernetes issue 141526)"
+)
+
+
+class _Wanted(NamedTuple):
+    """The required terms of a placement class. `company` finds the pods that all its affinity terms mean.
+
+    `shared` are the topologies to share with these; `is_company` says that the pod is such a one itself. `avoided`
+    are the pods of each anti-affinity term, with the topology not to share with them.
+    """
+
+    company: PodQuery | None
+    shared: tuple[Domains, ...]
+    is_company: bool
+    avoided: tuple[tuple[PodQuery, Domains], ...]
+    error: str
+    hangs_on_flaw: bool
+
+
+class InterPodAffinity:
+    """Filters by required terms in both directions. All reasons against a node are set, the first one is reported."""
+
+    name = "InterPodAffinity"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._groups = cluster.follow(PodGroups)
+        self._holders = cluster.follow(TermHolders)
+        self._terms = AffinityTerms(cluster)
+        self._topology = Topology(cluster.table)
+        self._wanted: dict[Incoming, _Wanted] = {}
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Skips pods that no required term concerns, and refuses those with a term that cannot be read."""
+        wanted = self._wanted_by(cycle.pod)
+        if wanted.error:
+            return PreFilterResult(Obstacle(self.name, Code.UNRESOLVABLE, (f"parsing pod: {wanted.error}",)))
+        if wanted.hangs_on_flaw:
+            cycle.notes.append(_FLAW)
+        if wanted.company is None and not wanted.avoided and not self._repelling(cycle.pod):
+            return SKIP
+        return PreFilterResult()
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """The reasons against each node."""
+        wanted = self._wanted_by(cycle.pod)
+        against = np.zeros(len(cycle.cluster.table), dtype=np.uint32)
+        if wanted.company is not None:
+            against |= _bits(~self._with_company(wanted, wanted.company), _AFFINITY)
+        for query, domains in wanted.avoided:
+            marks = domains.marks()
+            domains.mark(marks, np.flatnonzero(self._groups.counts(query) != 0))
+            against |= _bits(domains.spread(marks), _ANTI_AFFINITY)
+        for domains, marks in self._repelled(cycle.pod):
+            against |= _bits(domains.spread(marks), _EXISTING_ANTI_AFFINITY)
+        return against if against.any() else None
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The words for the first of `bits`."""
+        code, reason = next((code, reason) for bit, code, reason in _REASONS if bits & bit)
+        return Obstacle(self.name, code, (reason,))
+
+    def _with_company(self, wanted: _Wanted, company: PodQuery) -> BoolMask:
+        """Nodes that share every topology with wanted company; as long as there is none, the first of its kind may
+        go to any node that has the keys."""
+        nodes = np.flatnonzero(self._groups.counts(company) != 0)
+        accepted = np.ones(len(wanted.shared[0].ids), dtype=bool)
+        is_first = wanted.is_company
+        for domains in wanted.shared:
+            marks = domains.marks()
+            domains.mark(marks, nodes)
+            is_first = is_first and not marks.any()
+            accepted &= domains.spread(marks)
+        if is_first:
+            accepted[:] = True
+            for domains in wanted.shared:
+                accepted &= domains.has_key
+        return accepted
+
+    def _repelling(self, incoming: Incoming) -> list[HeldTerm]:
+        return [term for term in self._holders.matching(incoming).repelling if term.holders]
+
+    def _repelled(self, incoming: Incoming) -> list[tuple[Domains, BoolMask]]:
+        """Marks of the domains that placed pods keep the incoming one out of, by topology."""
+        by_key: dict[str, tuple[Domains, BoolMask]] = {}
+        for term in self._repelling(incoming):
+            found = by_key.get(term.topology_key)
+            if found is None:
+                domains = self._topology.domains(term.topology_key)
+                found = by_key[term.topology_key] = domains, domains.marks()
+            domains, marks = found
+            domains.mark(marks, term.nodes())
+        return list(by_key.values())
+
+    def _wanted_by(self, incoming: Incoming) -> _Wanted:
+        known = self._wanted.get(incoming)
+        if known is None:
+            known = self._wanted[incoming] = self._resolved(incoming.pod)
+        return known
+
+    def _resolved(self, pod: Pod) -> _Wanted:
+        affinity = pod.spec.affinity
+        if affinity is None:
+            return _Wanted(None, (), False, (), "", False)
+        required = affinity.pod_required
+        company = self._terms.query(pod, required) if required else None
+        preferred = (each.term for each in (*affinity.pod_preferred, *affinity.anti_preferred))
+        errors = (term.error for term in (*required, *affinity.anti_required, *preferred) if term.error)
+        keys = dict.fromkeys(term.topology_key for term in required)
+        return _Wanted(
+            company=company,
+            shared=tuple(self._topology.domains(key) for key in keys),
+            is_company=company is not None and company.covers(pod.namespace, pod.labels),
+            avoided=tuple(self._avoided(pod, term) for term in affinity.anti_required),
+            error=next(errors, ""),
+            hangs_on_flaw=self._terms.hangs_on_flaw((*required, *affinity.anti_required)),
+        )
+
+    def _avoided(self, pod: Pod, term: PodAffinityTerm) -> tuple[PodQuery, Domains]:
+        return self._terms.query(pod, (term,)), self._topology.domains(term.topology_key)
+
+
+def _bits(mask: BoolMask, bit: int) -> ReasonBits:
+    return np.multiply(mask, bit, dtype=np.uint32)

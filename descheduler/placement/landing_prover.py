@@ -1,0 +1,169 @@
+"""The book of a run's moves, and the proof that their replacements land."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.attempts import Attempts
+from descheduler.placement.joint import JointProof
+from descheduler.placement.landing import JointVerdict, Landing, LandingVerdict
+from descheduler.placement.members import Candidate, CandidateMaker, Member, evicted_before
+from descheduler.placement.outcomes import landed, not_landed, split, verdict_of
+from descheduler.placement.pending import PendingPods
+from descheduler.placement.placement_forms import PlacementForms
+from descheduler.placement.registry import PLUGINS, SchedulingPlugin
+from descheduler.placement.rivals import RivalFinder
+from descheduler.placement.schedulers import Schedulers
+from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.policy.scheduler_configuration import SchedulerConfiguration, default_configuration
+
+__all__ = ["LandingProver"]
+
+
+class LandingProver:
+    """One run's book of moves over `snapshot`, in which every answer counts with what was booked before.
+
+    The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes. What
+    was booked before a victim has settled by the time of its eviction: earlier victims are gone, and their
+    replacements are where they were predicted. Pending pods of the snapshot that fit are placed before the first move.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        *,
+        configuration: SchedulerConfiguration | None = None,
+        version: KubeVersion | None = None,
+        plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
+    ) -> None:
+        version = version or KubeVersion()
+        self.cluster = ShadowCluster(snapshot, version=version)
+        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
+        schedulers = Schedulers(self.cluster, configuration or default_configuration(version), plugins=plugins)
+        forms = PlacementForms(snapshot)
+        self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
+        self._pending = PendingPods(self.cluster, schedulers, forms)
+        self._attempts = Attempts()
+        self._rivals = RivalFinder(self.cluster, self._pending, self._attempts)
+        self._pending.place_all()
+        self._base = self.cluster.mark()
+        self._booked: dict[int, Pod] = {}
+        self._homeless: list[Pod] = []
+        self._gone: Counter[str] = Counter()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the answers leave out, each a sentence."""
+        found = []
+        num_ghosts = sum(node == NO_NODE for _, node in self.cluster.placed_pods)
+        if num_ghosts:
+            found.append(f"{_pods(num_ghosts)} on nodes that were not read count only for the claims in use")
+        if self._pending.num_foreign:
+            found.append(f"{_pods(self._pending.num_foreign)} pending for schedulers that are not known are left out")
+        return tuple(found)
+
+    def consider(self, victim: Pod) -> Landing:
+        """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
+
+        `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
+        hangs on the conditions; among them that no pending pod of the same or a higher priority takes the room.
+        `NO`: no node takes it with all booked replacements where they were predicted. `UNKNOWN`: the snapshot cannot
+        tell. `cold` is the same question while the victim is terminating.
+        """
+        mark = self.cluster.mark()
+        try:
+            return self._decide(self._candidate(victim)).landing
+        finally:
+            self.cluster.rollback(mark)
+
+    def book(self, victim: Pod) -> Landing:
+        """The same, for good: the victim is gone and its replacement, where it lands, takes room.
+
+        A replacement that does not land waits among the pending pods from now on.
+        """
+        candidate = self._candidate(victim)
+        decision = self._decide(candidate)
+        if candidate.leaves:
+            self._booked[id(victim)] = victim
+            if victim.controller is not None:
+                self._gone[victim.controller.uid] += 1
+        if decision.homeless is not None:
+            self._pending.add(decision.homeless)
+            self._homeless.append(decision.homeless)
+        return decision.landing
+
+    def prove(self, victims: Sequence[Pod]) -> JointVerdict:
+        """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
+
+        The book is neither asked nor changed.
+        """
+        booked = self._booked
+        self._forget()
+        try:
+            proof = JointProof(self.cluster, self._candidates, self._pending, self._attempts)
+            return proof.verdict(list(dict.fromkeys(victims)))
+        finally:
+            self.cluster.rollback(self._base)
+            for victim in booked.values():
+                self.book(victim)
+
+    def _forget(self) -> None:
+        self.cluster.rollback(self._base)
+        self._pending.withdraw(self._homeless)
+        self._booked, self._homeless, self._gone = {}, [], Counter()
+
+    def _candidate(self, victim: Pod) -> Candidate:
+        if id(victim) in self._booked:
+            return evicted_before(victim)
+        return self._candidates.candidate(victim, self._gone)
+
+    def _decide(self, candidate: Candidate) -> _Decision:
+        """The landing of one victim. The cluster is left as it is once that has happened."""
+        if candidate.leaves:
+            cold = None if candidate.member is None else self._cold(candidate.member)
+            self.cluster.remove(candidate.victim)
+        if candidate.member is None:
+            assert candidate.landing is not None  # noqa: S101 - it is one or the other
+            return _Decision(candidate.landing)
+        member = candidate.member
+        self._pending.place_after(member.victim, member.priority)
+        other = None if member.alternative is None else member.alternative.scheduler.evaluate(member.alternative.pod)
+        attempt = self._attempts.place(member.scheduler, member.pod)
+        placement = attempt.placement
+        if other is not None and other.fits is (placement is None):
+            return _Decision(split(member, attempt, other, cold=cold))
+        if placement is not None:
+            return _Decision(landed(member, placement, self.cluster, cold=cold))
+        rivalry = self._rivals.rivalry(member, attempt.evaluation)
+        if rivalry is None:
+            landing = not_landed(member, attempt.evaluation, cold=cold)
+            return _Decision(landing, member.pod if landing.settled is LandingVerdict.NO else None)
+        conditions = (rivalry.condition,)
+        landing = landed(member, rivalry.placement, self.cluster, cold=cold, conditions=conditions)
+        return _Decision(landing, member.pod)
+
+    def _cold(self, member: Member) -> LandingVerdict | None:
+        """What is said while the victim is terminating; None for a replacement that comes only when it is gone."""
+        if not member.returns_at_once:
+            return None
+        mark = self.cluster.mark()
+        self.cluster.terminate(member.victim)
+        verdict = verdict_of(member.scheduler.evaluate(member.pod))
+        self.cluster.rollback(mark)
+        return verdict
+
+
+class _Decision(NamedTuple):
+    """A landing, and the pod that is left without a node by it."""
+
+    landing: Landing
+    homeless: Pod | None = None
+
+
+def _pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"

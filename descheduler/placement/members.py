@@ -1,0 +1,98 @@
+"""Victims with all that is known of their replacements before any node is looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.pod import Pod
+from descheduler.placement.incoming import Incoming
+from descheduler.placement.landing import Landing, LandingVerdict
+from descheduler.placement.pending import priority_of
+from descheduler.placement.placement_forms import PlacementForms
+from descheduler.placement.replacement import Replacement, ReplacementMaker
+from descheduler.placement.schedulers import Schedulers
+from descheduler.placement.scheduling import Scheduler
+from descheduler.placement.shadow_cluster import ShadowCluster
+
+__all__ = ["Candidate", "CandidateMaker", "Member", "evicted_before"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A replacement that looks for a node. `pod` is the form in which it is placed, `incoming` its placement class.
+
+    `alternative` is the same of the newer revision, which may come instead.
+    """
+
+    victim: Pod
+    replacement: Replacement
+    pod: Pod
+    incoming: Incoming
+    scheduler: Scheduler
+    priority: int
+    alternative: Member | None = None
+
+    @property
+    def returns_at_once(self) -> bool:
+        """Whether the replacement is there while its victim is still terminating."""
+        return self.replacement.returns == "at once"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A victim: with a `landing` that is clear without looking at nodes, or else a `member` that looks for one.
+
+    `leaves` says whether its eviction takes the victim off its node for good.
+    """
+
+    victim: Pod
+    leaves: bool
+    landing: Landing | None = None
+    member: Member | None = None
+
+
+class CandidateMaker:
+    """Makes candidates for one cluster."""
+
+    def __init__(
+        self, snapshot: Snapshot, cluster: ShadowCluster, schedulers: Schedulers, forms: PlacementForms
+    ) -> None:
+        self._maker = ReplacementMaker(snapshot)
+        self._cluster = cluster
+        self._schedulers = schedulers
+        self._forms = forms
+
+    def candidate(self, victim: Pod, gone: Counter[str]) -> Candidate:
+        """The candidate for `victim`, where `gone` counts by controller UID the pods evicted before it."""
+        owner = victim.controller
+        replacement = self._maker.replacement_of(victim, num_gone=gone[owner.uid] if owner is not None else 0)
+        if replacement.unmovable:
+            no = LandingVerdict.NO
+            return Candidate(victim, False, Landing(victim, replacement, no, no, no, message=replacement.unmovable))
+        if replacement.pod is None:
+            lands = LandingVerdict.LANDS
+            return Candidate(victim, not victim.is_terminal, Landing(victim, replacement, lands, lands, lands))
+        doubt = replacement.unknown or self._schedulers.doubt(replacement.pod)
+        if not doubt and replacement.alternative is not None:
+            doubt = self._schedulers.doubt(replacement.alternative)
+        if doubt:
+            unknown = LandingVerdict.UNKNOWN
+            return Candidate(victim, True, Landing(victim, replacement, unknown, unknown, unknown, message=doubt))
+        alternative = replacement.alternative
+        other = None if alternative is None else self._member(victim, replacement, alternative)
+        return Candidate(victim, True, member=self._member(victim, replacement, replacement.pod, other))
+
+    def _member(self, victim: Pod, replacement: Replacement, pod: Pod, alternative: Member | None = None) -> Member:
+        form = self._forms.form_of(pod)
+        scheduler = self._schedulers.scheduler_of(form)
+        incoming = self._cluster.incoming(form)
+        return Member(victim, replacement, form, incoming, scheduler, priority_of(form), alternative)
+
+
+def evicted_before(victim: Pod) -> Candidate:
+    """The candidate for a victim that is gone already: nothing is left to evict."""
+    no = LandingVerdict.NO
+    replacement = Replacement(victim, None, "none", unmovable="it was evicted before")
+    return Candidate(victim, False, Landing(victim, replacement, no, no, no, message=replacement.unmovable))

@@ -1,0 +1,84 @@
+"""Repair of a playthrough that left members without a node: others of the batch are moved out of their way.
+
+No scheduler does that. What is found shows that an assignment exists, which another order of events may reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from descheduler.placement.attempts import Attempts
+from descheduler.placement.exploration import Assignment
+from descheduler.placement.framework import BoolMask
+from descheduler.placement.members import Member
+from descheduler.placement.shadow_cluster import ShadowCluster
+
+__all__ = ["Repair"]
+
+_MOST_TRIES = 200
+_DEPTHS = (1, 2)
+
+
+class Repair:
+    """One repair on `cluster`, in which the members of `nodes` are placed. Leaves the cluster changed."""
+
+    def __init__(self, cluster: ShadowCluster, attempts: Attempts, nodes: Mapping[Member, int]) -> None:
+        self._cluster = cluster
+        self._attempts = attempts
+        self._nodes = dict(nodes)
+        self._num_left = _MOST_TRIES
+
+    def assignment(self, failed: Sequence[Member], open_nodes: Mapping[Member, BoolMask]) -> Assignment | None:
+        """An assignment of all members, once each of `failed` has a place; None when that was not brought about.
+
+        `open_nodes` are those that each of `failed` may ever go to. Of what the moved members had reserved nothing is
+        given back, so it is for the caller to play the assignment through.
+        """
+        for member in failed:
+            if not any(self._makes_room(member, open_nodes[member], depth) for depth in _DEPTHS):
+                return None
+        return tuple(self._nodes.items())
+
+    def _makes_room(self, member: Member, open_nodes: BoolMask, depth: int) -> bool:
+        for node, movers in self._movers(open_nodes, depth):
+            if not self._num_left:
+                return False
+            self._num_left -= 1
+            mark = self._cluster.mark()
+            places = self._swapped(member, node, movers)
+            if places is not None:
+                self._nodes.update(places)
+                return True
+            self._cluster.rollback(mark)
+        return False
+
+    def _swapped(self, member: Member, node: int, movers: Sequence[Member]) -> dict[Member, int] | None:
+        """New places of `member` and of those that leave `node` for it."""
+        for mover in movers:
+            self._cluster.remove(mover.pod, node)
+        evaluation = member.scheduler.evaluate(member.pod)
+        if not evaluation.feasible[node]:
+            return None
+        self._attempts.settle(member.scheduler, evaluation, node)
+        places = {member: node}
+        for mover in movers:
+            placement = self._attempts.place(mover.scheduler, mover.pod).placement
+            if placement is None:
+                return None
+            places[mover] = placement.node
+        return places
+
+    def _movers(self, open_nodes: BoolMask, depth: int) -> Iterator[tuple[int, tuple[Member, ...]]]:
+        """Nodes, and members there that may be moved; of equal ones one stands for all."""
+        by_node: dict[int, list[Member]] = {}
+        for member, node in self._nodes.items():
+            if open_nodes[node]:
+                by_node.setdefault(node, []).append(member)
+        for node, members in by_node.items():
+            seen = set()
+            for movers in combinations(members, depth):
+                classes = tuple(id(mover.incoming) for mover in movers)
+                if classes not in seen:
+                    seen.add(classes)
+                    yield node, movers

@@ -1,0 +1,60 @@
+"""The schedulers of a cluster, by the name that pods give, and the pods whose placement they leave in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from descheduler.model.pod import Pod
+from descheduler.placement.registry import PLUGINS, SchedulingPlugin
+from descheduler.placement.scheduling import Scheduler
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME, SchedulerConfiguration
+from descheduler.policy.scheduler_profile import SchedulerProfile
+
+__all__ = ["Schedulers"]
+
+
+class Schedulers:
+    """One scheduler for each profile of `configuration`, all over one shadow cluster."""
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        configuration: SchedulerConfiguration,
+        *,
+        plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
+    ) -> None:
+        self._cluster = cluster
+        self._configuration = configuration
+        self._plugins = plugins
+        self._made: dict[str, Scheduler] = {}
+
+    def scheduler_of(self, pod: Pod) -> Scheduler:
+        """The scheduler of a pod that there is no doubt about. Raises KeyError when no profile has its name."""
+        profile = self._profile_of(pod)
+        if profile is None:
+            raise KeyError(pod.spec.scheduler_name)
+        known = self._made.get(profile.scheduler_name)
+        if known is None:
+            known = self._made[profile.scheduler_name] = Scheduler(self._cluster, profile, plugins=self._plugins)
+            known.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(self._cluster.table))
+        return known
+
+    def doubt(self, pod: Pod) -> str:
+        """Why it cannot be told where `pod` is placed, or an empty string."""
+        profile = self._profile_of(pod)
+        if profile is None:
+            name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+            return f"its scheduler {name} has no profile in the scheduler configuration"
+        unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
+        if unknown:
+            return f"its scheduler runs plugins that are not known: {', '.join(unknown)}"
+        for extender in self._configuration.extenders:
+            if extender.filters and extender.is_interested(pod.spec.requests):
+                return f"the scheduler extender {extender.url_prefix} may refuse nodes"
+        if pod.spec.has_scheduling_group:
+            return "it waits for the other pods of its scheduling group"
+        return ""
+
+    def _profile_of(self, pod: Pod) -> SchedulerProfile | None:
+        return self._configuration.profile_for(pod.spec.scheduler_name)

@@ -1,0 +1,39 @@
+"""Arithmetic of scores as Go does it on int64: division cut toward zero, and products that wrap."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MAX_SCORE", "normalize", "tdiv"]
+
+MAX_SCORE = 100
+"""The best score that a plugin may give to a node, before its weight."""
+
+Ints = NDArray[np.int64]
+
+
+_EXACT = 2**53
+"""Below this, float64 holds every whole number, and a quotient that is cut is the one that integers have."""
+
+
+def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
+    """The quotient cut toward zero, where `//` rounds down. The denominator is positive."""
+    least, most = numerator.min(initial=0), numerator.max(initial=0)
+    if -_EXACT < least and most < _EXACT and np.max(denominator, initial=1) < _EXACT:
+        # Several times faster than dividing integers.
+        return (numerator / denominator).astype(np.int64)
+    if least >= 0:
+        return numerator // denominator
+    quotient = np.abs(numerator) // denominator
+    return np.where(numerator < 0, -quotient, quotient)
+
+
+def normalize(raw: Ints, *, is_reversed: bool = False) -> Ints:
+    """Scores in proportion to the highest of `raw`, or 100 minus that; all zeros stay, or become 100.
+
+    `DefaultNormalizeScore` of `pkg/scheduler/framework/plugins/helper/normalize_score.go` (1.36).
+    """
+    highest = int(raw.max(initial=0))
+    scores = tdiv(raw * MAX_SCORE, highest) if highest else np.zeros_like(raw)
+    return MAX_SCORE - scores if is_reversed else scores

@@ -1,0 +1,218 @@
+"""The inter-pod affinity terms that placed pods hold, and on which nodes.
+
+They bear on pods that come later: required anti-affinity keeps these away, all other terms score. Replicas hold equal
+terms, so there are few, and those that match an incoming placement class are found once for all its pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.affinity import Affinity, PodAffinityTerm
+from descheduler.model.labels import LabelSelector
+from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.incoming import Incoming
+from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
+
+__all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
+
+
+class TermKind(Enum):
+    """What a term of a placed pod does to the incoming pods that it matches."""
+
+    REQUIRED_ANTI = "required anti-affinity"
+    REQUIRED_AFFINITY = "required affinity"
+    PREFERRED = "preferred affinity, or with a weight below zero anti-affinity"
+
+
+class _Terms(NamedTuple):
+    """What tells one term from another, whoever holds it."""
+
+    kind: TermKind
+    weight: int
+    namespaces: frozenset[str]
+    namespace_selector: LabelSelector | None
+    selector: LabelSelector
+    topology_key: str
+
+
+class HeldTerm:
+    """One term and its holders. `weight` is that of a preferred term, 0 for the others."""
+
+    __slots__ = (
+        "_counts",
+        "_nodes",
+        "holders",
+        "kind",
+        "namespace_selector",
+        "namespaces",
+        "selector",
+        "topology_key",
+        "weight",
+    )
+
+    def __init__(self, terms: _Terms) -> None:
+        self.kind, self.weight, self.namespaces, self.namespace_selector, self.selector, self.topology_key = terms
+        self.holders: dict[int, int] = {}
+        self._nodes: NDArray[np.intp] | None = None
+        self._counts: NDArray[np.int64] | None = None
+
+    def matches(self, pod: Pod, namespace_labels: Mapping[str, str]) -> bool:
+        """Whether the term means an incoming pod whose namespace has these labels."""
+        if pod.namespace not in self.namespaces:
+            selector = self.namespace_selector
+            if selector is None or not selector.matches(namespace_labels):
+                return False
+        return self.selector.matches(pod.labels)
+
+    def change(self, node: int, sign: int) -> None:
+        """Adds a holder on `node`, or takes one away with `sign` -1."""
+        number = self.holders.get(node, 0) + sign
+        if number:
+            self.holders[node] = number
+        else:
+            del self.holders[node]
+        self._nodes = self._counts = None
+
+    def nodes(self) -> NDArray[np.intp]:
+        """The nodes with holders, each once."""
+        if self._nodes is None:
+            self._nodes = np.fromiter(self.holders, np.intp, len(self.holders))
+        return self._nodes
+
+    def counts(self) -> NDArray[np.int64]:
+        """The number of holders on each of `nodes`."""
+        if self._counts is None:
+            self._counts = np.fromiter(self.holders.values(), np.int64, len(self.holders))
+        return self._counts
+
+
+class MatchingTerms(NamedTuple):
+    """The terms that match a placement class, holders or not: those that keep it away, and those that score."""
+
+    repelling: tuple[HeldTerm, ...] = ()
+    scoring: tuple[HeldTerm, ...] = ()
+
+
+class TermHolders:
+    """Follower that knows every term of placed pods. Pods on unknown nodes are in no domain and are left out.
+
+    Namespaces without an object have no labels, as the scheduler sees them for the pods that it places.
+    """
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self._namespaces = cluster.snapshot.namespaces
+        self._terms: dict[_Terms, HeldTerm] = {}
+        # The spec is kept as well: an identity stands for it only as long as it lives.
+        self._by_spec: dict[tuple[int, str], tuple[PodSpec, tuple[HeldTerm, ...]]] = {}
+        self._index: dict[tuple[str | None, str, str], list[HeldTerm]] = {}
+        self._unindexed: dict[str | None, list[HeldTerm]] = {}
+        self._matching: dict[Incoming, tuple[int, MatchingTerms]] = {}
+
+    def __iter__(self) -> Iterator[HeldTerm]:
+        """All terms that any pod has held so far."""
+        return iter(self._terms.values())
+
+    def matching(self, incoming: Incoming) -> MatchingTerms:
+        """The terms that match the pods of a placement class."""
+        known = self._matching.get(incoming)
+        if known is not None and known[0] == len(self._terms):
+            return known[1]
+        pod = incoming.pod
+        namespace = self._namespaces.get(pod.namespace)
+        labels = {} if namespace is None else namespace.labels
+        found = [term for term in self._likely(pod) if term.matches(pod, labels)]
+        matching = MatchingTerms(
+            tuple(term for term in found if term.kind is TermKind.REQUIRED_ANTI),
+            tuple(term for term in found if term.kind is not TermKind.REQUIRED_ANTI),
+        )
+        self._matching[incoming] = len(self._terms), matching
+        return matching
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Makes `pod`, terminating or not, a holder of its terms."""
+        if pod.spec.affinity is not None and node != NO_NODE:
+            for term in self._terms_of(pod):
+                term.change(node, 1)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """The inverse of `pod_added`."""
+        if pod.spec.affinity is not None and node != NO_NODE:
+            for term in self._terms_of(pod):
+                term.change(node, -1)
+
+    def fingerprint(self) -> object:
+        """The holders by term and node."""
+        held = ((terms, term.holders) for terms, term in self._terms.items() if term.holders)
+        return sorted((_in_order(terms), sorted(holders.items())) for terms, holders in held)
+
+    def _terms_of(self, pod: Pod) -> tuple[HeldTerm, ...]:
+        key = id(pod.spec), pod.namespace
+        known = self._by_spec.get(key)
+        if known is None:
+            affinity = pod.spec.affinity
+            terms = () if affinity is None else tuple(map(self._term, _terms(affinity, pod.namespace)))
+            known = self._by_spec[key] = pod.spec, terms
+        return known[1]
+
+    def _term(self, terms: _Terms) -> HeldTerm:
+        known = self._terms.get(terms)
+        if known is None:
+            known = self._terms[terms] = HeldTerm(terms)
+            self._file(known)
+        return known
+
+    def _file(self, term: HeldTerm) -> None:
+        """Files a new term where the pods that it may match will look; None stands for any namespace."""
+        wanted = [r for r in term.selector.requirements if r.operator == "In"]
+        rarest = min(wanted, key=lambda requirement: len(requirement.values), default=None)
+        for namespace in term.namespaces if term.namespace_selector is None else (None,):
+            if rarest is None:
+                self._unindexed.setdefault(namespace, []).append(term)
+            else:
+                for value in rarest.values:
+                    self._index.setdefault((namespace, rarest.key, value), []).append(term)
+
+    def _likely(self, pod: Pod) -> Iterator[HeldTerm]:
+        for namespace in (pod.namespace, None):
+            for key, value in pod.labels.items():
+                yield from self._index.get((namespace, key, value), ())
+            yield from self._unindexed.get(namespace, ())
+
+
+def _terms(affinity: Affinity, namespace: str) -> Iterator[_Terms]:
+    """The terms of one pod. The scheduler drops a whole list of which one term cannot be read."""
+    lists = (
+        (TermKind.REQUIRED_ANTI, [(0, term) for term in affinity.anti_required]),
+        (TermKind.REQUIRED_AFFINITY, [(0, term) for term in affinity.pod_required]),
+        (TermKind.PREFERRED, [(preferred.weight, preferred.term) for preferred in affinity.pod_preferred]),
+        (TermKind.PREFERRED, [(-preferred.weight, preferred.term) for preferred in affinity.anti_preferred]),
+    )
+    for kind, terms in lists:
+        if not any(term.error for _, term in terms):
+            for weight, term in terms:
+                namespaces = _own_namespaces(term, namespace)
+                yield _Terms(kind, weight, namespaces, term.namespace_selector, term.selector, term.topology_key)
+
+
+def _in_order(terms: _Terms) -> tuple[object, ...]:
+    """The term as a value that sorts and reads the same however its sets came about."""
+    selectors = [
+        []
+        if selector is None
+        else [selector.nothing, [(r.key, r.operator, sorted(r.values)) for r in selector.requirements]]
+        for selector in (terms.namespace_selector, terms.selector)
+    ]
+    return terms.kind.value, terms.weight, sorted(terms.namespaces), selectors, terms.topology_key
+
+
+def _own_namespaces(term: PodAffinityTerm, namespace: str) -> frozenset[str]:
+    """The namespaces that a term lists; without any, nor a selector of them, it means that of its pod."""
+    if term.namespaces or term.namespace_selector is not None:
+        return term.namespaces
+    return frozenset((namespace,))

@@ -1,0 +1,143 @@
+"""Pod specs: what they hold, and which pods share one."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.model.pod import HostPort, InlineDisk, PodSpec
+from tests.builders import Object, make_pod, pod_object
+
+MIB = 2**20 * 10**9
+
+
+def container(name: str = "c", **fields: object) -> Object:
+    return {"name": name, "image": "app:1", **fields}
+
+
+def spec_of(**spec: object) -> PodSpec:
+    return make_pod("x", spec=spec).spec
+
+
+def test_host_ports_are_those_of_containers_and_sidecars() -> None:
+    spec = spec_of(
+        containers=[
+            container(
+                ports=[
+                    {"containerPort": 80},
+                    {"hostPort": 80, "protocol": "UDP"},
+                    {"hostPort": 81, "hostIP": "10.0.0.1"},
+                ]
+            )
+        ],
+        initContainers=[
+            container("first", ports=[{"hostPort": 82}]),
+            container("side", restartPolicy="Always", ports=[{"hostPort": 83}]),
+        ],
+    )
+
+    assert spec.host_ports == (
+        HostPort("UDP", "0.0.0.0", 80),
+        HostPort("TCP", "10.0.0.1", 81),
+        HostPort("TCP", "0.0.0.0", 83),
+    )
+
+
+def test_images_are_told_apart_by_what_uses_them() -> None:
+    spec = spec_of(
+        containers=[container(), container("d", image="other")],
+        initContainers=[container("i", image="init:2")],
+        volumes=[{"name": "data", "image": {"reference": "model:3"}}, {"name": "none", "image": None}],
+    )
+
+    assert (spec.images, spec.init_images, spec.volume_images) == (("app:1", "other"), ("init:2",), ("model:3",))
+
+
+@pytest.mark.parametrize(
+    ("source", "disk"),
+    [
+        pytest.param(
+            {"gcePersistentDisk": {"pdName": "d", "readOnly": True}},
+            InlineDisk("gcePersistentDisk", ("d",), read_only=True),
+            id="a disk of Google's that is only read",
+        ),
+        pytest.param(
+            {"awsElasticBlockStore": {"volumeID": "vol-1"}}, InlineDisk("awsElasticBlockStore", ("vol-1",)), id="EBS"
+        ),
+        pytest.param(
+            {"iscsi": {"iqn": "iqn.1", "lun": 0, "targetPortal": "1.2.3.4"}},
+            InlineDisk("iscsi", ("iqn.1",)),
+            id="iSCSI",
+        ),
+        pytest.param(
+            {"rbd": {"image": "i", "pool": "p", "monitors": ["b", "a"]}},
+            InlineDisk("rbd", ("p", "i"), monitors=frozenset("ab")),
+            id="an RBD image with its monitors",
+        ),
+        pytest.param({"rbd": {"image": "i"}}, InlineDisk("rbd", ("rbd", "i")), id="an RBD image of the default pool"),
+    ],
+)
+def test_disk_that_a_pod_states_itself_is_known(source: Object, disk: InlineDisk) -> None:
+    assert spec_of(volumes=[{"name": "v", **source}]).inline_disks == (disk,)
+
+
+def test_scheduling_is_known_as_far_as_it_keeps_a_pod_from_nodes() -> None:
+    spec = spec_of(
+        preemptionPolicy="Never",
+        schedulingGates=[{"name": "example.com/wait"}],
+        resourceClaims=[
+            {"name": "a", "resourceClaimName": "mine"},
+            {"name": "b", "resourceClaimTemplateName": "template"},
+        ],
+        schedulingGroup={"podGroupName": "g"},
+    )
+
+    assert spec.preemption_policy == "Never"
+    assert spec.scheduling_gates == ("example.com/wait",)
+    assert (spec.resource_claim_names, spec.has_resource_claims) == (("mine",), True)
+    assert spec.has_scheduling_group
+
+
+def test_ordinary_pod_asks_for_nothing_out_of_the_ordinary() -> None:
+    spec = make_pod("x").spec
+
+    assert (spec.host_ports, spec.inline_disks, spec.volume_images, spec.scheduling_gates) == ((), (), (), ())
+    assert (spec.overhead, spec.pod_level_requests, spec.has_scheduling_group) == ({}, {}, False)
+
+
+def test_both_ledgers_of_scores_are_kept() -> None:
+    spec = spec_of(
+        containers=[container(resources={"requests": {"cpu": "1"}}), container("d")],
+        resources={"requests": {"cpu": "3"}},
+        overhead={"memory": "1Mi"},
+    )
+
+    assert (spec.pod_level_requests, spec.overhead) == ({"cpu": 3 * 10**9}, {"memory": MIB})
+    assert spec.requests == {"cpu": 3 * 10**9, "memory": MIB}
+    assert spec.scoring_requests == {"cpu": 3 * 10**9, "memory": MIB}
+    assert spec.incoming_scoring_requests == {"cpu": 1100 * 10**6, "memory": 401 * MIB}
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_shared"),
+    [
+        pytest.param({"nodeName": "b"}, True, id="another node"),
+        pytest.param({"volumes": [{"name": "t", "projected": {}}]}, True, id="a token"),
+        pytest.param({"volumes": [{"name": "c", "persistentVolumeClaim": {"claimName": "c"}}]}, True, id="a claim"),
+        pytest.param({"hostNetwork": True}, False, id="the host's network"),
+        pytest.param({"volumes": [{"name": "t", "emptyDir": {}}]}, False, id="local storage"),
+        pytest.param({"volumes": [{"name": "t", "rbd": {"image": "i"}}]}, False, id="a disk"),
+        pytest.param({"volumes": [{"name": "t", "image": {"reference": "i"}}]}, False, id="a mounted image"),
+        pytest.param({"schedulingGates": [{"name": "g"}]}, False, id="a gate"),
+        pytest.param({"preemptionPolicy": "Never"}, False, id="preemption"),
+        pytest.param({"containers": [container(ports=[{"hostPort": 1}])]}, False, id="a host port"),
+        pytest.param({"initContainers": [container("i")]}, False, id="an init container"),
+    ],
+)
+def test_pods_share_a_spec_unless_it_says_something_else(spec: Object, *, is_shared: bool) -> None:
+    pods = [pod_object("a"), pod_object("b", spec=spec), pod_object("c")]
+
+    first, second, third = snapshot_from_objects(pods).pods
+
+    assert (first.spec is second.spec) is is_shared
+    assert first.spec is third.spec
