@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from docs.generator.markdown import page
+
+if TYPE_CHECKING:
+    from tests.conformance.runner import Tally
+    from tests.conformance.scheduler_tally import SchedulerTally
 
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
-Cases recorded on kubernetes-sigs/descheduler 0.36 (commit 7d2b28bf2, Kubernetes libraries 0.36.1), run against this
-program: passed of all, by plugin and kind of case. `unit` cases come from the reference's own unit tests,
-`differential` ones from generated clusters and policies. Which recorded expectation is followed stands in
-[Compatibility](../explanation/compatibility.md).
+Decisions recorded on the programs that this one follows, compared with what it decides itself.
 
 Run them with
 
@@ -23,6 +25,35 @@ Run them with
 
 `python -m docs.generate --conformance` writes this page anew; further files can be named after the flag."""
 
+_DESCHEDULER = """\
+## Descheduler
+
+Cases recorded on kubernetes-sigs/descheduler 0.36 (commit 7d2b28bf2, Kubernetes libraries 0.36.1): passed of all, by
+plugin and kind of case. `unit` cases come from the reference's own unit tests, `differential` ones from generated
+clusters and policies. Which recorded expectation is followed stands in
+[Compatibility](../explanation/compatibility.md)."""
+
+_SCHEDULER = """\
+## Scheduler
+
+Cases recorded on kube-scheduler 1.36.3 with its default profile: a cluster, and for each candidate pod what every
+plugin says of every node. A case in sequence binds each candidate before it asks about the next. `cases` passed are
+those in which all else agrees; the other columns count the candidates that they apply to:
+
+| column | what agrees |
+|---|---|
+| refused | the plugins that refuse the pod before nodes are looked at, with how final each refusal is |
+| messages | their words and those of scoring errors, which quote names; not needed for a case to pass |
+| narrowed | the nodes that are left where the pod names its nodes |
+| feasible | the nodes that pass every filter |
+| rejected | the plugins against every other node, in running order |
+| reported | the one of them that the scheduler's event names |
+| reasons | how final each of these rejections is, and the reasons given |
+| scores | each plugin's weighted score of each feasible node |
+| raw | the same before normalisation |
+| totals | the sums of the weighted scores |
+| best | the nodes that may be chosen |"""
+
 
 def make_page(files: Sequence[Path]) -> str:
     """The whole page, from running all cases in `files`."""
@@ -31,20 +62,33 @@ def make_page(files: Sequence[Path]) -> str:
 
 def _lines(files: Sequence[Path]) -> Iterator[str]:
     # The runner belongs to the tests; no other page needs them.
-    from tests.conformance.runner import WITHOUT_COUNTERPART, Tally, read_vectors
+    from tests.conformance.runner import Tally, read_vectors
+    from tests.conformance.scheduler_cases import is_scheduler_case
+    from tests.conformance.scheduler_tally import SchedulerTally
 
-    tally = Tally()
+    deschedulings, placements = Tally(), SchedulerTally()
     for vector in read_vectors(files):
-        tally.add(vector)
+        (placements if is_scheduler_case(vector) else deschedulings).add(vector)
+    passed = deschedulings.num_passed + placements.num_passed
+    run = passed + deschedulings.num_failed + placements.num_failed
     yield _INTRODUCTION
     yield ""
-    passed, failed = sum(tally.passed.values()), sum(tally.failed.values())
-    yield f"{passed} of {passed + failed} cases of {', '.join(f'`{file.name}`' for file in files)} pass."
-    yield ""
-    yield tally.table()
-    yield ""
+    yield f"{passed} of {run} cases of {', '.join(f'`{file.name}`' for file in files)} pass."
+    yield from _section(_DESCHEDULER, deschedulings)
+    yield from _without_counterpart(deschedulings)
+    yield from _section(_SCHEDULER, placements)
+
+
+def _section(introduction: str, tally: Tally | SchedulerTally) -> Iterator[str]:
+    if tally.num_passed or tally.num_failed:
+        yield from ("", introduction, "", f"{tally.num_passed} of {tally.num_passed + tally.num_failed} pass.", "")
+        yield tally.table()
+
+
+def _without_counterpart(tally: Tally) -> Iterator[str]:
+    from tests.conformance.runner import WITHOUT_COUNTERPART
+
     if tally.without_counterpart:
-        yield "Not run, because this program has no such function:"
-        yield ""
+        yield from ("", "Not run, because this program has no such function:", "")
         for function, count in sorted(tally.without_counterpart.items()):
             yield f"- `{function}` ({count}): {WITHOUT_COUNTERPART[function]}"

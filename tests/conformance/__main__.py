@@ -1,4 +1,7 @@
-"""`python -m tests.conformance FILE… [--plugin NAME] [--kind KIND]`: a line a failing case, then a table."""
+"""`python -m tests.conformance FILE… [--plugin NAME] [--kind KIND] [--class NAME]`: runs recorded cases.
+
+Prints a line a failing case, then a table for the descheduler and one for the scheduler, whichever the files hold.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,42 @@ import sys
 from pathlib import Path
 
 from tests.conformance.runner import WITHOUT_COUNTERPART, Tally, read_vectors
+from tests.conformance.scheduler_cases import is_scheduler_case
+from tests.conformance.scheduler_tally import SchedulerTally
+
+_LINE_LENGTH = 2000
 
 
 def main() -> int:
     """Runs the files and returns 1 when any case fails."""
+    options = _parse()
+    wanted = {name: value for name, value in vars(options).items() if name != "files" and value is not None}
+    deschedulings, placements = Tally(), SchedulerTally()
+    for vector in read_vectors(options.files):
+        if all(vector.get(name) == value for name, value in wanted.items()):
+            tally = placements if is_scheduler_case(vector) else deschedulings
+            failure = tally.add(vector)
+            if failure is not None:
+                print(f"FAIL {vector['id']}: {failure[:_LINE_LENGTH]}", flush=True)
+    for case_id, note in placements.notes.items():
+        print(f"NOTE {case_id}: {note[:_LINE_LENGTH]}")
+    for tally in (deschedulings, placements):
+        if tally.num_passed or tally.num_failed:
+            print(tally.table())
+    for function, count in sorted(deschedulings.without_counterpart.items()):
+        print(f"no counterpart of {function} ({count}): {WITHOUT_COUNTERPART[function]}")
+    num_failed = deschedulings.num_failed + placements.num_failed
+    print(f"{deschedulings.num_passed + placements.num_passed} passed, {num_failed} failed")
+    return 1 if num_failed else 0
+
+
+def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--plugin", help="only cases of this plugin")
-    parser.add_argument("--kind", help="only cases of this kind")
-    options = parser.parse_args()
-    tally = Tally()
-    for vector in read_vectors(options.files):
-        if options.plugin in (None, vector["plugin"]) and options.kind in (None, vector["kind"]):
-            before = len(tally.failures)
-            tally.add(vector)
-            if len(tally.failures) > before:
-                print(f"FAIL {vector['id']}: {tally.failures[vector['id']][:2000]}", flush=True)
-    print(tally.table())
-    for function, count in sorted(tally.without_counterpart.items()):
-        print(f"no counterpart of {function} ({count}): {WITHOUT_COUNTERPART[function]}")
-    print(f"{sum(tally.passed.values())} passed, {sum(tally.failed.values())} failed")
-    return 1 if tally.failures else 0
+    parser.add_argument("--plugin", help="only cases of this plugin of the descheduler")
+    parser.add_argument("--kind", help="only cases of this kind of the descheduler")
+    parser.add_argument("--class", metavar="NAME", help="only cases of this class of the scheduler")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
@@ -92,7 +93,8 @@ def _evictor_plugin(vector: Vector) -> tuple[DefaultEvictor, dict[str, Pod]]:
     values = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(load_policy(vector["policy"], registry), values)
     view = ClusterView(snapshot, moves_take_effect=False)
-    handle = Handle(policy, view, NodeFit(view), datetime.fromisoformat(vector["now"]))
+    now = datetime.fromisoformat(vector["now"])
+    handle = Handle(policy, view, NodeFit(view), now, LandingBook(view.snapshot))
     args = policy.profiles[0].args["DefaultEvictor"]
     assert isinstance(args, DefaultEvictorArgs)
     return DefaultEvictor(args, handle), {pod.key: pod for pod in snapshot.pods}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance import calculations, cycle_kinds, eviction_kinds, policy_kinds, utilization_calculations
+from tests.conformance.outcomes import Outcomes
 
 Vector = Mapping[str, Any]
 Check = Callable[[Vector], str | None]
@@ -44,49 +45,35 @@ _CHECKS: Mapping[str, Check] = {
 class Tally:
     """Outcomes by plugin and kind; `failures` maps the id of a case to what differs."""
 
-    passed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    failed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    outcomes: Outcomes = field(default_factory=Outcomes)
     without_counterpart: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
 
-    def add(self, vector: Vector) -> None:
-        """Checks one case and notes the outcome."""
-        row = (vector["plugin"], vector["kind"])
+    def add(self, vector: Vector) -> str | None:
+        """Checks one case, notes the outcome and returns what differs, if anything."""
         function = vector.get("function")
         if vector["kind"] == "calc" and function in WITHOUT_COUNTERPART:
             self.without_counterpart[str(function)] += 1
-            return
+            return None
         difference = difference_of(vector)
-        if difference is None:
-            self.passed[row] += 1
-        else:
-            self.failed[row] += 1
+        self.outcomes.note(vector["plugin"], vector["kind"], is_passed=difference is None)
+        if difference is not None:
             self.failures[vector["id"]] = difference
+        return difference
+
+    @property
+    def num_passed(self) -> int:
+        """Cases in which nothing differs."""
+        return sum(self.outcomes.passed.values())
+
+    @property
+    def num_failed(self) -> int:
+        """The other cases that were run."""
+        return sum(self.outcomes.failed.values())
 
     def table(self) -> str:
         """Passed of all, by plugin (rows) and kind (columns), as a Markdown table."""
-        rows = {**self.passed, **self.failed}
-        kinds = sorted({kind for _, kind in rows})
-        lines = ["| plugin | " + " | ".join(kinds) + " | all |", "|---|" + "---:|" * (len(kinds) + 1)]
-        for plugin in sorted({plugin for plugin, _ in rows}):
-            cells = [(self.passed[plugin, kind], self.failed[plugin, kind]) for kind in kinds]
-            lines.append(_row(plugin, cells))
-        totals = [(_of_kind(self.passed, kind), _of_kind(self.failed, kind)) for kind in kinds]
-        lines.append(_row("**total**", totals))
-        return "\n".join(lines)
-
-
-def _of_kind(outcomes: Mapping[tuple[str, str], int], kind: str) -> int:
-    return sum(count for (_, other), count in outcomes.items() if other == kind)
-
-
-def _row(name: str, cells: list[tuple[int, int]]) -> str:
-    total = (sum(passed for passed, _ in cells), sum(failed for _, failed in cells))
-    return f"| {name} | " + " | ".join(_cell(*cell) for cell in [*cells, total]) + " |"
-
-
-def _cell(passed: int, failed: int) -> str:
-    return f"{passed}/{passed + failed}" if passed + failed else ""
+        return self.outcomes.table("plugin", self.outcomes.columns, has_sums=True)
 
 
 def difference_of(vector: Vector) -> str | None:
@@ -102,8 +89,12 @@ def difference_of(vector: Vector) -> str | None:
 
 def read_vectors(paths: Iterable[Path]) -> Iterator[Vector]:
     """The cases of gzip-compressed or plain JSON Lines files."""
+    return map(json.loads, read_lines(paths))
+
+
+def read_lines(paths: Iterable[Path]) -> Iterator[str]:
+    """The same, still as JSON."""
     for path in paths:
         opener = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                yield json.loads(line)
+            yield from lines
