@@ -112,6 +112,11 @@ class Judge:
         self.settle()
         return rulings
 
+    def storage(self) -> list[Object]:
+        """Claims and volumes as they are now."""
+        paths = ("/api/v1/persistentvolumeclaims", "/api/v1/persistentvolumes")
+        return [obj for path in paths for obj in self._plane.api.items(path)]
+
     def close(self) -> None:
         """Ends the judge's connections; the control plane stays."""
         self._watch.close()
