@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cluster.snapshot import POD_CONDITIONS, Snapshot
+from descheduler.cluster.snapshot import POD_TEMPLATES, Snapshot
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
+from descheduler.eviction.placement_verification import PLACEMENT_KINDS
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
@@ -30,9 +31,9 @@ from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
-from descheduler.policy.types import Policy, Profile
+from descheduler.policy.types import Policy
+from descheduler.reading import read_cluster
 from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.low_node_utilization import PROMETHEUS, LowNodeUtilizationArgs
 from descheduler.strategies.observer import UNOBSERVED, PluginObserver
 from descheduler.strategies.profiles import run_profiles
 from descheduler.strategies.registry import REGISTRY
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVICTIONS_IN_BACKGROUND",
+    "MOST_ASSESSED",
     "ConnectionOptions",
     "RunOptions",
     "RunResult",
@@ -61,6 +63,9 @@ __all__ = [
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
+
+MOST_ASSESSED = 1000
+"""Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
 
 _LEAST_NODES = 2
 _ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
@@ -81,14 +86,16 @@ def decide(
     processed_nodes: Sequence[Node] | None = None,
     observer: PluginObserver = UNOBSERVED,
     scope: Scope = EVERYWHERE,
+    most_assessed: int = MOST_ASSESSED,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
     `answers` are refusals of the eviction API that are known already, `evicted` the keys of pods that an earlier
     decision of this run has evicted. `processed_nodes` are handed to the plugins as they are; without them it is the
     ready nodes that the policy selects, of which there must be two. `observer` is told of every run of a plugin. Pods
-    out of `scope` stay, and count for the plugins as ever. Raises PolicyError when a PriorityClass that the policy
-    names does not exist.
+    out of `scope` stay, and count for the plugins as ever. Where no plugin verifies landings, those of the first
+    `most_assessed` evictions are looked up for the report, which changes no decision. Raises PolicyError when a
+    PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -106,8 +113,10 @@ def decide(
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
-    handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
+    node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
+    handle = Handle(policy, view, node_fit, now, evictor.landings)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
+    evictor.landings.assess(most_assessed)
     return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
 
 
@@ -126,7 +135,7 @@ class RunOptions:
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
     `deadline_seconds` bounds the whole run: no eviction starts after it. `lease` None takes no Lease; a dry run, which
-    changes nothing, takes none either.
+    changes nothing, takes none either. `most_assessed` is for dry runs, see `decide`.
     """
 
     dry_run: bool = False
@@ -137,6 +146,7 @@ class RunOptions:
     skip_broken: bool = False
     lease: LeaseOptions | None = None
     scope: Scope = EVERYWHERE
+    most_assessed: int = MOST_ASSESSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +246,18 @@ def _read_and_carry_out(
     facts = discover(client)
     with observer.snapshot():
         needed = needed_kinds(policy, registry)
-        snapshot = _read(client, policy, needed=needed, skip_broken=options.skip_broken, taken_at=now)
+        is_assessed = options.most_assessed > 0 and (options.dry_run or is_dry(policy))
+        wanted = PLACEMENT_KINDS if is_assessed else frozenset()
+        snapshot = read_cluster(
+            client,
+            policy,
+            needed=needed,
+            wanted=wanted,
+            keep_templates=POD_TEMPLATES in needed,
+            skip_broken=options.skip_broken,
+            taken_at=now,
+            git_version=facts.git_version,
+        )
     observer.snapshot_read(snapshot)
     decide_now = partial(
         decide,
@@ -249,31 +270,15 @@ def _read_and_carry_out(
         scope=options.scope,
     )
     if options.dry_run or is_dry(policy):
-        return RunResult(decide_now())
+        return RunResult(decide_now(most_assessed=options.most_assessed))
     settings = _executor_settings(policy, options, started)
     return carrier.carry_out(
-        lambda answers, evicted: decide_now(answers=answers, evicted=evicted),
+        lambda answers, evicted: decide_now(answers=answers, evicted=evicted, most_assessed=0),
         settings,
         stop,
         policy_version=facts.policy_version,
         announces_failures=policy.eviction_failure_event_notification,
     )
-
-
-def _read(
-    client: KubeClient, policy: Policy, *, needed: AbstractSet[str], skip_broken: bool, taken_at: datetime
-) -> Snapshot:
-    from descheduler.cluster.live import read_live
-
-    snapshot = read_live(
-        client,
-        needed=needed,
-        source=client.host,
-        skip_broken=skip_broken,
-        keep_conditions=POD_CONDITIONS in needed,
-        taken_at=taken_at,
-    )
-    return _with_node_samples(snapshot, client, policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +329,7 @@ def _event_notes(totals: EventTotals) -> tuple[str, ...]:
 
 
 def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
-    """The kinds whose objects the policy's plugins read; `POD_CONDITIONS` among them when conditions are."""
+    """The kinds whose objects the policy's plugins read, with `POD_CONDITIONS` and `POD_TEMPLATES` when those are."""
     kinds = set(_ALWAYS_READ)
     for profile in policy.profiles:
         names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
@@ -367,26 +372,3 @@ def _executor_settings(policy: Policy, options: RunOptions, started: float) -> E
 
 def _limits(policy: Policy) -> EvictionLimits:
     return EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)
-
-
-def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy) -> Snapshot:
-    provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
-    queries = [query for profile in policy.profiles for query in _queries(profile)]
-    if provider is None or not queries:
-        return snapshot
-    from descheduler.cluster.live_samples import read_node_samples
-
-    secret = provider.auth_token
-    token_secret = None if secret is None else (secret.namespace, secret.name)
-    samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)
-    warnings = (*snapshot.warnings, *samples.warnings)
-    return replace(snapshot, node_samples=samples.by_query, sample_faults=samples.faults, warnings=warnings)
-
-
-def _queries(profile: Profile) -> Iterator[str]:
-    for name in profile.balance:
-        args = profile.args[name]
-        if isinstance(args, LowNodeUtilizationArgs) and args.metrics_utilization is not None:
-            prometheus = args.metrics_utilization.prometheus
-            if args.metrics_utilization.source == PROMETHEUS and prometheus is not None:
-                yield prometheus.query

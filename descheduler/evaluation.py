@@ -14,6 +14,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle import decide
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction, Refusal
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.model.verdict import Reason
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import Plan, make_plan
@@ -28,7 +29,8 @@ __all__ = ["EvaluatedEviction", "EvaluatedRefusal", "Evaluation", "evaluate", "e
 class EvaluatedEviction:
     """A pod that would be evicted. `is_repeated` marks a further request for a pod that is evicted already.
 
-    `target_node` is where its replacement lands, None when that was not verified.
+    `target_node` is where its replacement lands, None when it lands nowhere, or when that was not looked up: only
+    the first evictions of a policy without PlacementVerification are.
     """
 
     namespace: str
@@ -106,9 +108,9 @@ def evaluation_of(decisions: Decisions) -> Evaluation:
     """The decisions in plain values."""
     evictor = decisions.evictor
     return Evaluation(
-        evictions=tuple(_eviction(booked) for booked in evictor.booked),
+        evictions=tuple(_eviction(booked, evictor.landings) for booked in evictor.booked),
         refusals=tuple(_refusal(refusal) for refusal in evictor.refusals),
-        background=tuple(_eviction(booked) for booked in evictor.background),
+        background=tuple(_eviction(booked, evictor.landings) for booked in evictor.background),
         num_background=evictor.num_background,
         failures=decisions.failures,
         decisions=decisions,
@@ -125,14 +127,15 @@ def _snapshot(
     node_samples: Mapping[str, Mapping[str, float]],
 ) -> Snapshot:
     if isinstance(objects, (Path, str)):
-        snapshot = read_dump([Path(objects)])
+        snapshot = read_dump([Path(objects)], keep_templates=True)
     else:
-        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects)
+        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects, keep_templates=True)
     return replace(snapshot, node_samples=node_samples)
 
 
-def _eviction(booked: BookedEviction) -> EvaluatedEviction:
+def _eviction(booked: BookedEviction, landings: LandingBook) -> EvaluatedEviction:
     pod = booked.pod
+    landing = landings.landing_of(pod)
     return EvaluatedEviction(
         namespace=pod.namespace,
         name=pod.name,
@@ -140,6 +143,7 @@ def _eviction(booked: BookedEviction) -> EvaluatedEviction:
         profile=booked.profile,
         plugin=booked.plugin,
         reason=booked.reason,
+        target_node=None if landing is None else landing.node,
         is_repeated=booked.is_repeated,
     )
 

@@ -8,7 +8,7 @@ import click
 
 __all__ = ["COMMANDS", "commands"]
 
-COMMANDS = ("run", "validate", "snapshot", "schema", "version")
+COMMANDS = ("run", "explain", "validate", "snapshot", "schema", "version")
 """Each is the function of its name in the module of its name, which is loaded when it is asked for."""
 
 _OWN_FLAGS = ("-h", "--help")

@@ -12,6 +12,7 @@ from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 
 if TYPE_CHECKING:
+    from descheduler.report.explanation_document import Explanation
     from descheduler.report.outcome import Outcome
     from descheduler.report.plan_document import Plan
     from descheduler.report.render import Format
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["write_document", "write_text"]
 
 
-def write_document(document: Plan | Outcome, output_format: Format) -> None:
+def write_document(document: Plan | Outcome | Explanation, output_format: Format) -> None:
     """Writes a document; in colours and to the width of the terminal, if it is one. Raises CommandError."""
     from descheduler.report.palette import Palette, wants_colour
     from descheduler.report.render import render

@@ -55,6 +55,7 @@ class _Flags:
     skip_broken_objects: bool
     detailed_exitcode: bool
     scope: Scope
+    assess_landings: int | None
 
 
 @click.command(cls=GoFlagsCommand, short_help="Decide which pods should move, and evict them.")
@@ -123,6 +124,13 @@ class _Flags:
     default=False,
     help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with refused, failed or left out evictions.",
 )
+@click.option(
+    "--assess-landings",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="In a dry run without PlacementVerification, say of the first N evictions where the pods created instead "
+    "land; by default 1000.",
+)
 @takes_lease
 @takes_telemetry
 @takes_logging
@@ -162,7 +170,7 @@ def run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
     from descheduler.cluster.dump import read_dump
-    from descheduler.cluster.snapshot import POD_CONDITIONS, SnapshotError
+    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, SnapshotError
     from descheduler.cycle import decide, needed_kinds
 
     record.is_dry = True
@@ -172,9 +180,10 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
             with observer.snapshot():
                 snapshot = read_dump(
                     ["-" if path == "-" else Path(path) for path in flags.snapshot],
-                    needed=needed - {POD_CONDITIONS},
+                    needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
                     skip_broken=flags.skip_broken_objects,
                     keep_conditions=POD_CONDITIONS in needed,
+                    keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
                 )
         except SnapshotError as error:
             raise CommandError(str(error), ExitCode.INVALID) from error
@@ -182,7 +191,13 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
         log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
         decisions = decide(
-            policy, snapshot, now=now, feature_gates=flags.feature_gates, observer=observer, scope=flags.scope
+            policy,
+            snapshot,
+            now=now,
+            feature_gates=flags.feature_gates,
+            observer=observer,
+            scope=flags.scope,
+            most_assessed=_most_assessed(flags),
         )
     return _show_plan(decisions, flags, record)
 
@@ -212,7 +227,14 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
         skip_broken=flags.skip_broken_objects,
         lease=lease,
         scope=flags.scope,
+        most_assessed=_most_assessed(flags),
     )
+
+
+def _most_assessed(flags: _Flags) -> int:
+    from descheduler.cycle import MOST_ASSESSED
+
+    return MOST_ASSESSED if flags.assess_landings is None else flags.assess_landings
 
 
 def _show_plan(decisions: Decisions, flags: _Flags, record: RunRecord) -> ExitCode:

@@ -11,9 +11,13 @@ __all__ = ["schema"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Print the JSON Schema of a document.")
-@click.argument("document", type=click.Choice(["plan", "outcome"]))
+@click.argument("document", type=click.Choice(["plan", "outcome", "explanation"]))
 def schema(document: str) -> None:
-    """Print the JSON Schema of what 'descheduler run -o json' writes: a plan when dry, else an outcome."""
+    """Print the JSON Schema of what is written with -o json.
+
+    That is a plan for a dry 'descheduler run', an outcome for one that evicts, and an explanation for 'descheduler
+    explain'.
+    """
     from descheduler.report.schema import published_schema
 
     write_text([published_schema(document)])

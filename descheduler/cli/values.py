@@ -6,12 +6,16 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import click
 
 from descheduler.model.duration import parse_duration
 
-__all__ = ["read_duration", "read_feature_gates", "read_instant", "read_rate"]
+if TYPE_CHECKING:
+    from descheduler.model.kube_version import KubeVersion
+
+__all__ = ["read_duration", "read_feature_gates", "read_instant", "read_kube_version", "read_rate"]
 
 _EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 _GATES = (_EVICTIONS_IN_BACKGROUND, "AllAlpha", "AllBeta")
@@ -52,6 +56,18 @@ def read_rate(_ctx: click.Context, _option: click.Parameter, rate: float | None)
     if rate is not None and not (math.isfinite(rate) and rate >= 0):
         raise click.BadParameter(f"{rate} is not a number from zero up.")
     return rate or None
+
+
+def read_kube_version(_ctx: click.Context, _option: click.Parameter, text: str | None) -> KubeVersion | None:
+    """The nearest version that is described; None for an empty text, which leaves the choice to others."""
+    if not text:
+        return None
+    from descheduler.model.kube_version import KubeVersion, KubeVersionError
+
+    try:
+        return KubeVersion.parse(text)
+    except KubeVersionError as error:
+        raise click.BadParameter(f"{error}.") from error
 
 
 def read_feature_gates(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Mapping[str, bool]:

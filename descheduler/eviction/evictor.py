@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.budgets import BudgetLedger
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionCounters, EvictionLimits
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -62,6 +63,7 @@ class Evictor:
         self._view = view
         self._answers = answers or {}
         self._budgets = BudgetLedger(view.snapshot)
+        self.landings = LandingBook(view.snapshot)
         self._in_background = evictions_in_background
         self.counters = EvictionCounters(limits)
         self.booked: list[BookedEviction] = []
@@ -138,6 +140,7 @@ class Evictor:
             self._view.book_eviction(pod)
             if id(pod) not in self._evicted_pods:
                 self._budgets.charge(pod)
+                self.landings.book(pod)
 
     def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
         self.results[profile, plugin, _code(verdict)] += 1
@@ -167,6 +170,7 @@ class Evictor:
             if not self._is_handed_over(pod):
                 self.counters.count(pod)
                 self._budgets.charge(pod)
+                self.landings.book(pod)
             elif not pod.is_terminal:
                 self.counters.count(pod)
 

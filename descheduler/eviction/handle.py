@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.profile_evictor import PluginEvictor
 from descheduler.placement.cluster_view import ClusterView
 from descheduler.policy.types import Policy
@@ -24,6 +25,7 @@ class Handle:
     view: ClusterView
     node_fit: NodeFit
     now: datetime
+    landings: LandingBook
 
 
 @dataclass(frozen=True, slots=True)

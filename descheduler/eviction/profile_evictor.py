@@ -24,7 +24,7 @@ class EvictorPlugin(Protocol):
 
 
 class EvictGate(Protocol):
-    """What an evict plugin asks once more at the moment of a request, and counts when it is granted."""
+    """What is asked once more at the moment of a request, and counts it when it is granted."""
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether the request may go on to the evictor."""
@@ -44,7 +44,7 @@ class PluginEvictor:
         plugin: str,
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
-        gate: EvictGate | None = None,
+        gates: Sequence[EvictGate] = (),
         scope: Scope = EVERYWHERE,
     ) -> None:
         self._evictor = evictor
@@ -52,7 +52,7 @@ class PluginEvictor:
         self._plugin = plugin
         self._filters = filters
         self._pre_eviction_filters = pre_eviction_filters
-        self._gate = gate
+        self._gates = gates
         self._scope = scope
 
     def filter(self, pod: Pod) -> Verdict:
@@ -92,14 +92,15 @@ class PluginEvictor:
         if not verdict.is_accepted:
             self.keep(candidate, verdict)
             return verdict
-        if self._gate is not None:
-            verdict = self._gate.verdict(candidate)
+        for gate in self._gates:
+            verdict = gate.verdict(candidate)
             if not verdict.is_accepted:
                 evictor, profile, plugin = self._evictor, self._profile, self._plugin
                 return evictor.refuse(candidate, profile=profile, plugin=plugin, verdict=verdict)
         verdict = self._evictor.request(candidate, profile=self._profile, plugin=self._plugin, reason=reason)
-        if self._gate is not None and verdict.is_accepted:
-            self._gate.count(candidate)
+        if verdict.is_accepted:
+            for gate in self._gates:
+                gate.count(candidate)
         return verdict
 
     def _noted(self, candidate: Pod, verdict: Verdict) -> bool:

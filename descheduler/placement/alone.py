@@ -11,7 +11,7 @@ from descheduler.placement.incoming import Incoming
 from descheduler.placement.interplay import bear_widely, can_be_helped
 from descheduler.placement.landing import LandingVerdict
 from descheduler.placement.members import Member
-from descheduler.placement.obstacles import count_obstacles, open_for_good, refusal_sentence, rejected_by_others
+from descheduler.placement.obstacles import Obstacles, open_for_good, refusal_sentence
 from descheduler.placement.outcomes import verdict_of
 from descheduler.placement.shadow_cluster import ShadowCluster
 
@@ -64,9 +64,8 @@ def _alone(member: Member) -> Alone:
     is_open = open_for_good(member.scheduler, evaluation)
     may = evaluation.feasible
     if can_be_helped(member.pod.spec) and not evaluation.refusals:
-        may = is_open & ~rejected_by_others(evaluation, _HELPFUL)
+        may = is_open & ~Obstacles(evaluation).of_others(_HELPFUL)
     refusal = ""
     if not may.any():
-        counts = count_obstacles(evaluation)
-        refusal = refusal_sentence(counts, len(may))
+        refusal = refusal_sentence(Obstacles(evaluation).counts(), len(may))
     return Alone(verdict_of(evaluation), evaluation.feasible, is_open, may, refusal)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from descheduler.model.pod import Pod
 from descheduler.placement.framework import PreBindPlugin
 from descheduler.placement.scheduling import Choice, Evaluation, Scheduler
+from descheduler.placement.short_stays import short_stay
 
 __all__ = ["Attempt", "Attempts", "Picker", "Placement", "first_of_ties"]
 
@@ -58,6 +59,9 @@ class Attempts:
         """Puts the evaluated pod on `node`; returns the conditions of that."""
         cycle = evaluation.cycle
         found = [sentence for plugin in self._binders_of(scheduler) for sentence in plugin.pre_bind(cycle, node)]
+        stay = short_stay(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
+        if stay:
+            found.append(stay)
         scheduler.place(evaluation, node)
         return tuple(dict.fromkeys((*found, *cycle.notes)))  # reserving may have found some more
 

@@ -37,7 +37,7 @@ class JointProof:
     * `NO`: no such sequence was found. Of up to twelve replacements there is none, unless there are too many ways to
       look at all; of more of them up to two were tried to be moved out of the way of one. `certificate` is a proof
       that needs no search.
-    * `UNKNOWN`: none of this, as some replacement cannot be judged. Those that can be are, without it.
+    * `UNKNOWN`: none of this, as some replacement cannot be judged. The others are, as if its victim had stayed.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class JointProof:
         for victim in victims:
             candidate = self._candidates.candidate(victim, gone)
             candidates.append(candidate)
-            if candidate.leaves and victim.controller is not None:
+            if candidate.is_moved and victim.controller is not None:
                 gone[victim.controller.uid] += 1
         return candidates
 

@@ -65,8 +65,13 @@ class Landing:
 
     @property
     def returns_to_source(self) -> bool:
-        """Whether the replacement is predicted on the node that its victim leaves."""
-        return self.node is not None and self.node == self.victim.node_name
+        """Whether the scheduler prefers the node that the victim leaves to all others."""
+        return self.ties == (self.victim.node_name,)
+
+    @property
+    def footprint(self) -> frozenset[str]:
+        """The nodes that the answer hangs on first: the one that is left and the predicted one."""
+        return frozenset(name for name in (self.victim.node_name, self.node) if name)
 
 
 @dataclass(frozen=True, slots=True)

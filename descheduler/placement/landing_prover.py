@@ -16,6 +16,7 @@ from descheduler.placement.members import Candidate, CandidateMaker, Member, evi
 from descheduler.placement.outcomes import landed, not_landed, split, verdict_of
 from descheduler.placement.pending import PendingPods
 from descheduler.placement.placement_forms import PlacementForms
+from descheduler.placement.preemption import preemption_hint
 from descheduler.placement.registry import PLUGINS, SchedulingPlugin
 from descheduler.placement.rivals import RivalFinder
 from descheduler.placement.schedulers import Schedulers
@@ -62,9 +63,9 @@ class LandingProver:
         found = []
         num_ghosts = sum(node == NO_NODE for _, node in self.cluster.placed_pods)
         if num_ghosts:
-            found.append(f"{_pods(num_ghosts)} on nodes that were not read count only for the claims in use")
+            found.append(f"counted for the claims in use only: {_pods(num_ghosts)} on nodes that were not read")
         if self._pending.num_foreign:
-            found.append(f"{_pods(self._pending.num_foreign)} pending for schedulers that are not known are left out")
+            found.append(f"left out: {_pods(self._pending.num_foreign)} pending for schedulers that are not known")
         return tuple(found)
 
     def consider(self, victim: Pod) -> Landing:
@@ -88,7 +89,7 @@ class LandingProver:
         """
         candidate = self._candidate(victim)
         decision = self._decide(candidate)
-        if candidate.leaves:
+        if candidate.is_moved:
             self._booked[id(victim)] = victim
             if victim.controller is not None:
                 self._gone[victim.controller.uid] += 1
@@ -96,6 +97,20 @@ class LandingProver:
             self._pending.add(decision.homeless)
             self._homeless.append(decision.homeless)
         return decision.landing
+
+    def preemption_hint(self, victim: Pod) -> str:
+        """Where the replacement of `victim`, which does not land, would land by preempting others; empty if nowhere.
+
+        It has to be told, as it hurts others, and is never a landing.
+        """
+        member = self._candidate(victim).member
+        if member is None:
+            return ""
+        mark = self.cluster.mark()
+        self.cluster.remove(victim)
+        hint = preemption_hint(member, self.cluster, {*self._booked, id(victim)})
+        self.cluster.rollback(mark)
+        return hint
 
     def prove(self, victims: Sequence[Pod]) -> JointVerdict:
         """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
@@ -123,7 +138,17 @@ class LandingProver:
         return self._candidates.candidate(victim, self._gone)
 
     def _decide(self, candidate: Candidate) -> _Decision:
-        """The landing of one victim. The cluster is left as it is once that has happened."""
+        """The landing of one victim. The cluster is left as it is once that has happened.
+
+        A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
+        """
+        mark = self.cluster.mark()
+        decision = self._settle(candidate)
+        if decision.landing.settled is LandingVerdict.UNKNOWN:
+            self.cluster.rollback(mark)
+        return decision
+
+    def _settle(self, candidate: Candidate) -> _Decision:
         if candidate.leaves:
             cold = None if candidate.member is None else self._cold(candidate.member)
             self.cluster.remove(candidate.victim)

@@ -44,11 +44,14 @@ class Member:
 class Candidate:
     """A victim: with a `landing` that is clear without looking at nodes, or else a `member` that looks for one.
 
-    `leaves` says whether its eviction takes the victim off its node for good.
+    `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
+    to its node, or stands in for a replacement of which nobody knows where it takes its room. `is_moved` says whether
+    there is an eviction at all.
     """
 
     victim: Pod
     leaves: bool
+    is_moved: bool
     landing: Landing | None = None
     member: Member | None = None
 
@@ -70,19 +73,27 @@ class CandidateMaker:
         replacement = self._maker.replacement_of(victim, num_gone=gone[owner.uid] if owner is not None else 0)
         if replacement.unmovable:
             no = LandingVerdict.NO
-            return Candidate(victim, False, Landing(victim, replacement, no, no, no, message=replacement.unmovable))
+            landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
+            return Candidate(victim, leaves=False, is_moved=False, landing=landing)
         if replacement.pod is None:
             lands = LandingVerdict.LANDS
-            return Candidate(victim, not victim.is_terminal, Landing(victim, replacement, lands, lands, lands))
+            landing = Landing(victim, replacement, lands, lands, lands)
+            return Candidate(victim, leaves=not victim.is_terminal, is_moved=True, landing=landing)
+        if replacement.barred:
+            no = LandingVerdict.NO
+            landing = Landing(victim, replacement, no, no, no, message=replacement.barred)
+            return Candidate(victim, leaves=True, is_moved=True, landing=landing)
         doubt = replacement.unknown or self._schedulers.doubt(replacement.pod)
         if not doubt and replacement.alternative is not None:
             doubt = self._schedulers.doubt(replacement.alternative)
         if doubt:
             unknown = LandingVerdict.UNKNOWN
-            return Candidate(victim, True, Landing(victim, replacement, unknown, unknown, unknown, message=doubt))
+            landing = Landing(victim, replacement, unknown, unknown, unknown, message=doubt)
+            return Candidate(victim, leaves=False, is_moved=True, landing=landing)
         alternative = replacement.alternative
         other = None if alternative is None else self._member(victim, replacement, alternative)
-        return Candidate(victim, True, member=self._member(victim, replacement, replacement.pod, other))
+        member = self._member(victim, replacement, replacement.pod, other)
+        return Candidate(victim, leaves=True, is_moved=True, member=member)
 
     def _member(self, victim: Pod, replacement: Replacement, pod: Pod, alternative: Member | None = None) -> Member:
         form = self._forms.form_of(pod)
@@ -95,4 +106,5 @@ def evicted_before(victim: Pod) -> Candidate:
     """The candidate for a victim that is gone already: nothing is left to evict."""
     no = LandingVerdict.NO
     replacement = Replacement(victim, None, "none", unmovable="it was evicted before")
-    return Candidate(victim, False, Landing(victim, replacement, no, no, no, message=replacement.unmovable))
+    landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
+    return Candidate(victim, leaves=False, is_moved=False, landing=landing)

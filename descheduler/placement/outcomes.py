@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from descheduler.placement.attempts import Attempt, Placement
 from descheduler.placement.landing import Landing, LandingVerdict
 from descheduler.placement.members import Member
-from descheduler.placement.obstacles import count_obstacles, is_undecided, refusal_sentence
+from descheduler.placement.obstacles import Obstacles, refusal_sentence
 from descheduler.placement.scheduling import Evaluation
 from descheduler.placement.shadow_cluster import ShadowCluster
 
@@ -20,7 +20,7 @@ def verdict_of(evaluation: Evaluation) -> LandingVerdict:
     """What the filters alone say."""
     if evaluation.fits:
         return LandingVerdict.LANDS
-    return LandingVerdict.UNKNOWN if is_undecided(evaluation) else LandingVerdict.NO
+    return LandingVerdict.UNKNOWN if Obstacles(evaluation).is_undecided else LandingVerdict.NO
 
 
 def landed(
@@ -55,8 +55,10 @@ def landed(
 
 def not_landed(member: Member, evaluation: Evaluation, *, cold: LandingVerdict | None) -> Landing:
     """The landing of a replacement that was not placed after `evaluation`."""
-    counts = {} if evaluation.fits else count_obstacles(evaluation)
-    settled = LandingVerdict.NO if evaluation.fits else verdict_of(evaluation)
+    obstacles = Obstacles(evaluation)
+    is_unknown = not evaluation.fits and obstacles.is_undecided
+    settled = LandingVerdict.UNKNOWN if is_unknown else LandingVerdict.NO
+    counts = {} if evaluation.fits else obstacles.counts()
     return Landing(
         member.victim,
         member.replacement,
@@ -72,7 +74,7 @@ def split(member: Member, attempt: Attempt, other: Evaluation, *, cold: LandingV
     """The landing where only one of two pods that may come would be taken: it cannot be told which one comes."""
     refused = attempt.evaluation if other.fits else other
     which = "the present revision" if other.fits else "the revision that is being rolled out"
-    counts = {} if refused.fits else count_obstacles(refused)
+    counts = {} if refused.fits else Obstacles(refused).counts()
     unknown = LandingVerdict.UNKNOWN
     return Landing(
         member.victim,

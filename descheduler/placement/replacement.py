@@ -9,11 +9,11 @@ from typing import Literal
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import LimitRange, Workload
+from descheduler.model.objects import LimitRange, ResourceQuota, Workload
 from descheduler.model.pod import Owner, Pod, PodSpec
 from descheduler.placement.replacement_labels import label_keys, replacement_labels, with_label_keys
 from descheduler.placement.replacement_owners import Owners, Returns, returns_of, why_unmovable
-from descheduler.placement.replacement_quota import full_quota
+from descheduler.placement.replacement_quota import exceeded_quota, full_quota
 from descheduler.placement.replacement_spec import Admission, MergedSpec, merge_specs
 
 __all__ = ["Replacement", "ReplacementMaker", "Returns", "Source"]
@@ -28,8 +28,9 @@ class Replacement:
     `pod` is None when nothing comes back. `alternative` is a second pod that may come instead, of the newer revision
     while a rollout is under way. `source` says what it was made from: the owner's template or a copy of the live pod.
     `returns` says when: as soon as the victim is terminating, or when it is gone. `unmovable` says why evicting the
-    victim moves nothing, `unknown` why its landing cannot be decided; both are empty otherwise. A pod whose name is not
-    known yet has the victim's with a plus sign, which no stored pod has.
+    victim moves nothing, `unknown` why its landing cannot be decided, `barred` why `pod` will not be created at all;
+    they are empty otherwise. A pod whose name is not known yet has the victim's with a plus sign, which no stored pod
+    has.
     """
 
     victim: Pod
@@ -40,6 +41,7 @@ class Replacement:
     unknown: str = ""
     unmovable: str = ""
     alternative: Pod | None = None
+    barred: str = ""
 
 
 class ReplacementMaker:
@@ -55,6 +57,9 @@ class ReplacementMaker:
         self._limit_ranges: dict[str, list[LimitRange]] = {}
         for limit_range in snapshot.limit_ranges:
             self._limit_ranges.setdefault(limit_range.namespace, []).append(limit_range)
+        self._quotas: dict[str, list[ResourceQuota]] = {}
+        for quota in snapshot.quotas:
+            self._quotas.setdefault(quota.namespace, []).append(quota)
         # Keys are identities of parts of the snapshot; the parts are kept with the value, and so keep their identity.
         self._labels: dict[tuple[int, int], tuple[object, object, Mapping[str, str]]] = {}
         self._specs: dict[tuple[int, int], tuple[object, object, MergedSpec]] = {}
@@ -83,7 +88,7 @@ class ReplacementMaker:
             made = self._from_live_pod(victim, owner, f"the template of {owner.kind} {owner.name} was not read")
         else:
             pod, notes = self._pod(victim, owner, workload, template)
-            made = Replacement(victim, pod, "template", notes=notes)
+            made = Replacement(victim, pod, "template", notes=notes, barred=self._quota_bar(victim, pod))
         notes = (*made.notes, *self._owners.notes(victim, workload))
         alternative, unknown = None, ""
         newer = self._owners.newer_revision(workload)
@@ -92,28 +97,25 @@ class ReplacementMaker:
             alternative, _ = self._pod(victim, owner, newer, newer.template)
         elif newer is not None:
             unknown = f"revision {newer.revision} is being rolled out, and its template was not read"
-        return Replacement(victim, made.pod, made.source, returns_of(workload), notes, unknown, "", alternative)
+        returns = returns_of(workload)
+        return Replacement(victim, made.pod, made.source, returns, notes, unknown, "", alternative, made.barred)
 
     def _from_live_pod(self, victim: Pod, owner: Owner, note: str) -> Replacement:
         labels = self._labels_of(victim, None)
         merged = self._spec_of(victim, None, labels, None)
-        pod = _new_pod(victim, owner, f"{victim.name}+", labels, merged.spec)
-        notes = (f"{note}: its replacement is taken to be like it", *self._quota_notes(pod))
-        return Replacement(victim, pod, "live", notes=notes)
+        pod = _new_pod(victim, owner, merged.spec, labels, victim, f"{victim.name}+", victim.claim_names)
+        notes = (f"{note}: its replacement is taken to be like it", *self._quota_notes(victim, pod))
+        return Replacement(victim, pod, "live", notes=notes, barred=self._quota_bar(victim, pod))
 
     def _pod(self, victim: Pod, owner: Owner, workload: Workload, template: Pod) -> tuple[Pod, tuple[str, ...]]:
         labels = self._labels_of(victim, template)
         merged = self._spec_of(victim, template, labels, workload)
-        keeps_name = workload.kind == "StatefulSet"
-        pod = _new_pod(victim, owner, victim.name if keeps_name else f"{victim.name}+", labels, merged.spec)
-        claims = [f"{claim.name}-{victim.name}" for claim in workload.claim_templates] if keeps_name else ()
-        pod = msgspec.structs.replace(
-            pod,
-            annotations=template.annotations,
-            claim_names=(*template.claim_names, *claims),
-            ephemeral_volumes=template.ephemeral_volumes,
-        )
-        return pod, (*merged.notes, *self._quota_notes(pod))
+        name, claims = f"{victim.name}+", template.claim_names
+        if workload.kind == "StatefulSet":
+            name = victim.name
+            claims = (*claims, *(f"{claim.name}-{name}" for claim in workload.claim_templates))
+        pod = _new_pod(victim, owner, merged.spec, labels, template, name, claims)
+        return pod, (*merged.notes, *self._quota_notes(victim, pod))
 
     def _labels_of(self, victim: Pod, template: Pod | None) -> Mapping[str, str]:
         key = id(template), id(victim.labels)
@@ -153,17 +155,31 @@ class ReplacementMaker:
             self._snapshot.runtime_classes.get(workload.runtime_class),
         )
 
-    def _quota_notes(self, pod: Pod) -> tuple[str, ...]:
-        quota = full_quota(pod, self._snapshot.quotas)
+    def _quota_notes(self, victim: Pod, pod: Pod) -> tuple[str, ...]:
+        quotas = self._quotas.get(pod.namespace)
+        quota = None if quotas is None or exceeded_quota(pod, victim, quotas) else full_quota(pod, quotas)
         return () if quota is None else (f"quota {quota} has no room for it until the victim is gone",)
+
+    def _quota_bar(self, victim: Pod, pod: Pod) -> str:
+        quotas = self._quotas.get(pod.namespace)
+        quota = None if quotas is None else exceeded_quota(pod, victim, quotas)
+        return "" if quota is None else f"quota {quota} has no room for it, not even when the victim is gone"
 
 
 def _nothing(victim: Pod, note: str) -> Replacement:
     return Replacement(victim, None, "none", notes=(note,))
 
 
-def _new_pod(victim: Pod, owner: Owner, name: str, labels: Mapping[str, str], spec: PodSpec) -> Pod:
-    """A pod to be created, hence without uid and state; like the victim where nothing else is said."""
+def _new_pod(
+    victim: Pod,
+    owner: Owner,
+    spec: PodSpec,
+    labels: Mapping[str, str],
+    template: Pod,
+    name: str,
+    claim_names: tuple[str, ...],
+) -> Pod:
+    """A pod to be created, hence without uid and state."""
     return Pod(
         name=name,
         namespace=victim.namespace,
@@ -175,9 +191,9 @@ def _new_pod(victim: Pod, owner: Owner, name: str, labels: Mapping[str, str], sp
         started_at=None,
         deleted_at=None,
         labels=labels,
-        annotations=victim.annotations,
-        owners=(owner,) if owner not in victim.owners else victim.owners,
-        claim_names=victim.claim_names,
+        annotations=template.annotations,
+        owners=victim.owners if owner in victim.owners else (owner,),
+        claim_names=claim_names,
         status_reason="",
         reported_qos_class="",
         container_statuses=(),
@@ -185,5 +201,5 @@ def _new_pod(victim: Pod, owner: Owner, name: str, labels: Mapping[str, str], sp
         ephemeral_container_statuses=(),
         is_ready=False,
         conditions=(),
-        ephemeral_volumes=victim.ephemeral_volumes,
+        ephemeral_volumes=template.ephemeral_volumes,
     )

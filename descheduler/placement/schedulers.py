@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descheduler.model.pod import Pod
+from descheduler.placement.koordinator_features import koordinator_feature
 from descheduler.placement.registry import PLUGINS, SchedulingPlugin
 from descheduler.placement.scheduling import Scheduler
 from descheduler.placement.shadow_cluster import ShadowCluster
@@ -52,6 +53,8 @@ class Schedulers:
         for extender in self._configuration.extenders:
             if extender.filters and extender.is_interested(pod.spec.requests):
                 return f"the scheduler extender {extender.url_prefix} may refuse nodes"
+        if feature := koordinator_feature(pod):
+            return f"it uses {feature}, which Koordinator's scheduler judges"
         if pod.spec.has_scheduling_group:
             return "it waits for the other pods of its scheduling group"
         return ""

@@ -35,6 +35,10 @@ from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, Sc
 
 __all__ = ["Choice", "Evaluation", "Scheduler", "ScoreTable"]
 
+_STATIC_CELLS = 5_000_000
+"""Nodes times placement classes whose static answers are kept, some ten bytes each."""
+_LEAST_STATIC = 64
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
@@ -191,6 +195,7 @@ class Scheduler:
         percentage = profile.percentage_of_nodes_to_score or 0
         self.num_nodes_to_find = nodes_to_find(len(cluster.table), percentage)
         self._static: dict[Incoming, _StaticAnswers] = {}
+        self._most_static = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def evaluate(self, pod: Pod) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now."""
@@ -261,5 +266,7 @@ class Scheduler:
                     against = plugin.filter(cycle)
                     if against is not None:
                         bits[name] = against
+        if len(self._static) >= self._most_static:
+            del self._static[next(iter(self._static))]  # pods with claims of their own are a class each
         answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, len(self.cluster.table))
         return answers

@@ -21,7 +21,7 @@ from descheduler.placement.pending import Competitor, PendingPods
 from descheduler.placement.playthrough import Play, Player, random_pick
 from descheduler.placement.repair import Repair
 from descheduler.placement.rivals import rival_condition
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["Finding", "SettledBatch"]
 
@@ -62,18 +62,25 @@ class SettledBatch:
         self._pending = pending
         self._attempts = attempts
         self._player = Player(cluster, pending, attempts)
-        self._alone = look_alone(members)
-        self._undecided = [m for m in members if self._alone[m.incoming].verdict is LandingVerdict.UNKNOWN]
-        self._members = [m for m in members if self._alone[m.incoming].verdict is not LandingVerdict.UNKNOWN]
+        alone = look_alone(members)
+        unknown = LandingVerdict.UNKNOWN
+        self._undecided = [member for member in members if alone[member.incoming].verdict is unknown]
+        self._members = [member for member in members if alone[member.incoming].verdict is not unknown]
+        self._alone = alone
         self._num_orders = 0
         self._is_exhausted = False
 
     def finding(self) -> Finding:
         """The landings of all members; JointProof says what the verdicts mean."""
-        landings, proof = self._of_decided()
-        for member in self._undecided:
-            landings[member] = not_landed(member, member.scheduler.evaluate(member.pod), cold=None)
-        return Finding(landings, proof, self._num_orders)
+        refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in self._undecided}
+        with self._what_if():
+            if refused:
+                index = self._cluster.table.index
+                for member in refused:  # their victims stand in for them
+                    self._cluster.add(member.victim, index.get(member.victim.node_name, NO_NODE))
+                self._alone = look_alone(self._members)
+            landings, proof = self._of_decided()
+        return Finding({**landings, **refused}, proof, self._num_orders)
 
     def _of_decided(self) -> tuple[dict[Member, Landing], str]:
         with self._what_if():

@@ -6,7 +6,7 @@ every field is strict, and what would keep it from starting is an error here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,6 +35,7 @@ __all__ = [
     "default_configuration",
     "load_scheduler_configuration",
     "nodes_to_find",
+    "with_schedulers",
 ]
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -128,6 +129,14 @@ def load_scheduler_configuration(
 def default_configuration(version: KubeVersion) -> SchedulerConfiguration:
     """What the scheduler of `version` does without any configuration: one profile of the default plugins."""
     return load_scheduler_configuration({"apiVersion": SCHEDULER_API_VERSION, "kind": _KIND}, version=version)
+
+
+def with_schedulers(configuration: SchedulerConfiguration, names: Iterable[str]) -> SchedulerConfiguration:
+    """`configuration` with its first profile under further scheduler names, those aside that have one of their own."""
+    known = {profile.scheduler_name for profile in configuration.profiles}
+    first = configuration.profiles[0]
+    more = tuple(replace(first, scheduler_name=name) for name in dict.fromkeys(names) if name not in known)
+    return replace(configuration, profiles=(*configuration.profiles, *more))
 
 
 def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:

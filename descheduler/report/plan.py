@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
-from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.evictor import BookedEviction, Evictor, Refusal
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.policy.types import Policy
-from descheduler.report.document import API_VERSION, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.document import API_VERSION, PodReference
 from descheduler.report.figures import make_figures
+from descheduler.report.identities import policy_identity, snapshot_identity
+from descheduler.report.landings import landing_totals, planned_landing
 from descheduler.report.plan_document import (
     BackgroundEviction,
     Failure,
@@ -42,12 +43,11 @@ def make_plan(decisions: Decisions) -> Plan:
         api_version=API_VERSION,
         kind="Plan",
         now=decisions.now,
-        policy=PolicyIdentity(
-            path=policy.path, digest=policy.digest, kind=policy.kind, compatibility=policy.compatibility
-        ),
-        snapshot=_snapshot_identity(decisions.snapshot, decisions.now),
+        policy=policy_identity(policy),
+        snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
-        moves=tuple(_move(booked) for booked in evictor.booked),
+        moves=tuple(_move(booked, evictor.landings) for booked in evictor.booked),
+        landings=landing_totals(evictor),
         background=tuple(_background(booked) for booked in evictor.background),
         num_background=evictor.num_background,
         refusals=refusals,
@@ -59,28 +59,17 @@ def make_plan(decisions: Decisions) -> Plan:
     )
 
 
-def _snapshot_identity(snapshot: Snapshot, now: datetime) -> SnapshotIdentity:
-    taken_at = snapshot.taken_at
-    return SnapshotIdentity(
-        source=snapshot.source,
-        resource_version=snapshot.resource_version,
-        taken_at=taken_at,
-        age_seconds=None if taken_at is None else (now - taken_at).total_seconds(),
-        num_nodes=len(snapshot.nodes),
-        num_pods=len(snapshot.pods),
-        skipped_objects=snapshot.skipped,
-    )
-
-
 def _reference(pod: Pod) -> PodReference:
     return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
-def _move(booked: BookedEviction) -> Move:
+def _move(booked: BookedEviction, landings: LandingBook) -> Move:
+    landing = landings.landing_of(booked.pod)
     return Move(
         pod=_reference(booked.pod),
         from_node=booked.pod.node_name,
-        to_node=None,
+        to_node=None if landing is None else landing.node,
+        landing=None if landing is None else planned_landing(landing),
         profile=booked.profile,
         plugin=booked.plugin,
         reason=booked.reason,

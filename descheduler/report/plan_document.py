@@ -11,24 +11,71 @@ import msgspec
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.figures import Figures
 
-__all__ = ["BackgroundEviction", "Failure", "Move", "Plan", "PlannedRefusal", "PluginFigures", "RefusalCount"]
+__all__ = [
+    "BackgroundEviction",
+    "Failure",
+    "LandingTotals",
+    "Move",
+    "Plan",
+    "PlannedLanding",
+    "PlannedRefusal",
+    "PluginFigures",
+    "RefusalCount",
+]
 
 
 class Move(Fields, frozen=True):
     """A pod that leaves its node, in the order in which moves are decided.
 
-    `to_node` is where its replacement lands, null when that was not verified. `wave` numbers the moves that run
+    `to_node` is where its replacement lands, null when it lands nowhere or when that was not looked up; `landing` says
+    how sure that is. `wave` numbers the moves that run
     together, from 1. `is_repeated` marks a further request for a pod that an earlier move evicts already.
     """
 
     pod: PodReference
     from_node: str = msgspec.field(name="from")
     to_node: str | None = msgspec.field(name="to")
+    landing: PlannedLanding | None
     profile: str
     plugin: str
     reason: str
     wave: int
     is_repeated: bool = msgspec.field(name="repeated")
+
+
+class PlannedLanding(Fields, frozen=True):
+    """What becomes of the pod that the owner creates instead.
+
+    `verdict` is lands, lands_if (under `conditions`), no or unknown, and `message` says why for the last two. `cold`
+    is the verdict while the evicted pod is still ending, `settled` once it is gone. `nodes` are those that the
+    scheduler ranks first together with `to`; `margin` is their lead over the next one, null without any.
+    `returns_to_source` is set when the scheduler would take the node again that the pod leaves.
+    """
+
+    verdict: Literal["lands", "lands_if", "no", "unknown"]
+    cold: Literal["lands", "lands_if", "no", "unknown"]
+    settled: Literal["lands", "lands_if", "no", "unknown"]
+    nodes: tuple[str, ...]
+    margin: int | None
+    returns_to_source: bool
+    conditions: tuple[str, ...]
+    message: str
+
+
+class LandingTotals(Fields, frozen=True):
+    """Landings of the evicted pods by verdict, each pod once. `num_assessed` of them were looked up at all.
+
+    `is_verified` tells a policy whose evictions are refused when they cannot land from one that evicts regardless.
+    """
+
+    is_verified: bool = msgspec.field(name="verified")
+    num_evicted: int = msgspec.field(name="evicted")
+    num_assessed: int = msgspec.field(name="assessed")
+    lands: int
+    lands_if: int
+    no: int
+    unknown: int
+    returns_to_source: int
 
 
 class BackgroundEviction(Fields, frozen=True):
@@ -102,6 +149,7 @@ class Plan(Fields, frozen=True):
     snapshot: SnapshotIdentity
     skipped: str
     moves: tuple[Move, ...]
+    landings: LandingTotals
     background: tuple[BackgroundEviction, ...]
     num_background: int
     refusals: tuple[PlannedRefusal, ...]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from descheduler.report.explanation_document import Explanation
+from descheduler.report.explanation_table import explanation_table
 from descheduler.report.json_text import json_text
 from descheduler.report.outcome import Outcome
 from descheduler.report.palette import PLAIN, Palette
@@ -18,7 +20,7 @@ Format = Literal["table", "wide", "json", "yaml"]
 
 
 def render(
-    document: Plan | Outcome, output_format: Format, *, width: int | None = None, palette: Palette = PLAIN
+    document: Plan | Outcome | Explanation, output_format: Format, *, width: int | None = None, palette: Palette = PLAIN
 ) -> Iterator[str]:
     """The pieces of text, each with its newlines, that together show `document`. Width and colours are for tables."""
     match output_format:
@@ -28,5 +30,14 @@ def render(
             yield from yaml_lines(document)
         case "table" | "wide":
             style = TableStyle(is_wide=output_format == "wide", width=width, palette=palette)
-            table = plan_table(document, style) if isinstance(document, Plan) else outcome_table(document, style)
-            yield from (f"{line}\n" for line in table)
+            yield from (f"{line}\n" for line in _table(document, style))
+
+
+def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterator[str]:
+    match document:
+        case Plan():
+            return plan_table(document, style)
+        case Outcome():
+            return outcome_table(document, style)
+        case Explanation():
+            return explanation_table(document, style)

@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 
 from descheduler.report.document import Fields
+from descheduler.report.explanation_document import Explanation
 from descheduler.report.outcome import Outcome
 from descheduler.report.plan_document import Plan
 
 __all__ = ["DOCUMENTS", "published_schema", "schema_file", "schema_text"]
 
-DOCUMENTS: Mapping[str, type[Fields]] = {"plan": Plan, "outcome": Outcome}
+DOCUMENTS: Mapping[str, type[Fields]] = {"plan": Plan, "outcome": Outcome, "explanation": Explanation}
 """Name on the command line → type of the document."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

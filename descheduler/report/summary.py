@@ -6,11 +6,12 @@ from collections import Counter
 
 from descheduler.report.figures import TotalFigures
 from descheduler.report.outcome import Outcome
-from descheduler.report.plan_document import Plan
+from descheduler.report.plan_document import LandingTotals, Plan
 
-__all__ = ["outcome_summary", "plan_summary", "requested_summary"]
+__all__ = ["landing_summary", "outcome_summary", "plan_summary", "requested_summary"]
 
 _GIB = 2**30
+_WAY_OUT = "; enable PlacementVerification to keep such pods"
 
 
 def plan_summary(plan: Plan) -> str:
@@ -32,6 +33,27 @@ def outcome_summary(outcome: Outcome) -> str:
     parts = [f"{_pods(outcome.counts['evicted'])} evicted"]
     parts += [f"{num} {kind}" for kind, num in outcome.counts.items() if num and kind != "evicted"]
     return ", ".join([*parts, *_refused(outcome.plan)])
+
+
+def landing_summary(totals: LandingTotals) -> str:
+    """What becomes of the pods that are created instead; empty when nothing was looked up."""
+    if not totals.num_assessed:
+        return ""
+    of_all = f" of the first {totals.num_assessed}" if totals.num_assessed < totals.num_evicted else ""
+    parts = [
+        f"{totals.lands} {_land(totals.lands)}",
+        f"{totals.lands_if} {_land(totals.lands_if)} under a condition",
+        f"{totals.no} would be left pending",
+        f"{totals.unknown} cannot be told",
+        f"{totals.returns_to_source} would come straight back to the node they leave",
+    ]
+    said = ", ".join(part for part in parts if not part.startswith("0 "))
+    way_out = "" if totals.is_verified or not (totals.no or totals.returns_to_source) else _WAY_OUT
+    return f"replacements{of_all}: {said}{way_out}"
+
+
+def _land(num_pods: int) -> str:
+    return "lands" if num_pods == 1 else "land"
 
 
 def requested_summary(total: TotalFigures) -> str:

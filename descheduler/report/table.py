@@ -12,7 +12,7 @@ from descheduler.report.figures import Amounts
 from descheduler.report.outcome import Outcome
 from descheduler.report.palette import PLAIN, Palette
 from descheduler.report.plan_document import Move, Plan
-from descheduler.report.summary import outcome_summary, plan_summary, requested_summary
+from descheduler.report.summary import landing_summary, outcome_summary, plan_summary, requested_summary
 
 __all__ = ["TableStyle", "outcome_table", "plan_table"]
 
@@ -50,6 +50,8 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from _moves(plan, style)
     yield from _background(plan, style)
     yield style.palette.heading(plan_summary(plan))
+    if sentence := landing_summary(plan.landings):
+        yield sentence
     yield from _remainder(plan, style)
 
 
@@ -67,15 +69,31 @@ def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
 
 def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
     if not style.is_wide:
-        rows = [[m.pod.namespace, m.pod.name, m.from_node, m.plugin, m.reason] for m in plan.evicted]
-        yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "REASON"], rows)
+        is_assessed = plan.landings.num_assessed > 0
+        rows = [
+            [m.pod.namespace, m.pod.name, m.from_node, *([_target(m)] if is_assessed else []), m.plugin, m.reason]
+            for m in plan.evicted
+        ]
+        to = ["TO"] if is_assessed else []
+        yield from style.table(["NAMESPACE", "POD", "NODE", *to, "PLUGIN", "REASON"], rows)
         return
     header = ["NAMESPACE", "POD", "UID", "FROM", "TO", "WAVE", "PROFILE", "PLUGIN", "REASON"]
     rows = [
-        [m.pod.namespace, m.pod.name, m.pod.uid, m.from_node, m.to_node or "", str(m.wave), m.profile, m.plugin, why]
+        [m.pod.namespace, m.pod.name, m.pod.uid, m.from_node, _target(m), str(m.wave), m.profile, m.plugin, why]
         for m, why in ((move, _reason(move)) for move in plan.moves)
     ]
     yield from style.table(header, rows)
+
+
+def _target(move: Move) -> str:
+    """Where the replacement lands, or that it does not; empty when nobody looked, or when nothing comes back."""
+    if move.landing is None:
+        return ""
+    if move.to_node is None:
+        return {"no": "pending", "unknown": "unknown"}.get(move.landing.verdict, "")
+    if move.landing.returns_to_source:
+        return f"{move.to_node} (again)"
+    return f"{move.to_node} (if)" if move.landing.verdict == "lands_if" else move.to_node
 
 
 def _reason(move: Move) -> str:

@@ -10,7 +10,8 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
-from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.placement_verification import LandingGate, PlacementVerificationArgs
+from descheduler.eviction.profile_evictor import EvictGate, EvictorPlugin, PluginEvictor
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
@@ -103,8 +104,9 @@ class _RunningProfile:
         if policy.kind == "DeschedulerConfiguration" and policy.compatibility == "upstream":
             self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
         evict_args = (self._args[name] for name in profile.evict)
-        gates = [MigrationGate(args, handle) for args in evict_args if isinstance(args, MigrationControllerArgs)]
-        self._gate = gates[0] if gates else None
+        self._gates: list[EvictGate] = [
+            MigrationGate(args, handle) for args in evict_args if isinstance(args, MigrationControllerArgs)
+        ]
         self._strategies: dict[str, object] = {}
 
     def deschedule(self) -> list[PluginFailure]:
@@ -134,12 +136,24 @@ class _RunningProfile:
                 plugin=name,
                 filters=self._filters,
                 pre_eviction_filters=self._pre_eviction_filters,
-                gate=self._gate,
+                gates=(*self._gates, *self._landing_gates(name)),
                 scope=self._scope,
             )
-            strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
+            strategy_handle = StrategyHandle(
+                handle.policy, handle.view, handle.node_fit, handle.now, handle.landings, evictor
+            )
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
+
+    def _landing_gates(self, strategy: str) -> list[EvictGate]:
+        """What asks for the landing at the moment of a request, whichever filters the strategy itself asks."""
+        is_balance = strategy in self._profile.balance
+        args = (self._args[name] for name in self._profile.pre_eviction_filter)
+        return [
+            LandingGate(verification, self._handle, is_balance=is_balance)
+            for verification in args
+            if isinstance(verification, PlacementVerificationArgs)
+        ]
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)

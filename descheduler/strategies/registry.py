@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.eviction import default_evictor, migration_controller
+from descheduler.eviction import default_evictor, migration_controller, placement_verification
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.strategies import (
     high_node_utilization,
@@ -44,6 +44,16 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         needs=migration_controller.needed_kinds,
         defaults=migration_controller.default_args,
         native=True,
+    ),
+    PluginSpec(
+        name="PlacementVerification",
+        args_type=placement_verification.PlacementVerificationArgs,
+        extension_points=frozenset({"preEvictionFilter"}),
+        factory=placement_verification.PlacementVerification,
+        validate=placement_verification.validate_args,
+        needs=placement_verification.needed_kinds,
+        defaults=placement_verification.default_args,
+        construction_problems=placement_verification.construction_problems,
     ),
     PluginSpec(
         name="PodLifeTime",

@@ -9,8 +9,8 @@ import click
 from descheduler.cli.commands import commands
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.upstream_flags import IDLE_FLAGS
-from docs.generator.markdown import page, paragraphs, table, wrapped
-from docs.generator.source_docs import member_docs
+from descheduler.explanation.source_docs import member_docs, paragraphs
+from docs.generator.markdown import page, table, wrapped
 
 __all__ = ["make_page"]
 

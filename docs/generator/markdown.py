@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-__all__ = ["anchor", "page", "paragraphs", "table", "wrapped"]
+__all__ = ["anchor", "page", "table", "wrapped"]
 
 _NOTE = "<!-- Made by `python -m docs.generate`; edit the code it is made from, not this page. -->"
 _WIDTH = 120
@@ -34,26 +33,10 @@ def wrapped(paragraph: str) -> Iterator[str]:
     yield ""
 
 
-def paragraphs(docstring: str | None) -> list[str]:
-    """The paragraphs of a docstring, each on one line, in the words of a policy file instead of Python's."""
-    blocks = [" ".join(block.split()) for block in (docstring or "").split("\n\n")]
-    spoken = (_in_words(_without_raises(block)) for block in blocks)
-    return [block for block in spoken if block]
-
-
 def anchor(heading: str) -> str:
     """The link to a heading on the same page, as GitHub and most renderers make it."""
     kept = (letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
     return "#" + "".join(kept).replace(" ", "-")
-
-
-def _without_raises(block: str) -> str:
-    return re.sub(r"\s*Raises [^.]*\.", "", block).strip()
-
-
-def _in_words(text: str) -> str:
-    text = re.sub(r"^None\b", "Unset", text)
-    return re.sub(r"\bNone\b", "unset", re.sub(r"\bTrue\b", "true", text))
 
 
 def _cell(text: str) -> str:

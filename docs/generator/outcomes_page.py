@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descheduler.explanation.source_docs import member_docs
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from docs.generator.markdown import page, table
-from docs.generator.source_docs import member_docs
 
 __all__ = ["make_page"]
 

@@ -1,4 +1,4 @@
-"""The page about the documents `Plan` and `Outcome`, from their types and published JSON Schema."""
+"""The page about the documents `Plan`, `Outcome` and `Explanation`, from their types and published JSON Schema."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 
 import msgspec
 
+from descheduler.explanation.argument_docs import parts_of
+from descheduler.explanation.source_docs import paragraphs
 from descheduler.report.schema import DOCUMENTS, published_schema
-from docs.generator.markdown import anchor, page, paragraphs, table, wrapped
-from docs.generator.types import parts_of
+from docs.generator.markdown import anchor, page, table, wrapped
 
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 What `descheduler run` writes with `-o json` or `-o yaml`: a `Plan` when it is dry, an `Outcome`, which holds the plan,
-when it evicts. Every field is always there; no other field may be. `descheduler schema plan` and
-`descheduler schema outcome` print the JSON Schema. `apiVersion` grows with every change that a reader could notice."""
+when it evicts; and the `Explanation` that `descheduler explain` writes. Every field is always there; no other field may
+be. `descheduler schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON Schema.
+`apiVersion` grows with every change that a reader could notice."""
 
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
@@ -27,7 +29,7 @@ Schema = Mapping[str, Any]
 
 def make_page() -> str:
     """The whole page."""
-    return page("Plan and outcome", _lines())
+    return page("Plan, outcome and explanation", _lines())
 
 
 def _lines() -> Iterator[str]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from descheduler.explanation.argument_docs import parts_of
+from descheduler.explanation.plugin_docs import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.source_docs import attribute_docs, paragraphs
 from descheduler.policy.plugin import PluginSpec
 from descheduler.strategies.registry import REGISTRY
-from docs.generator.markdown import anchor, page, paragraphs, table, wrapped
-from docs.generator.source_docs import attribute_docs
-from docs.generator.types import default_text, parts_of, type_text
+from docs.generator.markdown import anchor, page, table, wrapped
+from docs.generator.types import default_text, type_text
 
 __all__ = ["make_page"]
 
@@ -22,7 +22,6 @@ Every plugin of this version. Names, arguments and defaults are those of kuberne
 Koordinator 1.8 for `MigrationController`, which only a `DeschedulerConfiguration` may name. In a `DeschedulerPolicy`
 the key of the extension point `preEvictionFilter` is spelt `preevictionfilter`, as upstream reads it. Arguments are
 strict: an unknown one is an error with its line and column. A default that is not shown means "unset"."""
-_ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
 _HEADER = ("Argument", "Type", "Default", "Meaning")
 
 
@@ -34,7 +33,7 @@ def make_page() -> str:
 def _lines() -> Iterator[str]:
     yield _INTRODUCTION
     yield ""
-    rows = [[f"[{name}]({anchor(name)})", _points(spec), _purpose(spec)] for name, spec in REGISTRY.items()]
+    rows = [[f"[{name}]({anchor(name)})", _points(spec), purpose_of(spec)] for name, spec in REGISTRY.items()]
     yield from table(("Plugin", "Extension points", "What it is for"), rows)
     parts: dict[type[msgspec.Struct], None] = {}
     for spec in REGISTRY.values():
@@ -52,27 +51,15 @@ def _lines() -> Iterator[str]:
 def _section(spec: PluginSpec[Any]) -> Iterator[str]:
     yield f"## {spec.name}"
     yield ""
-    yield from wrapped(f"{_purpose(spec)} Extension points: {_points(spec)}.")
-    for point in ("deschedule", "balance"):
-        if point in spec.extension_points:
-            for paragraph in paragraphs(getattr(spec.factory, point).__doc__):
-                yield from wrapped(paragraph)
-    about = paragraphs(spec.args_type.__doc__)[0]
-    yield from wrapped(_capitalised(re.sub(rf"Arguments of {spec.name}[;.] *", "", about)))
+    yield from wrapped(f"{purpose_of(spec)} Extension points: {_points(spec)}.")
+    for paragraph in procedure_of(spec):
+        yield from wrapped(paragraph)
+    yield from wrapped(about_arguments(spec))
     yield from _arguments(spec.args_type, spec.defaults(spec.args_type()))
 
 
 def _points(spec: PluginSpec[Any]) -> str:
-    return ", ".join(f"`{point}`" for point in _ORDER if point in spec.extension_points)
-
-
-def _purpose(spec: PluginSpec[Any]) -> str:
-    """The rest of the first sentence of its module, which starts with the plugin's name."""
-    return _capitalised(paragraphs(sys.modules[spec.args_type.__module__].__doc__)[0].removeprefix(f"{spec.name}: "))
-
-
-def _capitalised(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"
+    return ", ".join(f"`{point}`" for point in points_of(spec))
 
 
 def _arguments(cls: type[msgspec.Struct], defaults: msgspec.Struct) -> Iterator[str]:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from descheduler.cluster.generate import GENERATED_AT
-from tests.bench import decoding, strategies
+from tests.bench import decoding, placement, strategies
 from tests.bench.dumps import write_generated
 from tests.bench.measure import command, in_own_process, megabytes
 from tests.bench.policies import STRATEGIES, policy_of
@@ -20,6 +20,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=150_000)
     parser.add_argument("--slice", type=int, default=3000, help="pods for the slower decoders")
+    parser.add_argument("--largest", type=int, default=20_000, help="nodes of the largest shadow cluster")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         decoding.report(options.pods, options.slice)
@@ -29,19 +30,21 @@ def main() -> None:
         size = megabytes(dump.stat().st_size)
         print(f"dump of {options.nodes:,} nodes and {options.pods:,} pods: {size} compressed")
         strategies.report(dump)
+        placement.report(dump, largest=options.largest)
         _report_cycles(Path(folder), dump)
         _report_startup(Path(folder))
 
 
 def _report_cycles(folder: Path, dump: Path) -> None:
-    for node_fit in (False, True):
+    for node_fit, verifies in ((False, False), (True, False), (False, True)):
         policy = folder / "policy.json"
-        policy.write_text(json.dumps(policy_of(list(STRATEGIES), node_fit=node_fit)))
+        policy.write_text(json.dumps(policy_of(list(STRATEGIES), node_fit=node_fit, verifies=verifies)))
         now = GENERATED_AT.isoformat()
         arguments = ["run", "--policy-config-file", str(policy), "--snapshot", str(dump), "--now", now]
         used = command(arguments)
         print(
-            f"whole dry run, all strategies, nodeFit {'on' if node_fit else 'off'}: {used.wall_seconds:.1f} s wall, "
+            f"whole dry run, all strategies, nodeFit {'on' if node_fit else 'off'}, "
+            f"verification {'on' if verifies else 'off'}: {used.wall_seconds:.1f} s wall, "
             f"{used.cpu_seconds:.1f} s CPU, {megabytes(used.peak_bytes)} peak"
         )
 

@@ -31,13 +31,19 @@ STRATEGIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def policy_of(names: list[str], *, node_fit: bool) -> dict[str, Any]:
-    """A DeschedulerPolicy that runs `names`; bare pods, local storage and system pods are fair game."""
+def policy_of(names: list[str], *, node_fit: bool, verifies: bool = False) -> dict[str, Any]:
+    """A DeschedulerPolicy that runs `names`; bare pods, local storage and system pods are fair game.
+
+    With `verifies`, pods whose replacement does not land stay.
+    """
     plugins: dict[str, dict[str, list[str]]] = {}
     for name in names:
         plugins.setdefault(STRATEGIES[name][0], {"enabled": []})["enabled"].append(name)
+    if verifies:
+        plugins["preevictionfilter"] = {"enabled": ["PlacementVerification"]}
     evictor = {"nodeFit": node_fit, "evictLocalStoragePods": True, "evictFailedBarePods": True}
-    configs = [{"name": name, "args": STRATEGIES[name][1]} for name in names]
+    configs: list[dict[str, Any]] = [{"name": name, "args": STRATEGIES[name][1]} for name in names]
+    configs += [{"name": "PlacementVerification"}] if verifies else []
     return {
         "apiVersion": "descheduler/v1alpha2",
         "kind": "DeschedulerPolicy",

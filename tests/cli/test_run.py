@@ -25,8 +25,8 @@ def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Pa
 
     assert ended.code == 0
     assert ended.out.splitlines()[:2] == [
-        "NAMESPACE   POD   NODE   PLUGIN        REASON",
-        "default     old   a      PodLifeTime   is 3600 s old, 60 s are allowed",
+        "NAMESPACE   POD   NODE   TO   PLUGIN        REASON",
+        "default     old   a      b    PodLifeTime   is 3600 s old, 60 s are allowed",
     ]
 
 

@@ -259,3 +259,52 @@ def test_redacted_pod_decodes_to_the_same_values(tmp_path: Path) -> None:
 
     assert [repr(pod) for pod in after.pods] == [repr(pod) for pod in before.pods]
     assert [repr(node) for node in after.nodes] == [repr(node) for node in before.nodes]
+
+
+def test_redacted_objects_about_placement_decode_to_the_same_values() -> None:
+    template = {
+        "metadata": {"labels": {"app": "x"}},
+        "spec": {"hostNetwork": True, "containers": [CONTAINER | {"ports": [{"containerPort": 80}]}]},
+    }
+    status = {"images": [{"names": ["app:1"], "sizeBytes": 5}], "declaredFeatures": ["New"]}
+    node = node_object("a")
+    node["status"] |= status
+    resized = pod_object("x", spec={"schedulingGates": [{"name": "g"}], "resources": {"requests": {"cpu": "1"}}})
+    resized["status"] |= {"nominatedNodeName": "a", "resources": {"requests": {"cpu": "2"}}}
+    specs: dict[str, Object] = {
+        "ReplicaSet": {"selector": {"matchLabels": {"app": "x"}}, "template": template},
+        "Job": {"parallelism": 2, "podReplacementPolicy": "Failed", "template": template},
+        "Service": {"selector": {"app": "x"}},
+        "PersistentVolume": {"csi": {"driver": "d", "volumeHandle": "h", "volumeAttributes": {"key": SECRET}}},
+        "CSINode": {"drivers": [{"name": "d", "allocatable": {"count": 3}}]},
+        "VolumeAttachment": {"attacher": "d", "nodeName": "a", "source": {"persistentVolumeName": "x"}},
+        "ResourceQuota": {"hard": {"pods": "5"}},
+        "LimitRange": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]},
+    }
+    objects = {"Node": node, "Pod": resized} | {
+        kind: {"metadata": {"name": "x", "namespace": "shop", "uid": kind}, "spec": spec}
+        for kind, spec in specs.items()
+    }
+    plain = "".join(json.dumps(_whole(kind, obj)) + "\n" for kind, obj in objects.items()).encode()
+    out = io.BytesIO()
+
+    write_dump([(KINDS[kind], [_list_of(kind, obj)]) for kind, obj in objects.items()], out, taken_at=TAKEN_AT)
+
+    before = read_dump(["-"], stdin=io.BytesIO(plain), keep_templates=True)
+    after = read_dump(["-"], stdin=io.BytesIO(out.getvalue()), keep_templates=True)
+    assert SECRET.encode() not in gzip.decompress(out.getvalue())
+    for name in ("nodes", "pods", "workloads", "services", "volumes", "csi_nodes", "attachments", "quotas"):
+        assert repr(getattr(after, name)) == repr(getattr(before, name))
+        assert getattr(after, name)
+    assert after.limit_ranges == before.limit_ranges
+
+
+def _whole(kind: str, obj: Object) -> Object:
+    group = KINDS[kind].group
+    return {"kind": kind, "apiVersion": f"{group}/v1" if group else "v1", **obj}
+
+
+def _list_of(kind: str, obj: Object) -> bytes:
+    group = KINDS[kind].group
+    page = {"kind": f"{kind}List", "apiVersion": f"{group}/v1" if group else "v1", "items": [dict(obj)]}
+    return json.dumps(page).encode()

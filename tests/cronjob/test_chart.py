@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 import yaml
 
+from descheduler.cluster.kinds import KINDS
 from descheduler.cycle import needed_kinds
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
@@ -51,6 +52,17 @@ deschedulerPolicy:
         - {name: RemovePodsViolatingNodeTaints}
         - {name: MigrationController, args: {}}
       plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}
+"""
+VERIFYING = """
+deschedulerPolicy:
+  profiles:
+    - name: p
+      pluginConfig:
+        - {name: RemovePodsViolatingNodeTaints}
+        - {name: PlacementVerification}
+      plugins:
+        deschedule: {enabled: [RemovePodsViolatingNodeTaints]}
+        preevictionfilter: {enabled: [PlacementVerification]}
 """
 TAILORED = """
 image: {repository: registry.example/descheduler, tag: v9, pullPolicy: Always}
@@ -149,12 +161,19 @@ def test_cluster_roles_follow_the_policy(helm: Helm, values: str, kinds: set[str
     assert kinds >= needed_kinds(policy_of(manifests))
 
 
+def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Helm) -> None:
+    manifests = helm.template(VERIFYING)
+
+    assert list_grants(needed_kinds(policy_of(manifests)) & KINDS.keys()) <= granted(manifests, "ClusterRole")
+    assert granted(manifests, "ClusterRole") <= LIST_ALL | EVICT
+
+
 def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm: Helm) -> None:
     manifests = helm.template(KOORDINATOR)
     unmeasured = {grant for grant in LIST_ALL if grant.group != "metrics.k8s.io"}
 
     assert granted(manifests, "ClusterRole") == unmeasured | EVICT
-    assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured
+    assert list_grants(needed_kinds(policy_of(manifests)) & KINDS.keys()) <= unmeasured
 
 
 def test_only_the_secret_that_the_policy_names_may_be_read(helm: Helm) -> None:

@@ -116,3 +116,5 @@ class Cluster:
             return not self.api.items(path)
 
         wait_until(f"namespace {namespace} holds no pod", none_left)
+        # The namespace's controller comes back for what pods still used after some seconds; volumes wait for claims.
+        self.api.request("DELETE", f"/api/v1/namespaces/{namespace}/persistentvolumeclaims")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.node_fit import NodeFit
@@ -24,4 +25,4 @@ def make_handle(
 ) -> Handle:
     """A handle over a cluster; with kind DeschedulerConfiguration booked evictions take effect at once."""
     view = make_view(nodes, pods, moves_take_effect=kind == "DeschedulerConfiguration", **others)
-    return Handle(make_policy(kind), view, NodeFit(view), NOW)
+    return Handle(make_policy(kind), view, NodeFit(view), NOW, LandingBook(view.snapshot))

@@ -10,6 +10,7 @@ import msgspec
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs, default_args
 from descheduler.eviction.object_limiter import ObjectLimiter
@@ -58,7 +59,7 @@ def test_pods_moved_before_count_against_what_may_migrate_and_may_be_asked_for_a
     snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads)
     view = ClusterView(snapshot, moves_take_effect=True, evicted=frozenset({"default/m"}))
     args = msgspec.structs.replace(default_args(MigrationControllerArgs()), max_migrating_per_node=1)
-    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW))
+    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW, LandingBook(view.snapshot)))
 
     reasons = [controller.filter(pod).reason for pod in (moved, other)]
 

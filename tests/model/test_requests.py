@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.quantity import ceil_milli, parse_quantity
-from descheduler.model.requests import CPU, ContainerResources, pod_requests
+from descheduler.model.requests import (
+    CPU,
+    MEMORY,
+    ContainerResources,
+    ResourceList,
+    highest,
+    incoming_scoring_requests,
+    pod_requests,
+    scoring_requests,
+)
 
 
 def milli(number: int) -> int:
@@ -84,3 +93,45 @@ def test_total_covers_every_moment_of_the_start(
         running += need if container.is_sidecar else 0
     assert total >= running + sum(container.requests[CPU] for container in containers)
     assert ceil_milli(total) * 10**6 == total
+
+
+MIB = parse_quantity("1Mi")
+ONE_CORE = ContainerResources({CPU: milli(1000)}, {})
+ZERO = ContainerResources({CPU: 0, MEMORY: 0}, {})
+SILENT = ContainerResources({}, {})
+
+
+@pytest.mark.parametrize(
+    ("containers", "init", "pod_level", "cpu_milli", "memory_mib"),
+    [
+        pytest.param([ONE_CORE], [], {}, 1000, 200, id="a little of what is not asked for"),
+        pytest.param([SILENT, SILENT], [], {}, 200, 400, id="per container"),
+        pytest.param([ZERO], [], {}, 0, 0, id="zero is an answer"),
+        pytest.param([ZERO], [SILENT], {}, 100, 200, id="init containers too"),
+        pytest.param([SILENT, SILENT], [], {CPU: milli(50)}, 50, 400, id="once the pod asks, of what nothing asks for"),
+        pytest.param([SILENT, ONE_CORE], [], {MEMORY: MIB}, 1000, 1, id="what one container asks for is asked for"),
+        pytest.param([SILENT], [], {"hugepages-2Mi": 1}, 100, 200, id="the pod asks for huge pages"),
+    ],
+)
+def test_scores_charge_a_pod_on_a_node_with_a_little_at_least(
+    containers: list[ContainerResources],
+    init: list[ContainerResources],
+    pod_level: ResourceList,
+    cpu_milli: int,
+    memory_mib: int,
+) -> None:
+    charged = scoring_requests(
+        containers, init, pod_level=pod_level, overhead={"other": 1}, has_pod_level=bool(pod_level)
+    )
+
+    assert charged == {CPU: milli(cpu_milli), MEMORY: memory_mib * MIB}
+
+
+def test_pod_that_is_to_be_placed_is_charged_per_container_with_its_overhead() -> None:
+    charged = incoming_scoring_requests([ONE_CORE, SILENT], [], overhead={MEMORY: MIB})
+
+    assert charged == {CPU: milli(1100), MEMORY: 401 * MIB}
+
+
+def test_most_of_each_resource_is_kept() -> None:
+    assert highest([{CPU: 1, MEMORY: 5}, {}, {CPU: 2, "other": 0}]) == {CPU: 2, MEMORY: 5, "other": 0}

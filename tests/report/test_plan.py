@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.json_text import json_text
-from descheduler.report.plan_document import Move, PlannedRefusal, PluginFigures, RefusalCount
+from descheduler.report.plan_document import Move, PlannedLanding, PlannedRefusal, PluginFigures, RefusalCount
 from tests.builders import NOW, make_node, make_pod
 from tests.report.worlds import OLD, make_test_plan, pod_life_time_policy
 
@@ -16,7 +16,17 @@ def test_every_eviction_is_a_move_with_its_sentence():
         Move(
             pod=PodReference(namespace="default", name="old", uid="default-old"),
             from_node="a",
-            to_node=None,
+            to_node="a",
+            landing=PlannedLanding(
+                verdict="lands",
+                cold="lands",
+                settled="lands",
+                nodes=("a", "b"),
+                margin=None,
+                returns_to_source=False,
+                conditions=(),
+                message="",
+            ),
             profile="main",
             plugin="PodLifeTime",
             reason="is 3600 s old, 60 s are allowed",

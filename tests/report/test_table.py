@@ -20,10 +20,11 @@ def test_table_shows_moves_sums_and_reasons():
     text = text_of(make_test_plan(pods))
 
     assert text == (
-        "NAMESPACE   POD   NODE   PLUGIN        REASON\n"
-        "default     old   a      PodLifeTime   is 3600 s old, 60 s are allowed\n"
+        "NAMESPACE   POD   NODE   TO   PLUGIN        REASON\n"
+        "default     old   a      b    PodLifeTime   is 3600 s old, 60 s are allowed\n"
         "\n"
         "1 pod would be evicted (PodLifeTime 1), 0 requests refused, 1 candidate kept\n"
+        "replacements: 1 lands\n"
         "2 pods on 2 nodes request 0.5 of 8.0 cores and 1.0 of 16.0 GiB; 0.5 cores and 1.0 GiB leave their node\n"
         "\n"
         "KEPT   CODE      REASON\n"

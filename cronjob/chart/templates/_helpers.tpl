@@ -105,6 +105,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if or (not .Values.deschedulerPolicy) (eq .Values.deschedulerPolicyKind "DeschedulerConfiguration") }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when evictions are refused whose pods would not land again. */ -}}
+{{- define "descheduler.verifiesPlacement" -}}
+{{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- define "descheduler.readsMetrics" -}}
 {{- if or (not .Values.deschedulerPolicy) (regexMatch "KubernetesMetrics|metricsServer" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}

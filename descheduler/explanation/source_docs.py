@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from enum import Enum
 
-from docs.generator.markdown import paragraphs
-
-__all__ = ["attribute_docs", "member_docs"]
+__all__ = ["attribute_docs", "member_docs", "paragraphs"]
 
 
 def attribute_docs(cls: type) -> dict[str, str]:
@@ -24,6 +23,19 @@ def attribute_docs(cls: type) -> dict[str, str]:
             (docs[name],) = paragraphs(text)
         name = _assigned_name(statement)
     return docs
+
+
+def member_docs(enum: type[Enum]) -> dict[str, str]:
+    """Value of each member, as text, → the sentence below it."""
+    docs = attribute_docs(enum)
+    return {str(member.value): docs[member.name] for member in enum}
+
+
+def paragraphs(docstring: str | None) -> list[str]:
+    """The paragraphs of a docstring, each on one line, in the words of a policy file instead of Python's."""
+    blocks = [" ".join(block.split()) for block in (docstring or "").split("\n\n")]
+    spoken = (_in_words(_without_raises(block)) for block in blocks)
+    return [block for block in spoken if block]
 
 
 def _text(statement: ast.stmt) -> str | None:
@@ -41,7 +53,10 @@ def _assigned_name(statement: ast.stmt) -> str | None:
     return None
 
 
-def member_docs(enum: type[Enum]) -> dict[str, str]:
-    """Value of each member, as text, → the sentence below it."""
-    docs = attribute_docs(enum)
-    return {str(member.value): docs[member.name] for member in enum}
+def _without_raises(block: str) -> str:
+    return re.sub(r"\s*Raises [^.]*\.", "", block).strip()
+
+
+def _in_words(text: str) -> str:
+    text = re.sub(r"^None\b", "Unset", text)
+    return re.sub(r"\bNone\b", "unset", re.sub(r"\bTrue\b", "true", text))

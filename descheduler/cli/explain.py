@@ -1,0 +1,179 @@
+"""`descheduler explain`: why a pod, a node or a plugin stands where it stands."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from descheduler.cli.connection_flags import takes_connection
+from descheduler.cli.errors import CommandError
+from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.logging_flags import takes_logging
+from descheduler.cli.output import write_document
+from descheduler.cli.values import read_instant, read_kube_version
+from descheduler.telemetry.logging import log_event
+
+if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import Snapshot
+    from descheduler.cycle import ConnectionOptions
+    from descheduler.eviction.landing_book import SchedulingSettings
+    from descheduler.explanation.explaining import Subject
+    from descheduler.model.kube_version import KubeVersion
+    from descheduler.policy.types import Policy
+    from descheduler.report.explanation_document import Explanation
+    from descheduler.report.render import Format
+
+__all__ = ["explain"]
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flags:
+    subject: Subject
+    name: str
+    policy_file: str | None
+    snapshot: tuple[str, ...]
+    now: datetime | None
+    scheduler_config: str | None
+    kube_version: KubeVersion | None
+    skip_broken_objects: bool
+    output: Format
+
+
+@click.command(cls=GoFlagsCommand, short_help="Say why a pod, a node or a plugin stands where it stands.")
+@click.argument("subject", type=click.Choice(["pod", "node", "plugin"]))
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--policy-config-file",
+    "--config",
+    "policy_file",
+    metavar="FILE",
+    help="Policy whose decisions are explained; without it only landings are.",
+)
+@click.option(
+    "--snapshot",
+    multiple=True,
+    metavar="DUMP",
+    help="Look at a dump instead of a cluster: a file, a folder or - for standard input; may be given several times.",
+)
+@click.option(
+    "--scheduler-config",
+    metavar="FILE",
+    help="KubeSchedulerConfiguration of the scheduler; by default the one that PlacementVerification of the policy "
+    "names, else kube-scheduler's defaults.",
+)
+@click.option(
+    "--kube-version",
+    callback=read_kube_version,
+    metavar="VERSION",
+    help="Version of the scheduler, such as 1.34; by default that of the policy, else of the cluster, else the newest "
+    "known.",
+)
+@click.option(
+    "--now",
+    callback=read_instant,
+    metavar="RFC3339",
+    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "wide", "json", "yaml"]),
+    default="table",
+    show_default=True,
+    help="Format of the explanation on standard output.",
+)
+@click.option(
+    "--skip-broken-objects/--fail-on-broken-objects",
+    default=False,
+    help="Leave out objects that cannot be read, instead of failing on the first.",
+)
+@takes_connection
+@takes_logging
+@click.pass_context
+def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], **flags: object) -> None:
+    """Say why a pod, a node or a plugin stands where it stands. Nothing is evicted or written anywhere.
+
+    'pod NAMESPACE/NAME': what a run of the policy decides about the pod and why, where the pod that its owner creates
+    instead would land, what the other nodes have against it, and which of them come nearest. Of a pending pod: why
+    it is pending.
+
+    'node NAME': which pods would leave the node, which stay and why, and which replacements would come.
+
+    'plugin NAME': what a plugin of a policy or of the scheduler does, its arguments, and who runs it; with a policy
+    and with --snapshot, --kubeconfig or --context also what it decided.
+
+    Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or no such pod, node or plugin.
+    """
+    from descheduler.explanation.subjects import UnknownSubjectError
+
+    options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    policy = _policy(options)
+    try:
+        explanation = _explanation(options, policy, connection())
+    except UnknownSubjectError as error:
+        raise CommandError(str(error), ExitCode.INVALID) from error
+    write_document(explanation, options.output)
+    ctx.exit(ExitCode.DONE)
+
+
+def _policy(flags: _Flags) -> Policy | None:
+    if flags.policy_file is None:
+        return None
+    from descheduler.policy.load import load_policy
+    from descheduler.strategies.registry import REGISTRY
+
+    policy = load_policy(Path(flags.policy_file), REGISTRY)
+    log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
+    return policy
+
+
+def _explanation(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> Explanation:
+    from descheduler.explanation.explaining import explain as make_explanation
+    from descheduler.explanation.explaining import explain_plugin_alone
+
+    if flags.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
+        now = flags.now or datetime.now(UTC)
+        return explain_plugin_alone(flags.name, policy=policy, settings=_settings(flags, policy, None), now=now)
+    snapshot, version = _dump(flags, policy) if flags.snapshot else _cluster(flags, policy, connection)
+    log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
+    settings = _settings(flags, policy, version)
+    now = flags.now or snapshot.taken_at or datetime.now(UTC)
+    return make_explanation(flags.subject, flags.name, snapshot, policy=policy, settings=settings, now=now)
+
+
+def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings:
+    from descheduler.explanation.settings import settings_for
+
+    file = Path(flags.scheduler_config) if flags.scheduler_config else None
+    return settings_for(policy, configuration_file=file, version=flags.kube_version, cluster_version=cluster_version)
+
+
+def _dump(flags: _Flags, policy: Policy | None) -> tuple[Snapshot, None]:
+    from descheduler.cluster.snapshot import SnapshotError
+    from descheduler.explanation.sources import read_dumps
+
+    try:
+        snapshot = read_dumps(
+            ["-" if path == "-" else Path(path) for path in flags.snapshot],
+            policy,
+            skip_broken=flags.skip_broken_objects,
+        )
+    except SnapshotError as error:
+        raise CommandError(str(error), ExitCode.INVALID) from error
+    return snapshot, None
+
+
+def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> tuple[Snapshot, KubeVersion]:
+    from descheduler.explanation.sources import read_live
+
+    now = datetime.now(UTC)
+    return read_live(connection, policy, taken_at=now, skip_broken=flags.skip_broken_objects)

@@ -1,0 +1,68 @@
+"""What those who explain an obstacle get to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.explanation.occupants import Occupants
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.framework import Cycle, Obstacle
+from descheduler.policy.scheduler_profile import SchedulerProfile
+
+__all__ = ["Explain", "Site"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One node that does not take the pod of `cycle`, under the plugins of `profile`."""
+
+    cycle: Cycle
+    profile: SchedulerProfile
+    node_index: int
+
+    @property
+    def node(self) -> Node:
+        """The node itself."""
+        return self.cycle.cluster.table.nodes[self.node_index]
+
+    @property
+    def pod(self) -> Pod:
+        """The pod that the node does not take."""
+        return self.cycle.pod.pod
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The cluster that all this is about."""
+        return self.cycle.cluster.snapshot
+
+    def pods_here(self) -> tuple[Pod, ...]:
+        """The pods that take room on the node."""
+        return self.cycle.cluster.follow(Occupants).on(self.node_index)
+
+    def pods_everywhere(self) -> Iterator[tuple[Pod, Node]]:
+        """The pods on all nodes, with their nodes."""
+        occupants = self.cycle.cluster.follow(Occupants)
+        for index, node in enumerate(self.cycle.cluster.table.nodes):
+            for pod in occupants.on(index):
+                yield pod, node
+
+    def pods_around(self, topology_key: str) -> Iterator[tuple[Pod, Node]]:
+        """The pods on all nodes that share the topology domain, with their nodes; none without the label.
+
+        Those on the node itself come first: who stands next to a pod explains more than who stands a zone away.
+        """
+        domain = self.node.labels.get(topology_key)
+        if domain is None:
+            return
+        for pod in self.pods_here():
+            yield pod, self.node
+        for pod, node in self.pods_everywhere():
+            if node is not self.node and node.labels.get(topology_key) == domain:
+                yield pod, node
+
+
+Explain = Callable[[Site, Obstacle], Iterator[str]]
+"""Sentences about an obstacle, lower case and without a stop; none where nothing can be added to the reason."""

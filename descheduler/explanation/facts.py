@@ -1,0 +1,69 @@
+"""What a pod and a node are, as the snapshot has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from descheduler.explanation.details.node_conditions import taint_text
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.node_table import PODS_ROW, NodeTable
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME
+from descheduler.report.document import PodReference
+from descheduler.report.explained_node import NodeFacts, NodeResource
+from descheduler.report.explained_pod import PodFacts
+
+__all__ = ["node_facts", "pod_facts", "reference"]
+
+
+def reference(pod: Pod) -> PodReference:
+    """How documents name a pod."""
+    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
+
+
+def pod_facts(pod: Pod, cluster: ShadowCluster, now: datetime) -> PodFacts:
+    """The facts of `pod` at the instant `now`."""
+    owner = pod.controller
+    names = cluster.table.resources
+    return PodFacts(
+        pod=reference(pod),
+        node=pod.node_name or None,
+        owner="" if owner is None else f"{owner.kind}/{owner.name}",
+        priority=pod.priority,
+        qos_class=pod.qos_class,
+        phase=pod.phase,
+        is_terminating=pod.is_terminating,
+        age_seconds=None if pod.created_at is None else (now - pod.created_at).total_seconds(),
+        scheduler=pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
+        requests={names[row]: amount for row, amount in cluster.incoming(pod).demand.amounts},
+    )
+
+
+def node_facts(node: Node, now: NodeTable, after: NodeTable) -> NodeFacts:
+    """The facts of `node`, with its columns as they are and as they will be."""
+    place = now.index[node.name]
+    planned = _requested(after, place)
+    requested = _requested(now, place)
+    return NodeFacts(
+        name=node.name,
+        is_ready=node.is_ready,
+        is_cordoned=node.unschedulable,
+        taints=tuple(taint_text(taint) for taint in node.taints),
+        num_pods=int(now.requested[PODS_ROW, place]),
+        resources=tuple(
+            NodeResource(
+                resource=name,
+                allocatable=int(now.allocatable[now.row(name), place]),
+                requested=requested.get(name, 0),
+                planned=planned.get(name, 0),
+            )
+            for name in now.resources
+            if now.allocatable[now.row(name), place] or requested.get(name) or planned.get(name)
+        ),
+    )
+
+
+def _requested(table: NodeTable, place: int) -> Mapping[str, int]:
+    return {name: int(table.requested[row, place]) for row, name in enumerate(table.resources)}

@@ -1,0 +1,65 @@
+"""Landings in the words of an explanation."""
+
+from __future__ import annotations
+
+from descheduler.placement.landing import Landing, LandingVerdict
+from descheduler.report.explained_pod import ExplainedLanding
+
+__all__ = ["explained_landing", "landing_message"]
+
+_NOTHING_BACK = "no pod comes back for it"
+
+
+def explained_landing(landing: Landing) -> ExplainedLanding:
+    """One landing in plain values, with a sentence that sums it up."""
+    replacement = landing.replacement
+    is_judged = replacement.pod is not None
+    return ExplainedLanding(
+        summary=_summary(landing),
+        source=replacement.source,
+        returns=replacement.returns,
+        verdict=landing.verdict.value if is_judged else None,
+        cold=landing.cold.value if is_judged else None,
+        settled=landing.settled.value if is_judged else None,
+        node=landing.node,
+        nodes=landing.ties,
+        total=landing.total,
+        margin=landing.margin,
+        is_sampled=landing.is_sampled,
+        returns_to_source=landing.returns_to_source,
+        conditions=landing.conditions,
+        message=landing.message,
+        notes=replacement.notes,
+    )
+
+
+def landing_message(landing: Landing) -> str:
+    """What there is to say beside the verdict and the node; empty for a landing without conditions."""
+    if landing.replacement.pod is None:
+        return landing.replacement.unmovable or _NOTHING_BACK
+    return landing.message or "; ".join(landing.conditions)
+
+
+def _summary(landing: Landing) -> str:
+    if landing.replacement.pod is None:
+        return landing_message(landing)
+    match landing.verdict:
+        case LandingVerdict.NO:
+            return f"its replacement would stay pending: {landing.message}"
+        case LandingVerdict.UNKNOWN:
+            return f"where its replacement lands cannot be told: {landing.message}"
+        case verdict:
+            return _landed(landing, is_certain=verdict is LandingVerdict.LANDS)
+
+
+def _landed(landing: Landing, *, is_certain: bool) -> str:
+    again = ", the node that it leaves" if landing.returns_to_source else ""
+    parts = [f"its replacement lands on {landing.node}{again}"]
+    if len(landing.ties) > 1:
+        others = len(landing.ties) - 1
+        parts.append(f"or on {'another node' if others == 1 else f'{others} other nodes'} of equal score")
+    if landing.cold is LandingVerdict.NO:
+        parts.append("but only once the pod is gone")
+    if not is_certain:
+        parts.append(f"under a condition: {'; '.join(landing.conditions)}")
+    return ", ".join(parts)

@@ -1,0 +1,64 @@
+"""The cluster after the moves of a run, and what a further eviction would lead to there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.model.pod import Pod
+from descheduler.placement.landing import Landing
+from descheduler.placement.landing_prover import LandingProver
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.scheduler_configuration import SchedulerConfiguration
+
+__all__ = ["MovedCluster", "configuration_of"]
+
+
+def configuration_of(settings: SchedulingSettings) -> SchedulerConfiguration:
+    """The configuration that `settings` name, with a profile for each of their schedulers."""
+    return settings.resolved()
+
+
+class MovedCluster:
+    """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements."""
+
+    def __init__(self, snapshot: Snapshot, settings: SchedulingSettings, moves: Iterable[Pod] = ()) -> None:
+        self.configuration = configuration_of(settings)
+        self._prover = LandingProver(snapshot, configuration=self.configuration, version=settings.version)
+        self._moved = set[int]()
+        self.book_all(moves)
+
+    @property
+    def cluster(self) -> ShadowCluster:
+        """The columns of this cluster."""
+        return self._prover.cluster
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What landings leave out of account, each a sentence."""
+        return self._prover.warnings
+
+    def landing_of(self, victim: Pod) -> Landing:
+        """Where the replacement of `victim` would land."""
+        return self._prover.consider(victim)
+
+    def book_all(self, moves: Iterable[Pod]) -> list[Landing]:
+        """Makes further moves; returns the landings of their replacements."""
+        landings = []
+        for pod in moves:
+            landings.append(self._prover.book(pod))
+            self._moved.add(id(pod))
+        return landings
+
+    @contextmanager
+    def without(self, victim: Pod) -> Iterator[ShadowCluster]:
+        """The cluster with `victim` gone, for as long as the context is open."""
+        mark = self.cluster.mark()
+        if victim.node_name and not victim.is_terminal and id(victim) not in self._moved:
+            self.cluster.remove(victim)
+        try:
+            yield self.cluster
+        finally:
+            self.cluster.rollback(mark)

@@ -1,0 +1,136 @@
+"""`descheduler explain node`: which pods leave a node, which stay and why, and which replacements come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.evictor import BookedEviction
+from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.explanation.facts import node_facts, reference
+from descheduler.explanation.landings import landing_message
+from descheduler.explanation.moved_cluster import MovedCluster
+from descheduler.explanation.watched_run import WatchedRun
+from descheduler.model.labels import EVERYTHING
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from descheduler.placement.landing import Landing
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.types import Policy
+from descheduler.report.explained_node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
+
+__all__ = ["explain_node", "explain_node_after", "pods_of"]
+
+_UNWANTED = "no plugin asks for the pod"
+_SUMMARIES = {"": _UNWANTED, **{str(reason.value): reason.summary for reason in Reason}}
+
+
+def pods_of(node: Node, snapshot: Snapshot) -> tuple[Pod, ...]:
+    """The pods of `node` that have not finished, in namespace and name order."""
+    return tuple(pod for pod in snapshot.pods_by_node.get(node.name, ()) if not pod.is_terminal)
+
+
+def explain_node(
+    node: Node, snapshot: Snapshot, settings: SchedulingSettings
+) -> tuple[NodeExplanation, tuple[str, ...]]:
+    """The explanation of `node` without a policy: where each of its pods would go by itself, and warnings."""
+    moved = MovedCluster(snapshot, settings)
+    landings = [(pod, moved.landing_of(pod)) for pod in pods_of(node, snapshot)]
+    table = ShadowCluster(snapshot, version=settings.version).table
+    explanation = NodeExplanation(
+        facts=node_facts(node, table, table),
+        role="without policy",
+        unjudged="",
+        departures=(),
+        stays=(),
+        stay_counts=(),
+        arrivals=(),
+        landings=tuple(_landing(pod, landing) for pod, landing in landings),
+    )
+    return explanation, moved.warnings
+
+
+def explain_node_after(
+    node: Node, snapshot: Snapshot, settings: SchedulingSettings, run: WatchedRun
+) -> tuple[NodeExplanation, tuple[str, ...]]:
+    """The explanation of `node` by one run of a policy, and warnings."""
+    booked = [eviction for eviction in run.decisions.evictor.booked if not eviction.is_repeated]
+    moved = MovedCluster(snapshot, settings)
+    landings = moved.book_all(eviction.pod for eviction in booked)
+    leaving = {id(eviction.pod) for eviction in booked}
+    stays = [stay for pod in pods_of(node, snapshot) if id(pod) not in leaving for stay in _stays(pod, run)]
+    num_staying = sum(id(pod) not in leaving for pod in pods_of(node, snapshot))
+    explanation = NodeExplanation(
+        facts=node_facts(node, ShadowCluster(snapshot, version=settings.version).table, moved.cluster.table),
+        role="judged" if _is_judged(node, run.decisions.policy) else "left out",
+        unjudged=run.decisions.skipped,
+        departures=tuple(_departures(node, booked, landings)),
+        stays=tuple(stays),
+        stay_counts=_stay_counts(stays, num_staying),
+        arrivals=tuple(_arrivals(node, booked, landings)),
+        landings=(),
+    )
+    return explanation, moved.warnings
+
+
+def _is_judged(node: Node, policy: Policy) -> bool:
+    return node.is_ready and (policy.node_selector or EVERYTHING).matches(node.labels)
+
+
+def _departures(node: Node, booked: Sequence[BookedEviction], landings: Sequence[Landing]) -> Iterator[Departure]:
+    for eviction, landing in zip(booked, landings, strict=True):
+        if eviction.pod.node_name == node.name:
+            yield Departure(
+                pod=reference(eviction.pod),
+                profile=eviction.profile,
+                plugin=eviction.plugin,
+                reason=eviction.reason,
+                landing=None if landing.replacement.pod is None else landing.verdict.value,
+                to_node=landing.node,
+                message=landing_message(landing),
+            )
+
+
+def _arrivals(node: Node, booked: Sequence[BookedEviction], landings: Sequence[Landing]) -> Iterator[Arrival]:
+    for eviction, landing in zip(booked, landings, strict=True):
+        if landing.node == node.name:
+            yield Arrival(
+                pod=reference(eviction.pod),
+                from_node=eviction.pod.node_name,
+                plugin=eviction.plugin,
+                landing=landing.verdict.value,
+                nodes=landing.ties,
+            )
+
+
+def _stays(pod: Pod, run: WatchedRun) -> Iterator[Stay]:
+    """The first rule that keeps a pod that some plugin wants gone; nothing for a pod that none asks for."""
+    for wish in run.wishes_for(pod)[:1]:
+        yield Stay(
+            pod=reference(pod),
+            profile=wish.profile,
+            plugin=wish.plugin,
+            code=str((wish.verdict.reason or Reason.UNSET).value),
+            message=wish.verdict.message,
+            subject=wish.verdict.subject,
+        )
+
+
+def _stay_counts(stays: Iterable[Stay], num_staying: int) -> tuple[StayCount, ...]:
+    """One entry a code, the most frequent first, and last the pods that nobody asks for."""
+    counts = Counter(stay.code for stay in stays)
+    in_order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    num_unwanted = num_staying - counts.total()
+    in_order += [("", num_unwanted)] if num_unwanted else []
+    return tuple(StayCount(code=code, summary=_SUMMARIES[code], num_pods=number) for code, number in in_order)
+
+
+def _landing(pod: Pod, landing: Landing) -> NodeLanding:
+    return NodeLanding(
+        pod=reference(pod),
+        landing=None if landing.replacement.pod is None else landing.verdict.value,
+        to_node=landing.node,
+        message=landing_message(landing),
+    )

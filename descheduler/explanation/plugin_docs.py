@@ -1,0 +1,43 @@
+"""What a descheduling plugin is for, from the words that stand with its code."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from descheduler.explanation.source_docs import paragraphs
+from descheduler.policy.plugin import PluginSpec
+
+__all__ = ["about_arguments", "points_of", "procedure_of", "purpose_of"]
+
+_ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
+
+
+def purpose_of(spec: PluginSpec[Any]) -> str:
+    """The rest of the first paragraph of its module, which starts with the plugin's name."""
+    about = paragraphs(sys.modules[spec.args_type.__module__].__doc__)[0]
+    return _capitalised(re.sub(rf"^(Plugin )?{spec.name}: ", "", about))
+
+
+def procedure_of(spec: PluginSpec[Any]) -> Iterator[str]:
+    """How it goes about it: the paragraphs at its extension points."""
+    for point in ("deschedule", "balance"):
+        if point in spec.extension_points:
+            yield from paragraphs(getattr(spec.factory, point).__doc__)
+
+
+def points_of(spec: PluginSpec[Any]) -> tuple[str, ...]:
+    """The extension points, in the order in which a run comes by them."""
+    return tuple(point for point in _ORDER if point in spec.extension_points)
+
+
+def about_arguments(spec: PluginSpec[Any]) -> str:
+    """What is to be said of the arguments as a whole; often nothing."""
+    about = paragraphs(spec.args_type.__doc__)[0]
+    return _capitalised(re.sub(rf"Arguments of {spec.name}[;.] *", "", about))
+
+
+def _capitalised(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"

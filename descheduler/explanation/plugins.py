@@ -1,0 +1,147 @@
+"""`descheduler explain plugin`: what a plugin does, its arguments, who runs it, and what it decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from descheduler.eviction.placement_verification import PlacementVerificationArgs
+from descheduler.explanation.argument_docs import argument_docs, default_json
+from descheduler.explanation.plugin_docs import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.scheduling_args import changed_args
+from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
+from descheduler.explanation.subjects import find_plugin
+from descheduler.explanation.watched_run import WatchedRun
+from descheduler.model.verdict import Reason
+from descheduler.policy.effective import args_to_document
+from descheduler.policy.plugin import Registry
+from descheduler.policy.scheduler_configuration import SchedulerConfiguration
+from descheduler.policy.scheduler_plugins import IN_TREE, POINTS, field_of
+from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.policy.types import Policy, Profile
+from descheduler.report.explained_plugin import PluginDecisions, PluginExplanation, PluginUse
+from descheduler.strategies.registry import REGISTRY
+
+__all__ = ["explain_plugin"]
+
+_LANDING_REASONS = frozenset(
+    {Reason.NO_LANDING, Reason.CONDITIONAL_LANDING, Reason.UNKNOWN_LANDING, Reason.RETURNS_TO_SOURCE}
+)
+
+
+def explain_plugin(
+    name: str,
+    *,
+    policy: Policy | None,
+    scheduling: SchedulerConfiguration,
+    run: WatchedRun | None = None,
+    registry: Registry = REGISTRY,
+) -> PluginExplanation:
+    """The explanation of the plugin `name`, in any case of letters; with a `run`, also what it decided there.
+
+    Raises UnknownSubjectError.
+    """
+    name = find_plugin((*registry, *SCHEDULING_DOCS), name)
+    if name not in registry:
+        return _scheduling(name, scheduling)
+    spec = registry[name]
+    note = about_arguments(spec)
+    return PluginExplanation(
+        name=name,
+        kind="descheduling",
+        summary=purpose_of(spec),
+        about=(*procedure_of(spec), *((note,) if note else ())),
+        points=points_of(spec),
+        reasons=(),
+        arguments=tuple(argument_docs(spec.defaults(spec.args_type()))),
+        uses=() if policy is None else tuple(_uses(name, policy)),
+        decisions=() if run is None else tuple(_decisions(name, run)),
+    )
+
+
+def _scheduling(name: str, configuration: SchedulerConfiguration) -> PluginExplanation:
+    doc = SCHEDULING_DOCS[name]
+    preference = f"Prefers {doc.preference[:1].lower()}{doc.preference[1:]}" if doc.preference else ""
+    return PluginExplanation(
+        name=name,
+        kind="scheduling",
+        summary=doc.check or preference,
+        about=(preference,) if doc.check and preference else (),
+        points=tuple(field_of(point) for point in POINTS if point in IN_TREE[name]),
+        reasons=doc.reasons,
+        arguments=doc.arguments,
+        uses=tuple(use for profile in configuration.profiles for use in _scheduler_use(name, profile)),
+        decisions=(),
+    )
+
+
+def _uses(name: str, policy: Policy) -> Iterator[PluginUse]:
+    for profile in policy.profiles:
+        points = tuple(point for point, names in _sets(profile).items() if name in names)
+        if points:
+            args = args_to_document(profile.args[name])
+            shown = {key: text for key, value in args.items() if (text := default_json(value))}
+            yield PluginUse(profile=profile.name, points=points, weight=None, args=shown)
+
+
+def _sets(profile: Profile) -> dict[str, tuple[str, ...]]:
+    return {
+        "deschedule": profile.deschedule,
+        "balance": profile.balance,
+        "filter": profile.filter,
+        "preEvictionFilter": profile.pre_eviction_filter,
+        "evict": profile.evict,
+    }
+
+
+def _scheduler_use(name: str, profile: SchedulerProfile) -> Iterator[PluginUse]:
+    weight = dict(profile.scores).get(name)
+    sets = {
+        "preEnqueue": profile.pre_enqueue,
+        "preFilter": profile.pre_filters,
+        "filter": profile.filters,
+        "postFilter": profile.post_filters,
+        "score": tuple(dict(profile.scores)),
+    }
+    points = tuple(point for point, names in sets.items() if name in names)
+    if points:
+        yield PluginUse(
+            profile=profile.scheduler_name, points=points, weight=weight, args=changed_args(name, profile.args)
+        )
+
+
+def _decisions(name: str, run: WatchedRun) -> Iterator[PluginDecisions]:
+    """What it asked for and what it refused; a plugin that did neither in a profile is left out there."""
+    for profile in run.decisions.policy.profiles:
+        points = [point for point, names in _sets(profile).items() if name in names]
+        if "deschedule" in points or "balance" in points:
+            yield _asked(name, profile.name, run)
+        elif "filter" in points or "preEvictionFilter" in points:
+            yield PluginDecisions(profile=profile.name, evicted=0, refused=_refused(name, profile, run))
+
+
+def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
+    """Pods that a filter refused by code. PlacementVerification has the last word at each request as well."""
+    refused = {code: set(pods) for code, pods in run.watch.refused.get((profile.name, name), {}).items()}
+    if isinstance(profile.args[name], PlacementVerificationArgs):
+        for refusal in run.decisions.evictor.refusals:
+            if refusal.profile == profile.name and refusal.verdict.reason in _LANDING_REASONS:
+                refused.setdefault(str(refusal.verdict.reason.value), set()).add(id(refusal.pod))
+    return _most_first({code: len(pods) for code, pods in refused.items()})
+
+
+def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
+    evictor = run.decisions.evictor
+    mine = [eviction for eviction in evictor.booked if (eviction.profile, eviction.plugin) == (profile, name)]
+    refused: Counter[str] = Counter()
+    pods = {(id(r.pod), r.verdict.reason) for r in evictor.refusals if (r.profile, r.plugin) == (profile, name)}
+    refused.update(str(reason.value) for _, reason in pods if reason is not None)
+    return PluginDecisions(
+        profile=profile,
+        evicted=sum(not eviction.is_repeated for eviction in mine),
+        refused=_most_first(refused),
+    )
+
+
+def _most_first(counts: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,44 @@
+"""Who places the pods that an explanation is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification import PlacementVerificationArgs, scheduling_settings
+from descheduler.model.kube_version import KubeVersion
+from descheduler.policy.scheduler_configuration import load_scheduler_configuration
+from descheduler.policy.types import Policy
+
+__all__ = ["settings_for"]
+
+
+def settings_for(
+    policy: Policy | None,
+    *,
+    configuration_file: Path | None = None,
+    version: KubeVersion | None = None,
+    cluster_version: KubeVersion | None = None,
+) -> SchedulingSettings:
+    """What the operator says, else what PlacementVerification says in the first profile that runs it.
+
+    Without both it is kube-scheduler as it comes, of the version of the cluster or else the newest one. Raises
+    PolicyError for a configuration that cannot be read.
+    """
+    settings = _of_policy(policy, cluster_version) or SchedulingSettings(version=cluster_version or KubeVersion())
+    if version is not None:
+        settings = replace(settings, version=version)
+    if configuration_file is None:
+        return settings
+    configuration = load_scheduler_configuration(configuration_file, version=settings.version)
+    return replace(settings, configuration=configuration)
+
+
+def _of_policy(policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings | None:
+    for profile in () if policy is None else policy.profiles:
+        for name in profile.pre_eviction_filter:
+            args = profile.args[name]
+            if isinstance(args, PlacementVerificationArgs):
+                return scheduling_settings(args, cluster_version)
+    return None

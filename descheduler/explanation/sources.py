@@ -1,0 +1,64 @@
+"""The cluster that an explanation looks at: a dump or a live one, with everything that decides about landings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from descheduler.cluster.dump import read_dump
+from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, Snapshot
+from descheduler.cycle import ConnectionOptions, needed_kinds
+from descheduler.eviction.placement_verification import PlacementVerificationArgs
+from descheduler.eviction.placement_verification import needed_kinds as placement_kinds
+from descheduler.model.kube_version import KubeVersion
+from descheduler.policy.types import Policy
+from descheduler.reading import read_cluster
+
+__all__ = ["read_dumps", "read_live"]
+
+_ALWAYS_READ = frozenset({"Node", "Pod"})
+
+
+def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, skip_broken: bool = False) -> Snapshot:
+    """The snapshot in some files, `-` for standard input. Raises SnapshotError."""
+    needed = _needed(policy)
+    return read_dump(
+        paths,
+        needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
+        skip_broken=skip_broken,
+        keep_conditions=POD_CONDITIONS in needed,
+        keep_templates=True,
+    )
+
+
+def read_live(
+    connection: ConnectionOptions, policy: Policy | None, *, taken_at: datetime, skip_broken: bool = False
+) -> tuple[Snapshot, KubeVersion]:
+    """The snapshot of a cluster, which is only read, and its version; the newest known where it hides that.
+
+    Kinds that say where pods land are read as far as they may be. Raises KubeError and SnapshotError as a run does.
+    """
+    from descheduler.kube.client import connect
+    from descheduler.kube.discovery import discover
+
+    kubeconfig = connection.kubeconfig or (policy.kubeconfig if policy is not None else "") or None
+    client = connect(kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
+    with closing(client):
+        snapshot = read_cluster(
+            client,
+            policy,
+            needed=_needed(policy),
+            wanted=placement_kinds(PlacementVerificationArgs()) - {POD_TEMPLATES},
+            skip_broken=skip_broken,
+            keep_templates=True,
+            taken_at=taken_at,
+            git_version=discover(client).git_version,
+        )
+    return snapshot, snapshot.kube_version or KubeVersion()
+
+
+def _needed(policy: Policy | None) -> frozenset[str]:
+    return _ALWAYS_READ if policy is None else needed_kinds(policy)

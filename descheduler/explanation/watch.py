@@ -1,0 +1,141 @@
+"""What one run of a policy decides about some pods, in the order in which it does.
+
+The evictor keeps of each candidate the first rule alone, and of the filters nothing. A watch stands between the
+plugins and the evictor instead: it wraps the rows of the plugin table, passes everything on, and changes no decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import msgspec
+
+from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.policy.plugin import Registry
+from descheduler.strategies.observer import Operation
+
+__all__ = ["Watch", "Wish"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`plugin` wanted `pod` gone. `is_request` tells an eviction that was asked for from a mere candidate.
+
+    `reason` is the sentence of a request. `num_granted` counts the requests, for any pod, that were granted before.
+    """
+
+    pod: Pod
+    profile: str
+    plugin: str
+    is_request: bool
+    reason: str
+    verdict: Verdict
+    num_granted: int
+
+
+class Watch:
+    """Watches what becomes of the pods `watched`, and which pods each filter refuses.
+
+    It is handed to `decide` twice: `registry(...)` in place of the plugin table, and itself as the observer.
+    """
+
+    def __init__(self, watched: Iterable[Pod]) -> None:
+        self._watched = {id(pod) for pod in watched}
+        self._profile = ""
+        self._evictors: dict[str, PluginEvictor] = {}
+        self.wishes: list[Wish] = []
+        self.granted: list[Pod] = []
+        """The pods of all granted requests, in order."""
+        self.refused: dict[tuple[str, str], dict[str, set[int]]] = {}
+        """(profile, filter plugin) → reason code → identities of the pods that it refused."""
+
+    def registry(self, registry: Registry) -> Registry:
+        """`registry` with every plugin under watch."""
+        return {name: replace(spec, factory=self._factory(name, spec.factory)) for name, spec in registry.items()}
+
+    @contextmanager
+    def plugin_run(self, profile: str, plugin: str, operation: Operation) -> Iterator[None]:
+        """Notes whose turn it is, as a PluginObserver."""
+        del plugin, operation
+        self._profile = profile
+        yield
+
+    def filters_of(self, profile: str, pod: Pod) -> Verdict:
+        """What the filters of a profile say of `pod` after the run; acceptance for a profile that ran no plugin."""
+        evictor = self._evictors.get(profile)
+        if evictor is None:
+            return ACCEPTED
+        verdict = evictor.filter(pod)
+        return evictor.pre_eviction_filter(pod) if verdict.is_accepted else verdict
+
+    def note_wish(self, plugin: str, pod: Pod, verdict: Verdict, *, is_request: bool, reason: str = "") -> None:
+        """Notes what a plugin met that wanted `pod` gone."""
+        if id(pod) in self._watched:
+            wish = Wish(pod, self._profile, plugin, is_request, reason, verdict, len(self.granted))
+            self.wishes.append(wish)
+        if is_request and verdict.is_accepted:
+            self.granted.append(pod)
+
+    def note_refusal(self, plugin: str, pod: Pod, verdict: Verdict) -> None:
+        """Notes that a filter refuses `pod`."""
+        if verdict.reason is not None:
+            codes = self.refused.setdefault((self._profile, plugin), {})
+            codes.setdefault(str(verdict.reason.value), set()).add(id(pod))
+
+    def _factory(self, name: str, factory: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
+        def build(args: msgspec.Struct, handle: Handle) -> object:
+            if not isinstance(handle, StrategyHandle):
+                return _WatchedFilter(cast(EvictorPlugin, factory(args, handle)), name, self)
+            self._evictors.setdefault(self._profile, handle.evictor)
+            return factory(args, replace(handle, evictor=_WatchedEvictor(handle.evictor, name, self)))
+
+        return build
+
+
+class _WatchedFilter:
+    """A filter plugin under watch."""
+
+    def __init__(self, plugin: EvictorPlugin, name: str, watch: Watch) -> None:
+        self._plugin = plugin
+        self._name = name
+        self._watch = watch
+
+    def filter(self, pod: Pod) -> Verdict:
+        verdict = self._plugin.filter(pod)
+        self._watch.note_refusal(self._name, pod, verdict)
+        return verdict
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        verdict = self._plugin.pre_eviction_filter(pod)
+        self._watch.note_refusal(self._name, pod, verdict)
+        return verdict
+
+
+class _WatchedEvictor(PluginEvictor):
+    """A plugin's evictor under watch. It has no state of its own: every method asks `inner`."""
+
+    def __init__(self, inner: PluginEvictor, plugin: str, watch: Watch) -> None:
+        self._inner = inner
+        self._name = plugin
+        self._watch = watch
+
+    def filter(self, pod: Pod) -> Verdict:
+        return self._inner.filter(pod)
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        return self._inner.pre_eviction_filter(pod)
+
+    def keep(self, candidate: Pod, verdict: Verdict) -> None:
+        self._watch.note_wish(self._name, candidate, verdict, is_request=False)
+        self._inner.keep(candidate, verdict)
+
+    def request(self, candidate: Pod, reason: str = "") -> Verdict:
+        verdict = self._inner.request(candidate, reason)
+        self._watch.note_wish(self._name, candidate, verdict, is_request=True, reason=reason)
+        return verdict

@@ -1,0 +1,82 @@
+"""A live cluster to the snapshot that a policy, or an explanation, needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from descheduler.cluster.snapshot import POD_CONDITIONS, Snapshot
+from descheduler.model.kube_version import KubeVersion, KubeVersionError
+from descheduler.policy.types import Policy, Profile
+from descheduler.strategies.low_node_utilization import PROMETHEUS, LowNodeUtilizationArgs
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+
+__all__ = ["read_cluster"]
+
+
+def read_cluster(
+    client: KubeClient,
+    policy: Policy | None,
+    *,
+    needed: AbstractSet[str],
+    wanted: AbstractSet[str],
+    keep_templates: bool,
+    skip_broken: bool,
+    taken_at: datetime,
+    git_version: str,
+) -> Snapshot:
+    """The objects of the kinds `needed` and, as far as they may be read, `wanted`; with what Prometheus measured.
+
+    `keep_templates` keeps the pod templates of workloads, `git_version` is the server's. Raises SnapshotError when it
+    cannot be read whole.
+    """
+    # Dry runs on a dump must not pay for the Kubernetes client, which this module imports.
+    from descheduler.cluster.live import read_live
+
+    snapshot = read_live(
+        client,
+        needed=needed,
+        wanted=wanted,
+        source=client.host,
+        skip_broken=skip_broken,
+        keep_conditions=POD_CONDITIONS in needed,
+        keep_templates=keep_templates,
+        taken_at=taken_at,
+    )
+    snapshot = replace(snapshot, kube_version=_version(git_version))
+    return snapshot if policy is None else _with_node_samples(snapshot, client, policy)
+
+
+def _version(git_version: str) -> KubeVersion | None:
+    try:
+        return KubeVersion.parse(git_version)
+    except KubeVersionError:
+        return None
+
+
+def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy) -> Snapshot:
+    provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
+    queries = [query for profile in policy.profiles for query in _queries(profile)]
+    if provider is None or not queries:
+        return snapshot
+    from descheduler.cluster.live_samples import read_node_samples
+
+    secret = provider.auth_token
+    token_secret = None if secret is None else (secret.namespace, secret.name)
+    samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)
+    warnings = (*snapshot.warnings, *samples.warnings)
+    return replace(snapshot, node_samples=samples.by_query, sample_faults=samples.faults, warnings=warnings)
+
+
+def _queries(profile: Profile) -> Iterator[str]:
+    for name in profile.balance:
+        args = profile.args[name]
+        if isinstance(args, LowNodeUtilizationArgs) and args.metrics_utilization is not None:
+            prometheus = args.metrics_utilization.prometheus
+            if args.metrics_utilization.source == PROMETHEUS and prometheus is not None:
+                yield prometheus.query

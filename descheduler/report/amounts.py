@@ -1,0 +1,38 @@
+"""Amounts of resources as people write them: cpu comes in milli cores, everything else in whole units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+
+__all__ = ["amount_text", "amounts_text"]
+
+_STEPS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+
+
+def amount_text(resource: str, amount: int) -> str:
+    """Such as `500m` or `2` for cpu, `1.5Gi` for memory and other bytes, `3` for the rest."""
+    if resource == CPU:
+        return f"{amount}m" if amount % 1000 else str(amount // 1000)
+    return _bytes_text(amount) if _is_bytes(resource) else str(amount)
+
+
+def amounts_text(amounts: Iterable[tuple[str, int]]) -> str:
+    """Such as `cpu 500m, memory 1Gi`; `nothing` without any."""
+    return ", ".join(f"{resource} {amount_text(resource, amount)}" for resource, amount in amounts) or "nothing"
+
+
+def _is_bytes(resource: str) -> bool:
+    return resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-")
+
+
+def _bytes_text(amount: int) -> str:
+    """Exact where that is short, else to two decimals."""
+    step, rest = 0, abs(amount)
+    while rest >= 1024 and step + 1 < len(_STEPS):
+        rest //= 1024
+        step += 1
+    value = amount / 1024**step
+    text = f"{value:.2f}".rstrip("0").rstrip(".") if step else str(amount)
+    return f"{text}{_STEPS[step]}"

@@ -1,0 +1,108 @@
+"""The part of an `Explanation` about nodes: which of them take a pod, and what the others have against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from descheduler.report.document import Fields
+
+__all__ = ["Deficit", "NearMiss", "NodeObstacle", "ObstacleCount", "PlacementAnalysis", "PodRefusal", "RankedNode"]
+
+Finality = Literal["unschedulable", "unresolvable", "unknown"]
+"""Whether preemption might help, cannot help, or the snapshot cannot tell."""
+
+
+class PodRefusal(Fields, frozen=True):
+    """A plugin that refuses the pod before any node is looked at."""
+
+    plugin: str
+    finality: Finality
+    reasons: tuple[str, ...]
+
+
+class ObstacleCount(Fields, frozen=True):
+    """How many nodes one reason of one plugin stands against; on `num_alone` of them nothing else does."""
+
+    plugin: str
+    reason: str
+    num_nodes: int = msgspec.field(name="nodes")
+    num_alone: int = msgspec.field(name="alone")
+
+
+class Deficit(Fields, frozen=True):
+    """A resource that a node is short of: cpu in milli cores, all else in whole units.
+
+    `missing` is how much more would have to be free, `requested` what the pod asks for, `free` what is left, which is
+    below zero on an overcommitted node.
+    """
+
+    resource: str
+    missing: int
+    requested: int
+    free: int
+    allocatable: int
+
+
+class NodeObstacle(Fields, frozen=True):
+    """What one plugin has against the pod on one node.
+
+    `reasons` are the scheduler's words; `details` name what is missing or who is in the way, as far as can be told.
+    """
+
+    plugin: str
+    finality: Finality
+    reasons: tuple[str, ...]
+    details: tuple[str, ...]
+    deficits: tuple[Deficit, ...]
+
+
+class NearMiss(Fields, frozen=True):
+    """A node that would take the pod but for little."""
+
+    node: str
+    is_source: bool = msgspec.field(name="source")
+    obstacles: tuple[NodeObstacle, ...]
+
+
+class RankedNode(Fields, frozen=True):
+    """A node that takes the pod, and its score: `scores` by plugin, weighted, add up to `total`.
+
+    `is_best` marks those that the scheduler takes one of, `is_source` the node that the pod would leave.
+    """
+
+    node: str
+    total: int
+    is_best: bool = msgspec.field(name="best")
+    is_source: bool = msgspec.field(name="source")
+    scores: Mapping[str, int]
+
+
+class PlacementAnalysis(Fields, frozen=True):
+    """The scheduler's filters and scores for one pod, asked of every node.
+
+    `summary` is what the scheduler would say in its event, or how many nodes take the pod. `is_queued` is false for a
+    pod that a scheduling gate holds back. `refusals` are set when the pod is refused before nodes are looked at; then
+    no node is. `obstacles` count reasons over all nodes.
+
+    `misses` are nodes with the fewest obstacles: those that lack resources by the size of the deficit, then the others,
+    then those that are too small for the pod; of each kind of obstacle the first few. `num_misses` counts all that have
+    as few. `ranking` holds the best nodes in order, and the node that the pod would leave. `margin` is the lead of the
+    best over the next, null without a next. `notes` are conditions of the answer.
+    """
+
+    scheduler: str
+    summary: str
+    num_nodes: int = msgspec.field(name="nodes")
+    num_feasible: int = msgspec.field(name="feasible")
+    is_queued: bool = msgspec.field(name="queued")
+    refusals: tuple[PodRefusal, ...]
+    obstacles: tuple[ObstacleCount, ...]
+    misses: tuple[NearMiss, ...]
+    num_misses: int
+    ranking: tuple[RankedNode, ...]
+    margin: int | None
+    score_error: str
+    notes: tuple[str, ...]

@@ -1,0 +1,30 @@
+"""Policies and snapshots as documents name them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.policy.types import Policy
+from descheduler.report.document import PolicyIdentity, SnapshotIdentity
+
+__all__ = ["policy_identity", "snapshot_identity"]
+
+
+def policy_identity(policy: Policy) -> PolicyIdentity:
+    """Which policy it is."""
+    return PolicyIdentity(path=policy.path, digest=policy.digest, kind=policy.kind, compatibility=policy.compatibility)
+
+
+def snapshot_identity(snapshot: Snapshot, now: datetime) -> SnapshotIdentity:
+    """Which view of the cluster it is, and how old at `now`."""
+    taken_at = snapshot.taken_at
+    return SnapshotIdentity(
+        source=snapshot.source,
+        resource_version=snapshot.resource_version,
+        taken_at=taken_at,
+        age_seconds=None if taken_at is None else (now - taken_at).total_seconds(),
+        num_nodes=len(snapshot.nodes),
+        num_pods=len(snapshot.pods),
+        skipped_objects=snapshot.skipped,
+    )

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.report.schema import published_schema
+from tests.builders import node_object, pod_object
+from tests.cli.conftest import Descheduler
+from tests.cli.test_main import HEAVY, modules_of
+from tests.integration.fake_api import FakeApi
+
+NOW = "2026-06-30T12:00:00Z"
+
+
+def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path):
+    ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert ended.code == 0
+    assert "decision: old is evicted by PodLifeTime (profile main): it is 3600 s old, 60 s are allowed" in ended.out
+    assert "landing: its replacement lands on b" in ended.out
+    assert "placement of the pod created instead: 2 of 2 nodes take it" in ended.out
+
+
+def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler, dump: Path):
+    ended = descheduler("explain", "pod", "default/old", "--snapshot", dump, "--now", NOW)
+
+    assert ended.code == 0
+    assert "decision:" not in ended.out
+    assert "landing: its replacement lands on b" in ended.out
+
+
+def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path):
+    ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert ended.code == 0
+    assert "the run: 1 pod would leave, 1 stay, 0 would come" in ended.out
+    assert "1      BarePod   no owner would create the pod again" in ended.out
+
+
+def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler):
+    ended = descheduler("explain", "plugin", "podlifetime")
+
+    assert ended.code == 0
+    assert ended.out.startswith("PodLifeTime, a plugin of policies at deschedule\n")
+    assert "maxPodLifeTimeSeconds" in ended.out
+
+
+def test_a_plugin_tells_what_it_decided_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path):
+    ended = descheduler("explain", "plugin", "PodLifeTime", "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert "main      1              BarePod 1" in ended.out.splitlines()
+
+
+@pytest.mark.parametrize(("output_format", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
+@pytest.mark.parametrize(
+    "question", [("pod", "default/old"), ("pod", "default/bare"), ("node", "a"), ("plugin", "DefaultEvictor")]
+)
+def test_documents_obey_their_schema(
+    descheduler: Descheduler, policy: Path, dump: Path, output_format: str, read, question: tuple[str, str]
+):
+    ended = descheduler("explain", *question, "--config", policy, "--snapshot", dump, "--now", NOW, "-o", output_format)
+
+    explanation = read(ended.out)
+    jsonschema.validate(explanation, json.loads(published_schema("explanation")))
+    assert explanation["kind"] == "Explanation"
+    assert [name for name in ("pod", "node", "plugin") if explanation[name] is not None] == [question[0]]
+
+
+def test_wide_tables_show_every_answer_and_all_scores(descheduler: Descheduler, policy: Path, dump: Path):
+    ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "-o", "wide")
+
+    assert "PLUGIN THAT WANTS IT GONE" in ended.out
+    assert "FILTERS SAY" in ended.out
+    assert "TaintToleration" in ended.out
+
+
+def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: Path, dump: Path):
+    arguments = ("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "--now", NOW, "-o", "json")
+
+    assert descheduler(*arguments).out == descheduler(*arguments).out
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (("pod", "default/odl"), "; did you mean 'default/old'?"),
+        (("pod", "old"), "error: 'old' does not say which namespace; write 'default/old'"),
+        (("node", "z"), "error: no node 'z' in "),
+        (("plugin", "PodLiveTime"), "error: no plugin 'PodLiveTime'; did you mean 'PodLifeTime'?"),
+    ],
+)
+def test_what_is_not_there_ends_with_one_message(
+    descheduler: Descheduler, dump: Path, question: tuple[str, str], message: str
+):
+    ended = descheduler("explain", *question, "--snapshot", dump)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err.splitlines()[-1]
+
+
+def test_a_dump_that_cannot_be_read_is_wrong_input(descheduler: Descheduler, tmp_path: Path):
+    ended = descheduler("explain", "node", "a", "--snapshot", tmp_path / "none.json")
+
+    assert ended.code == 2
+    assert "cannot be read" in ended.err
+
+
+def test_a_version_that_is_none_is_wrong_usage(descheduler: Descheduler, dump: Path):
+    ended = descheduler("explain", "node", "a", "--snapshot", dump, "--kube-version", "new")
+
+    assert ended.code == 2
+    assert "'new' is not a Kubernetes version; write it as 1.36 or v1.36.3" in ended.err
+
+
+def test_the_scheduler_of_a_configuration_places_the_pods(descheduler: Descheduler, tmp_path: Path):
+    dump = tmp_path / "dump.json"
+    pods = [pod_object("old", scheduler="packer", cpu="500m"), pod_object("there", node="b", cpu="2")]
+    dump.write_text(
+        json.dumps({"kind": "List", "apiVersion": "v1", "items": [node_object("a"), node_object("b"), *pods]})
+    )
+    configuration = tmp_path / "scheduler.yaml"
+    configuration.write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "profiles": [{"schedulerName": "packer"}],
+            }
+        )
+    )
+    arguments = ("explain", "pod", "default/old", "--snapshot", dump, "--now", NOW)
+
+    unknown = descheduler(*arguments)
+    known = descheduler(*arguments, "--scheduler-config", configuration)
+
+    assert "landing: where its replacement lands cannot be told: its scheduler packer has no profile" in unknown.out
+    assert "landing: its replacement lands on a, the node that it leaves" in known.out
+
+
+def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler, dump: Path, tmp_path: Path):
+    configuration = tmp_path / "scheduler.yaml"
+    configuration.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeScheduler\n")
+
+    ended = descheduler("explain", "node", "a", "--snapshot", dump, "--scheduler-config", configuration)
+
+    assert ended.code == 2
+    assert f"{configuration}:2:" in ended.err
+
+
+def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi):
+    for kind in DUMP_KINDS:
+        fake_api.add(kind.path)
+    fake_api.add("/api/v1/nodes", node_object("a"), node_object("b"))
+    fake_api.add("/api/v1/pods", pod_object("old"))
+    arguments = ("explain", "pod", "default/old", "--kubeconfig", kubeconfig, "--now", NOW)
+
+    ended = descheduler(*arguments, "--config", policy)
+
+    assert ended.code == 0
+    assert "decision: old is evicted by PodLifeTime" in ended.out
+    assert {request.method for request in fake_api.requests} == {"GET"}
+    assert "/apis/apps/v1/replicasets" in {request.path for request in fake_api.requests}
+
+
+def test_a_plugin_is_judged_on_a_cluster_only_when_one_is_named(
+    descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi
+):
+    for kind in DUMP_KINDS:
+        fake_api.add(kind.path)
+    fake_api.add("/api/v1/nodes", node_object("a"), node_object("b"))
+    fake_api.add("/api/v1/pods", pod_object("old"))
+
+    alone = descheduler("explain", "plugin", "PodLifeTime", "--config", policy)
+    live = descheduler("explain", "plugin", "PodLifeTime", "--config", policy, "--kubeconfig", kubeconfig, "--now", NOW)
+
+    assert "PODS EVICTED" not in alone.out
+    assert "PODS EVICTED" in live.out
+
+
+def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, tmp_path: Path):
+    ended = descheduler("explain", "node", "a", "--kubeconfig", tmp_path / "none")
+
+    assert (ended.code, ended.out) == (1, "")
+
+
+def test_help_loads_nothing_heavy():
+    assert modules_of("explain", "--help").isdisjoint(HEAVY | {"yaml", "descheduler.cycle", "descheduler.explanation"})
+
+
+def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path):
+    modules = modules_of("explain", "pod", "default/old", "--config", policy, "--snapshot", dump)
+
+    assert modules.isdisjoint(HEAVY - {"numpy"})

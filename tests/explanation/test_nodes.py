@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from descheduler.report.document import PodReference
+from descheduler.report.explained_node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
+from tests.builders import node_object, pod_object
+from tests.explanation.worlds import node_explanation, policy_of
+
+NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]
+
+
+def reference(name: str) -> PodReference:
+    return PodReference(namespace="default", name=name, uid=f"default-{name}")
+
+
+def test_without_a_policy_each_pod_says_where_it_would_go_alone():
+    pods = [pod_object("bare", owners=()), pod_object("web", cpu="500m"), pod_object("done", phase="Succeeded")]
+
+    explanation = node_explanation("a", [*NODES, *pods])
+
+    assert explanation.role == "without policy"
+    assert explanation.landings == (
+        NodeLanding(pod=reference("bare"), landing=None, to_node=None, message="no pod comes back for it"),
+        NodeLanding(pod=reference("web"), landing="lands", to_node="b", message=""),
+    )
+
+
+def test_facts_show_what_is_requested_now_and_after_the_run():
+    explanation = node_explanation("a", [*NODES, pod_object("web", cpu="500m")], policy_of())
+
+    assert explanation.facts == NodeFacts(
+        name="a",
+        is_ready=True,
+        is_cordoned=False,
+        taints=("x=y:PreferNoSchedule",),
+        num_pods=1,
+        resources=(
+            NodeResource(resource="cpu", allocatable=2000, requested=500, planned=0),
+            NodeResource(resource="pods", allocatable=110, requested=1, planned=0),
+        ),
+    )
+
+
+def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them():
+    pods = [
+        pod_object("bare", owners=()),
+        pod_object("old"),
+        pod_object("young-1", age=1, started=1),
+        pod_object("young-2", age=1, started=1),
+    ]
+
+    explanation = node_explanation("a", [*NODES, *pods], policy_of())
+
+    assert [(d.pod.name, d.plugin, d.to_node) for d in explanation.departures] == [("old", "PodLifeTime", "b")]
+    assert [(s.pod.name, s.code) for s in explanation.stays] == [("bare", "BarePod")]
+    assert explanation.stay_counts == (
+        StayCount(code="BarePod", summary="no owner would create the pod again", num_pods=1),
+        StayCount(code="", summary="no plugin asks for the pod", num_pods=2),
+    )
+
+
+def test_replacements_that_land_here_are_named():
+    explanation = node_explanation("b", [*NODES, pod_object("old")], policy_of())
+
+    assert explanation.arrivals == (
+        Arrival(pod=reference("old"), from_node="a", plugin="PodLifeTime", landing="lands", nodes=("b",)),
+    )
+
+
+def test_a_node_that_the_run_leaves_out_says_so():
+    nodes = [*NODES, node_object("c", ready=False)]
+
+    explanation = node_explanation("c", nodes, policy_of())
+
+    assert explanation.role == "left out"
+
+
+def test_a_run_that_judges_nothing_says_why():
+    explanation = node_explanation("a", NODES[:1], policy_of())
+
+    assert explanation.unjudged == "1 ready nodes match the policy, at least 2 are needed"

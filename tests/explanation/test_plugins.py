@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import descheduler.placement
+from descheduler.explanation.argument_docs import argument_docs
+from descheduler.explanation.plugins import explain_plugin
+from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
+from descheduler.explanation.source_docs import attribute_docs
+from descheduler.placement.registry import PLUGINS
+from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, load_scheduler_configuration
+from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
+from descheduler.policy.scheduler_plugins import IN_TREE
+from descheduler.report.explained_plugin import PluginArgument, PluginDecisions, PluginUse
+from descheduler.strategies.registry import REGISTRY
+from tests.builders import node_object, pod_object
+from tests.explanation.worlds import plugin_explanation, policy_of
+from tests.report.worlds import pod_life_time_policy
+
+OBJECTS = [
+    node_object("a"),
+    node_object("b"),
+    pod_object("bare", owners=()),
+    pod_object("old-1"),
+    pod_object("old-2"),
+]
+
+
+def test_a_plugin_tells_what_it_does_where_and_with_which_arguments():
+    explanation = explain_plugin("podlifetime", policy=None, scheduling=DEFAULT_CONFIGURATION)
+
+    assert explanation.name == "PodLifeTime"
+    assert explanation.summary.startswith("Pods that are too old")
+    assert explanation.points == ("deschedule",)
+    assert (
+        PluginArgument(name="conditions[].type", type_text="string", default="", meaning="Such as `Ready`.")
+        in explanation.arguments
+    )
+    assert (explanation.uses, explanation.decisions) == ((), ())
+
+
+def test_a_policy_tells_who_runs_it_and_with_what():
+    policy = policy_of(pod_life_time_policy(["one", "two"]))
+
+    explanation = explain_plugin("PodLifeTime", policy=policy, scheduling=DEFAULT_CONFIGURATION)
+
+    assert explanation.uses == tuple(
+        PluginUse(profile=name, points=("deschedule",), weight=None, args={"maxPodLifeTimeSeconds": "60"})
+        for name in ("one", "two")
+    )
+
+
+def test_a_snapshot_tells_what_it_evicted_and_did_not_get():
+    policy = policy_of(pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
+
+    explanation = plugin_explanation("PodLifeTime", OBJECTS, policy)
+
+    assert explanation.decisions == (
+        PluginDecisions(profile="main", evicted=1, refused={"BarePod": 1, "TotalLimit": 1}),
+    )
+
+
+def test_a_filter_tells_which_pods_it_refused():
+    explanation = plugin_explanation("DefaultEvictor", OBJECTS, policy_of())
+
+    assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}),)
+
+
+def test_placement_verification_counts_what_it_refuses_at_the_request_as_well():
+    policy = policy_of(
+        {
+            "apiVersion": "descheduler/v1alpha2",
+            "kind": "DeschedulerPolicy",
+            "profiles": [
+                {
+                    "name": "main",
+                    "pluginConfig": [
+                        {"name": "PlacementVerification"},
+                        {"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 60}},
+                    ],
+                    "plugins": {
+                        "deschedule": {"enabled": ["PodLifeTime"]},
+                        "preevictionfilter": {"enabled": ["PlacementVerification"]},
+                    },
+                }
+            ],
+        }
+    )
+    full = [node_object("a", cpu="1"), node_object("b", cpu="1", unschedulable=True)]
+    stuck = pod_object("stuck", cpu="500m", scheduler="volcano")
+
+    explanation = plugin_explanation("PlacementVerification", [*full, stuck], policy)
+
+    assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"UnknownLanding": 1}),)
+
+
+def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments():
+    configuration = load_scheduler_configuration(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [
+                {
+                    "schedulerName": "packer",
+                    "plugins": {"score": {"enabled": [{"name": "NodeResourcesFit", "weight": 5}]}},
+                    "pluginConfig": [
+                        {
+                            "name": "NodeResourcesFit",
+                            "args": {
+                                "scoringStrategy": {
+                                    "type": "MostAllocated",
+                                    "resources": [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}],
+                                }
+                            },
+                        }
+                    ],
+                }
+            ],
+        }
+    )
+
+    explanation = explain_plugin("NodeResourcesFit", policy=None, scheduling=configuration)
+
+    assert explanation.kind == "scheduling"
+    assert "Too many pods" in explanation.reasons
+    assert explanation.uses == (
+        PluginUse(
+            profile="packer",
+            points=("preFilter", "filter", "score"),
+            weight=5,
+            args={"scoringStrategy.type": '"MostAllocated"'},
+        ),
+    )
+
+
+def test_every_plugin_of_the_scheduler_is_described():
+    assert SCHEDULING_DOCS.keys() == IN_TREE.keys()
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_what_filters_and_what_scores_is_said(name: str):
+    doc, row = SCHEDULING_DOCS[name], PLUGINS[name]
+
+    assert (bool(doc.check), bool(doc.preference)) == (row.plugin is not None, row.score is not None)
+
+
+@pytest.mark.parametrize("name", [name for name, doc in SCHEDULING_DOCS.items() if doc.reasons])
+def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str):
+    sources = Path(descheduler.placement.__path__[0]).rglob("*.py")
+    code = "".join(" ".join(source.read_text("utf-8").split()).replace('" "', "") for source in sources)
+
+    said = [reason.partition("<")[0].partition(" (missing")[0] for reason in SCHEDULING_DOCS[name].reasons]
+
+    assert [reason for reason in said if reason not in code] == []
+
+
+@pytest.mark.parametrize("name", CONFIGURABLE)
+def test_every_argument_of_a_scheduling_plugin_is_described(name: str):
+    fields = {field.encode_name for field in msgspec.structs.fields(CONFIGURABLE[name].section)}
+
+    assert {argument.name.partition(".")[0] for argument in SCHEDULING_DOCS[name].arguments} == fields
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_argument_of_a_plugin_has_a_meaning(name: str):
+    spec = REGISTRY[name]
+
+    without = [argument.name for argument in argument_docs(spec.args_type()) if not argument.meaning]
+
+    assert without == []
+    assert attribute_docs(spec.args_type).keys() == {field.name for field in msgspec.structs.fields(spec.args_type)}

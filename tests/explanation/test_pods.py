@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.generate import GENERATED_AT, generate_cluster
+from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.explanation.pods import explain_pod
+from descheduler.report.document import PodReference
+from descheduler.report.explained_pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
+from tests.builders import node_object, pod_object, required_anti_affinity
+from tests.explanation.worlds import pod_explanation, policy_of
+from tests.report.worlds import pod_life_time_policy
+
+NODES = [node_object("a", cpu="2"), node_object("b", cpu="2")]
+
+
+def ranked(explanation: PodExplanation) -> list[str]:
+    """The nodes that take the replacement, in name order."""
+    assert explanation.placement is not None
+    return sorted(node.node for node in explanation.placement.ranking)
+
+
+def test_facts_are_those_of_the_snapshot():
+    pod = pod_object("old", cpu="1500m", memory="1Gi", priority=7)
+
+    explanation = pod_explanation("old", [*NODES, pod])
+
+    assert explanation.facts == PodFacts(
+        pod=PodReference(namespace="default", name="old", uid="default-old"),
+        node="a",
+        owner="ReplicaSet/web",
+        priority=7,
+        qos_class="Burstable",
+        phase="Running",
+        is_terminating=False,
+        age_seconds=3600.0,
+        scheduler="default-scheduler",
+        requests={"cpu": 1500, "memory": 2**30},
+    )
+
+
+def test_an_evicted_pod_names_the_plugin_and_its_reason():
+    decision = pod_explanation("old", [*NODES, pod_object("old")], policy_of()).decision
+
+    assert decision is not None
+    assert decision.outcome == "evicted"
+    assert decision.summary == "is evicted by PodLifeTime (profile main): it is 3600 s old, 60 s are allowed"
+
+
+def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it():
+    policy = policy_of(pod_life_time_policy(["one", "two"]))
+
+    decision = pod_explanation("bare", [*NODES, pod_object("bare", owners=())], policy).decision
+
+    assert decision is not None
+    assert decision.outcome == "kept"
+    assert decision.summary == (
+        "stays: PodLifeTime (profile one) wants it gone, BarePod keeps it: it has no owner that would create it again"
+    )
+    assert decision.answers == tuple(
+        PluginAnswer(
+            profile=profile,
+            plugin="PodLifeTime",
+            result="kept",
+            reason="",
+            code="BarePod",
+            message="it has no owner that would create it again",
+            subject="",
+        )
+        for profile in ("one", "two")
+    )
+
+
+def test_a_refused_request_says_why_the_plugin_asked():
+    policy = policy_of(pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
+
+    decision = pod_explanation("old", [*NODES, pod_object("old")], policy).decision
+
+    assert decision is not None
+    assert decision.answers[0].result == "refused"
+    assert "wants it gone (is 3600 s old, 60 s are allowed), TotalLimit keeps it" in decision.summary
+
+
+def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it():
+    young = pod_object("young", owners=(), age=1, started=1)
+
+    decision = pod_explanation("young", [*NODES, young], policy_of()).decision
+
+    assert decision is not None
+    assert (decision.outcome, decision.summary) == ("unwanted", "stays: no plugin asks for it")
+    assert decision.filters == (
+        FilterAnswer(
+            profile="main",
+            code="BarePod",
+            message="it has no owner that would create it again",
+            subject="",
+        ),
+    )
+
+
+def test_a_run_that_judges_nothing_says_so():
+    decision = pod_explanation("old", [node_object("a"), pod_object("old")], policy_of()).decision
+
+    assert decision is not None
+    assert decision.outcome == "unjudged"
+    assert decision.summary == "nothing was judged: 1 ready nodes match the policy, at least 2 are needed"
+
+
+def test_the_landing_counts_with_the_evictions_booked_before():
+    nodes = [*NODES, node_object("c", cpu="2")]
+    mover = pod_object("first", cpu="2", node_selector={"kubernetes.io/hostname": "c"})
+
+    alone = pod_explanation("second", [*nodes, mover, pod_object("second", node="b", cpu="500m")])
+    after = pod_explanation("second", [*nodes, mover, pod_object("second", node="b", cpu="500m")], policy_of())
+
+    assert after.decision is not None
+    assert after.decision.num_moves_before == 1
+    assert (ranked(alone), ranked(after)) == (["b", "c"], ["a", "b"])
+
+
+def test_a_pod_that_comes_straight_back_is_marked():
+    term = required_anti_affinity({"app": "web"})
+    pods = [pod_object(f"web-{node}", node=node, labels={"app": "web"}, affinity=term) for node in "ab"]
+
+    explanation = pod_explanation("web-a", [*NODES, *pods])
+
+    assert explanation.landing is not None
+    assert explanation.landing.returns_to_source
+    assert explanation.landing.cold == "no"
+    assert explanation.landing.summary == (
+        "its replacement lands on a, the node that it leaves, but only once the pod is gone"
+    )
+    assert explanation.placement is not None
+    assert [(node.node, node.is_best, node.is_source) for node in explanation.placement.ranking] == [("a", True, True)]
+
+
+def test_nothing_is_placed_for_a_pod_that_nobody_creates_again():
+    explanation = pod_explanation("bare", [*NODES, pod_object("bare", owners=())])
+
+    assert explanation.placement is None
+    assert explanation.landing is not None
+    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
+
+
+def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_first():
+    pod = pod_object("old", scheduler="volcano")
+
+    explanation = pod_explanation("old", [*NODES, pod])
+
+    assert explanation.landing is not None
+    assert explanation.landing.verdict == "unknown"
+    assert explanation.placement is not None
+    assert explanation.placement.num_feasible == 2
+    assert explanation.placement.notes == (
+        "its scheduler volcano has no profile in the scheduler configuration; these are the rules of default-scheduler",
+    )
+
+
+def test_a_pending_pod_is_explained_without_a_victim():
+    pods = [pod_object("full-a", cpu="2"), pod_object("full-b", node="b", cpu="2")]
+    pending = pod_object("new", node="", phase="Pending", cpu="500m")
+
+    explanation = pod_explanation("new", [*NODES, *pods, pending])
+
+    assert explanation.landing is None
+    assert explanation.placement is not None
+    assert explanation.placement.summary == "0/2 nodes are available: 2 Insufficient cpu"
+
+
+def test_a_pending_pod_that_fits_says_that_it_is_still_to_come():
+    explanation = pod_explanation("new", [*NODES, pod_object("new", node="", phase="Pending")])
+
+    assert explanation.placement is not None
+    assert explanation.placement.num_feasible == 2
+    assert explanation.placement.notes[0].startswith("nothing in the snapshot keeps it pending")
+
+
+def test_a_finished_pod_without_a_node_is_not_placed():
+    explanation = pod_explanation("done", [*NODES, pod_object("done", node="", phase="Failed")])
+
+    assert (explanation.landing, explanation.placement) == (None, None)
+
+
+def test_the_best_nodes_are_those_of_the_landing():
+    """On a cluster in which nothing waits, the analysis and the landing look at the same cluster."""
+    builder = SnapshotBuilder("generated", keep_templates=True)
+    for page in generate_cluster(nodes=25, pods=400, seed=5):
+        builder.add_object(page)
+    snapshot = builder.finish(taken_at=GENERATED_AT)
+    placed = [pod for pod in snapshot.pods if pod.node_name and not pod.is_terminal][::23]
+
+    explained = [explain_pod(pod, snapshot, SchedulingSettings(), now=GENERATED_AT)[0] for pod in placed]
+
+    judged = [each for each in explained if each.landing is not None and each.placement is not None]
+    assert len(judged) > 10
+    for each in judged:
+        assert each.landing is not None
+        assert each.placement is not None
+        best = tuple(node.node for node in each.placement.ranking if node.is_best)
+        assert best == each.landing.nodes or each.landing.verdict != "lands", each.facts.pod
+        assert (each.placement.num_feasible == 0) == (each.landing.verdict == "no"), each.facts.pod

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import inspect
+
+from descheduler.cycle import decide
+from descheduler.eviction.profile_evictor import PluginEvictor
+from descheduler.explanation import watch
+from descheduler.explanation.watch import Watch
+from descheduler.strategies.registry import REGISTRY
+from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.explanation.worlds import policy_of
+from tests.report.worlds import pod_life_time_policy
+
+PODS = [make_pod("bare", owners=()), make_pod("old-1"), make_pod("old-2"), make_pod("old-3")]
+SNAPSHOT = make_snapshot([make_node("a"), make_node("b")], PODS)
+
+
+def watched(**policy: object) -> tuple[Watch, tuple[object, ...]]:
+    seen = Watch(PODS)
+    loaded = policy_of(pod_life_time_policy(**policy))
+    decisions = decide(loaded, SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
+    return seen, (decisions.evictor.booked, decisions.evictor.refusals, dict(decisions.evictor.results))
+
+
+def test_watching_changes_no_decision():
+    policy = pod_life_time_policy(["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
+    plain = decide(policy_of(policy), SNAPSHOT, now=NOW, most_assessed=0).evictor
+
+    _, decided = watched(profiles=["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
+
+    assert decided == (plain.booked, plain.refusals, dict(plain.results))
+
+
+def test_wishes_are_noted_in_order_with_what_was_granted_before():
+    seen, _ = watched(maxNoOfPodsToEvictTotal=1)
+
+    noted = [(w.pod.name, w.is_request, w.verdict.is_accepted, w.num_granted) for w in seen.wishes]
+    assert noted == [("bare", False, False, 0), ("old-1", True, True, 0), ("old-2", True, False, 1)]
+    assert {(w.profile, w.plugin) for w in seen.wishes} == {("main", "PodLifeTime")}
+
+
+def test_only_watched_pods_are_noted_but_all_grants():
+    seen = Watch(PODS[:1])
+
+    decide(policy_of(), SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
+
+    assert [wish.pod.name for wish in seen.wishes] == ["bare"]
+    assert [pod.name for pod in seen.granted] == ["old-1", "old-2", "old-3"]
+
+
+def test_pods_that_a_filter_refuses_are_kept_by_code():
+    seen, _ = watched()
+
+    assert {key: list(codes) for key, codes in seen.refused.items()} == {("main", "DefaultEvictor"): ["BarePod"]}
+
+
+def test_every_method_of_an_evictor_is_watched_or_goes_through_one_that_is():
+    passed_on = {"admits", "admits_now"}  # both ask the filter and note what they find by `keep`
+    public = {name for name, _ in inspect.getmembers(PluginEvictor, inspect.isfunction) if not name.startswith("_")}
+
+    assert public - passed_on <= vars(watch._WatchedEvictor).keys()
