@@ -6,19 +6,13 @@ from sys import intern
 
 from descheduler.cluster import wire
 from descheduler.cluster.annotations import AnnotationReader
-from descheduler.cluster.blocks import (
-    BlockCache,
-    LastBlock,
-    decode_features,
-    decode_images,
-    decode_labels,
-    decode_owners,
-    decode_quantities,
-)
+from descheduler.cluster.block_cache import BlockCache, LastBlock
+from descheduler.cluster.blocks import decode_features, decode_images, decode_labels, decode_owners, decode_quantities
 from descheduler.cluster.pod_specs import SpecDecoder
 from descheduler.cluster.pod_status import ResizeDecoder, StatusDecoder, decode_conditions, is_ready
 from descheduler.cluster.pod_volumes import read_volumes
 from descheduler.cluster.times import set_time
+from descheduler.cluster.wire import ABSENT
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.taints import Taint
@@ -26,7 +20,6 @@ from descheduler.model.taints import Taint
 __all__ = ["NodeDecoder", "PodDecoder"]
 
 _NO_METADATA = wire.MetadataWire()
-_NO_STATUS = wire.StatusWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
 _NO_NODE_STATUS = wire.NodeStatusWire()
 
@@ -51,25 +44,26 @@ class PodDecoder:
         """The model value of one pod; takes its wire value apart. Raises ValueError on content that is malformed."""
         metadata = pod.metadata or _NO_METADATA
         asked = pod.spec or wire.PodSpecWire()
-        status = pod.status or _NO_STATUS
+        told = pod.status or wire.StatusWire()
+        # What is the pod's own is taken out, so that the rest can be compared with the pod before as a whole.
         node_name, asked.node_name = asked.node_name, None
         volumes, asked.volumes = read_volumes(asked.volumes), None
+        started_at, told.start_time = told.start_time, None
+        conditions, told.conditions = bytes(told.conditions), ABSENT
         spec = self._specs.decode(asked, volumes)
-        created_at, started_at, deleted_at = metadata.creation_timestamp, status.start_time, metadata.deletion_timestamp
+        status = self._statuses.decode(told)
+        created_at, deleted_at = metadata.creation_timestamp, metadata.deletion_timestamp
         if started_at == created_at:
             started_at = created_at = set_time(created_at)
         else:
             created_at, started_at = set_time(created_at), set_time(started_at)
-        statuses, init_statuses = status.container_statuses, status.init_container_statuses
-        ephemeral_statuses = status.ephemeral_container_statuses
-        conditions = bytes(status.conditions)
         return Pod(
             metadata.name or "",
             intern(metadata.namespace or ""),
             metadata.uid or "",
             spec,
-            intern(node_name or ""),
-            intern(status.phase or ""),
+            intern(node_name) if node_name else "",
+            status.phase,
             created_at,
             started_at,
             None if deleted_at is None else set_time(deleted_at),
@@ -77,16 +71,16 @@ class PodDecoder:
             self._annotations.read(metadata.annotations),
             self._owners.value(metadata.owner_references),
             volumes.claim_names,
-            intern(status.reason) if status.reason else "",
-            intern(status.qos_class or ""),
-            self._statuses.decode(statuses) if statuses else (),
-            self._statuses.decode(init_statuses) if init_statuses else (),
-            self._statuses.decode(ephemeral_statuses) if ephemeral_statuses else (),
+            status.reason,
+            status.qos_class,
+            status.containers,
+            status.init_containers,
+            status.ephemeral_containers,
             is_ready(conditions),
             decode_conditions(conditions) if self._keep_conditions else None,
             volumes.ephemeral,
-            intern(status.nominated_node_name) if status.nominated_node_name else "",
-            self._resizes.decode(spec, asked, status) if statuses or init_statuses or spec.pod_level_requests else None,
+            status.nominated_node_name,
+            self._resizes.decode(spec, status, asked, told, conditions),
         )
 
     def forget(self) -> None:
@@ -94,6 +88,7 @@ class PodDecoder:
         self._labels.forget()
         self._owners.forget()
         self._specs.forget()
+        self._statuses.forget()
 
 
 class NodeDecoder:

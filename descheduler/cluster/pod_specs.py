@@ -6,20 +6,16 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.blocks import (
-    BlockCache,
-    decode_affinity,
-    decode_quantities,
-    decode_resources,
-    decode_tolerations,
-    decode_topology_spread,
-)
+from descheduler.cluster.affinity_blocks import decode_affinity, decode_topology_spread
+from descheduler.cluster.block_cache import BlockCache, BlockNumbers
+from descheduler.cluster.blocks import decode_quantities, decode_resources, decode_tolerations
 from descheduler.cluster.pod_volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
 from descheduler.model.qos import qos_class
 from descheduler.model.requests import (
     ContainerResources,
+    ResourceList,
     incoming_scoring_requests,
     pod_level_requests,
     pod_requests,
@@ -28,6 +24,7 @@ from descheduler.model.requests import (
 
 __all__ = ["SpecDecoder", "decode_host_ports"]
 
+_NONE: ResourceList = {}
 _EMPTY = (b"null", b"[]", b"{}")
 
 
@@ -72,6 +69,7 @@ class SpecDecoder:
         self._resources = BlockCache(decode_resources)
         self._quantities = BlockCache(decode_quantities)
         self._ports = BlockCache(decode_host_ports)
+        self._numbers = BlockNumbers()
         self._specs: dict[object, PodSpec] = {}
         self.forget()
 
@@ -90,23 +88,77 @@ class SpecDecoder:
         known = self._last
         if known is not None and asked == self._last_asked and _are_alike(volumes, self._last_volumes):
             return known
-        key = _key(asked, volumes)
+        key = self._key(asked, volumes)
         known = self._specs.get(key)
         if known is None:
             known = self._specs[key] = self._make(asked, volumes)
         self._last_asked, self._last_volumes, self._last = asked, volumes, known
         return known
 
+    def _key(self, spec: PodSpecWire, volumes: PodVolumes) -> object:
+        """What tells specs apart. Blocks are stood for by numbers, since many specs have them in common."""
+        number = self._numbers
+        return (
+            self._container_keys(spec.containers),
+            self._container_keys(spec.init_containers),
+            spec.priority,
+            spec.scheduler_name,
+            spec.preemption_policy,
+            spec.host_network,
+            spec.host_users,
+            volumes.has_local_storage,
+            volumes.images,
+            volumes.disks,
+            *[
+                0 if block is ABSENT else number[bytes(block)]
+                for block in (
+                    spec.tolerations,
+                    spec.affinity,
+                    spec.topology_spread_constraints,
+                    spec.node_selector,
+                    spec.overhead,
+                    spec.resources,
+                    spec.resource_claims,
+                    spec.scheduling_gates,
+                    spec.scheduling_group,
+                    spec.workload_ref,
+                )
+            ],
+        )
+
+    def _container_keys(self, containers: list[ContainerWire] | None) -> object:
+        number = self._numbers
+        return tuple(
+            [
+                (
+                    c.name,
+                    c.image,
+                    number[bytes(c.resources)],
+                    number[bytes(c.ports)],
+                    c.restart_policy,
+                    number[bytes(c.restart_policy_rules)],
+                )
+                for c in containers or ()
+            ]
+        )
+
     def _make(self, spec: PodSpecWire, volumes: PodVolumes) -> PodSpec:
         containers = tuple(self._resources[bytes(c.resources)] for c in spec.containers or ())
         init = tuple(self._init_resources(c) for c in spec.init_containers or ())
-        pod_level = pod_level_requests(decode_resources(bytes(spec.resources)).requests)
+        pod_level = pod_level_requests(self._resources[bytes(spec.resources)].requests) or _NONE
         overhead = self._quantities[bytes(spec.overhead)]
+        requests = pod_requests(containers, init, pod_level=pod_level, overhead=overhead)
+        scoring = scoring_requests(
+            containers, init, pod_level=pod_level, overhead=overhead, has_pod_level=bool(pod_level)
+        )
+        incoming = incoming_scoring_requests(containers, init, overhead=overhead)
+        # Most specs have one amount for all three: a dictionary each would be most of their memory.
+        scoring = requests if scoring == requests else scoring
         return PodSpec(
             containers=containers,
             init_containers=init,
             images=tuple(c.image or "" for c in spec.containers or ()),
-            requests=pod_requests(containers, init, pod_level=pod_level, overhead=overhead),
+            requests=requests,
             qos_class=qos_class((*containers, *init)),
             node_selector=self._labels[bytes(spec.node_selector)],
             affinity=decode_affinity(bytes(spec.affinity)),
@@ -121,10 +173,8 @@ class SpecDecoder:
             host_ports=self._host_ports(spec),
             overhead=overhead,
             pod_level_requests=pod_level,
-            scoring_requests=scoring_requests(
-                containers, init, pod_level=pod_level, overhead=overhead, has_pod_level=bool(pod_level)
-            ),
-            incoming_scoring_requests=incoming_scoring_requests(containers, init, overhead=overhead),
+            scoring_requests=scoring,
+            incoming_scoring_requests=scoring if incoming == scoring else incoming,
             scheduling_gates=tuple(gate.name or "" for gate in _decode_gates(bytes(spec.scheduling_gates)) or ()),
             inline_disks=volumes.disks,
             preemption_policy=spec.preemption_policy or "",
@@ -154,48 +204,6 @@ def _are_alike(volumes: PodVolumes, others: PodVolumes) -> bool:
         volumes.has_local_storage == others.has_local_storage
         and volumes.images == others.images
         and volumes.disks == others.disks
-    )
-
-
-def _key(spec: PodSpecWire, volumes: PodVolumes) -> object:
-    """What tells specs apart. Bytes of an absent block are not made."""
-    return (
-        _container_keys(spec.containers),
-        _container_keys(spec.init_containers),
-        bytes(spec.tolerations),
-        spec.priority,
-        spec.scheduler_name,
-        spec.preemption_policy,
-        spec.host_network,
-        spec.host_users,
-        volumes.has_local_storage,
-        volumes.images,
-        volumes.disks,
-        *[
-            None if block is ABSENT else bytes(block)
-            for block in (
-                spec.affinity,
-                spec.topology_spread_constraints,
-                spec.node_selector,
-                spec.overhead,
-                spec.resources,
-                spec.resource_claims,
-                spec.scheduling_gates,
-                spec.scheduling_group,
-                spec.workload_ref,
-            )
-        ],
-    )
-
-
-def _container_keys(containers: list[ContainerWire] | None) -> object:
-    if not containers:
-        return None
-    return tuple(
-        [
-            (c.image, bytes(c.resources), bytes(c.ports), c.restart_policy, bytes(c.restart_policy_rules))
-            for c in containers
-        ]
     )
 
 

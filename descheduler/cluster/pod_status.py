@@ -8,7 +8,8 @@ from sys import intern
 
 import msgspec
 
-from descheduler.cluster.blocks import BlockCache, decode_quantities, decode_resources
+from descheduler.cluster.block_cache import BlockCache
+from descheduler.cluster.blocks import decode_quantities, decode_resources
 from descheduler.cluster.times import set_time
 from descheduler.cluster.wire import (
     ABSENT,
@@ -29,9 +30,11 @@ from descheduler.model.requests import (
     scoring_requests,
 )
 
-__all__ = ["ResizeDecoder", "StatusDecoder", "decode_conditions", "is_ready"]
+__all__ = ["PodStatus", "ResizeDecoder", "StatusDecoder", "decode_conditions", "is_ready"]
 
 _NULL = b"null"
+_READY = b'"type":"Ready"'
+_TRUE = b',"status":"True"'
 
 _decode_conditions = msgspec.json.Decoder(list[ConditionWire] | None).decode
 
@@ -40,8 +43,8 @@ def is_ready(block: bytes) -> bool:
     """Whether the first condition named `Ready` is true."""
     # The API server writes compact JSON, `type` before `status`. Inside of strings quotes are escaped, so what is found
     # this way is the member of an object, and of the same one where no brace closes in between.
-    at = block.find(b'"type":"Ready"')
-    if at >= 0 and block.find(b'"status":"True"', at, block.find(b"}", at)) >= 0:
+    at = block.find(_READY)
+    if at >= 0 and (block.startswith(_TRUE, at + len(_READY)) or block.find(_TRUE, at, block.find(b"}", at)) >= 0):
         return True
     conditions: list[ConditionWire] | None = _decode_conditions(block)
     for condition in conditions or ():
@@ -68,25 +71,49 @@ def decode_conditions(block: bytes) -> tuple[PodCondition, ...]:
     return tuple(decoded)
 
 
+class PodStatus(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """What replicas of a workload mostly have in common; names as in `Pod`."""
+
+    phase: str
+    reason: str
+    qos_class: str
+    nominated_node_name: str
+    containers: tuple[ContainerStatus, ...]
+    init_containers: tuple[ContainerStatus, ...]
+    ephemeral_containers: tuple[ContainerStatus, ...]
+
+
 class StatusDecoder:
-    """Makes container statuses; states that were seen before are shared."""
+    """Makes `PodStatus` values; one for statuses in a row that say the same, and one for equal states of containers."""
 
     def __init__(self) -> None:
-        self._running: dict[int | None, tuple[ContainerStatus, ...]] = {}
         self._seen: dict[tuple[ContainerStatus, ...], tuple[ContainerStatus, ...]] = {}
+        self.forget()
 
-    def decode(self, statuses: list[ContainerStatusWire] | None) -> tuple[ContainerStatus, ...]:
+    def forget(self) -> None:
+        """Lets go of the bytes of the last status."""
+        self._last_told = StatusWire()
+        self._last = PodStatus("", "", "", "", (), (), ())
+
+    def decode(self, told: StatusWire) -> PodStatus:
+        """The value of a status, whose time and conditions are taken out; keeps `told` until the next that differs."""
+        if told != self._last_told:
+            self._last = PodStatus(
+                phase=intern(told.phase or ""),
+                reason=intern(told.reason or ""),
+                qos_class=intern(told.qos_class or ""),
+                nominated_node_name=intern(told.nominated_node_name or ""),
+                containers=self._states(told.container_statuses),
+                init_containers=self._states(told.init_container_statuses),
+                ephemeral_containers=self._states(told.ephemeral_container_statuses),
+            )
+            self._last_told = told
+        return self._last
+
+    def _states(self, statuses: list[ContainerStatusWire] | None) -> tuple[ContainerStatus, ...]:
         """The current states, in the order given."""
         if not statuses:
             return ()
-        if len(statuses) == 1:
-            status = statuses[0]
-            state = status.state
-            if state is None or (state.waiting is None and state.terminated is None):
-                known = self._running.get(status.restart_count)
-                if known is None:
-                    known = self._running[status.restart_count] = (_container_status(status),)
-                return known
         decoded = tuple([_container_status(status) for status in statuses])
         return self._seen.setdefault(decoded, decoded)
 
@@ -110,16 +137,26 @@ class ResizeDecoder:
         self._resources = BlockCache(decode_resources)
         self._quantities = BlockCache(decode_quantities)
         self._resized: dict[object, ResizedRequests | None] = {}
+        self._alike: tuple[PodSpec, PodStatus] | None = None
 
-    def decode(self, spec: PodSpec, asked: PodSpecWire, status: StatusWire) -> ResizedRequests | None:
-        """What the pod of this status holds when that differs from `spec`, which is the value of `asked`."""
-        if not (
-            spec.pod_level_requests
-            or self._differ(status.container_statuses, asked.containers)
-            or (status.init_container_statuses and self._differ(status.init_container_statuses, asked.init_containers))
-        ):
+    def decode(
+        self, spec: PodSpec, status: PodStatus, asked: PodSpecWire, told: StatusWire, conditions: bytes
+    ) -> ResizedRequests | None:
+        """What a pod holds when that differs from `spec`, the value of `asked`; `status` is that of `told`.
+
+        The conditions of the status are given by themselves.
+        """
+        alike = self._alike
+        if alike is not None and alike[0] is spec and alike[1] is status:
             return None
-        return self._look_up(spec, asked, status)
+        if (
+            spec.pod_level_requests
+            or self._differ(told.container_statuses, asked.containers)
+            or self._differ(told.init_container_statuses, asked.init_containers)
+        ):
+            return self._look_up(spec, asked, told, conditions)
+        self._alike = spec, status
+        return None
 
     def _differ(self, statuses: list[ContainerStatusWire] | None, containers: list[ContainerWire] | None) -> bool:
         """Whether a status reports resources in other words than its container asks for them."""
@@ -136,13 +173,15 @@ class ResizeDecoder:
                             return True
         return False
 
-    def _look_up(self, spec: PodSpec, asked: PodSpecWire, status: StatusWire) -> ResizedRequests | None:
+    def _look_up(
+        self, spec: PodSpec, asked: PodSpecWire, told: StatusWire, conditions: bytes
+    ) -> ResizedRequests | None:
         reported = {
             s.name: (bytes(s.resources), bytes(s.allocated_resources))
-            for s in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+            for s in (*(told.container_statuses or ()), *(told.init_container_statuses or ()))
             if s.resources is not ABSENT and bytes(s.resources) != _NULL
         }
-        pod_level = bytes(status.resources) if spec.pod_level_requests else _NULL
+        pod_level = bytes(told.resources) if spec.pod_level_requests else _NULL
         if not reported and pod_level == _NULL:
             return None
         found = tuple([reported.get(container.name) for container in asked.containers or ()])
@@ -150,14 +189,14 @@ class ResizeDecoder:
         found += tuple(
             [reported.get(c.name) if c.restart_policy == SIDECAR else None for c in asked.init_containers or ()]
         )
-        is_infeasible = _is_resize_infeasible(bytes(status.conditions))
-        key = (id(spec), found, pod_level, bytes(status.allocated_resources), is_infeasible)
+        is_infeasible = _is_resize_infeasible(conditions)
+        key = (id(spec), found, pod_level, bytes(told.allocated_resources), is_infeasible)
         if key not in self._resized:
-            self._resized[key] = self._make(spec, found, status, is_infeasible=is_infeasible)
+            self._resized[key] = self._make(spec, found, told, is_infeasible=is_infeasible)
         return self._resized[key]
 
     def _make(
-        self, spec: PodSpec, found: Sequence[tuple[bytes, bytes] | None], status: StatusWire, *, is_infeasible: bool
+        self, spec: PodSpec, found: Sequence[tuple[bytes, bytes] | None], told: StatusWire, *, is_infeasible: bool
     ) -> ResizedRequests | None:
         held = [
             self._held(container, reported, is_infeasible=is_infeasible)
@@ -165,13 +204,13 @@ class ResizeDecoder:
         ]
         containers, init = held[: len(spec.containers)], held[len(spec.containers) :]
         pod_level = spec.pod_level_requests
-        if pod_level and bytes(status.resources) != _NULL:
+        if pod_level and bytes(told.resources) != _NULL:
             pod_level = pod_level_requests(
                 highest(
                     (
                         {} if is_infeasible else pod_level,
-                        self._resources[bytes(status.resources)].requests,
-                        self._quantities[bytes(status.allocated_resources)],
+                        self._resources[bytes(told.resources)].requests,
+                        self._quantities[bytes(told.allocated_resources)],
                     )
                 )
             )

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.blocks import (
-    decode_labels,
-    decode_quantities,
-    decode_selector,
-    decode_text,
-    decode_tolerations,
-)
+from descheduler.cluster.affinity_blocks import decode_selector
+from descheduler.cluster.blocks import decode_labels, decode_quantities, decode_text, decode_tolerations
 from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
 from descheduler.model.objects import (
     DisruptionBudget,

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import (
     CSIDriver,
@@ -52,7 +53,7 @@ class Snapshot:
 
     `skipped` names the broken objects that were left out on request. `kinds` holds the kinds that were read, so that
     "none exist" can be told from "not asked for". `node_samples` maps a Prometheus query to node name → sample,
-    `sample_faults` one that failed to a sentence.
+    `sample_faults` one that failed to a sentence. `kube_version` is None where the source does not tell.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -83,6 +84,7 @@ class Snapshot:
     source: str = ""
     taken_at: datetime | None = None
     resource_version: str = ""
+    kube_version: KubeVersion | None = None
 
     @cached_property
     def workloads_by_name(self) -> Mapping[tuple[str, str, str], Workload]:

@@ -6,15 +6,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from descheduler.cluster.blocks import (
-    decode_labels,
-    decode_node_affinity,
-    decode_nullable_selector,
-    decode_owners,
-    decode_quantities,
-    decode_quantity,
-    decode_text,
-)
+from descheduler.cluster.affinity_blocks import decode_node_affinity, decode_nullable_selector
+from descheduler.cluster.blocks import decode_labels, decode_owners, decode_quantities, decode_quantity, decode_text
 from descheduler.cluster.times import set_time
 from descheduler.cluster.volume_blocks import ClaimSpecWire, requested_bytes
 from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
@@ -199,7 +192,7 @@ def decode_claim(block: bytes) -> PersistentVolumeClaim:
     return PersistentVolumeClaim(
         namespace=metadata.namespace or "",
         name=metadata.name or "",
-        storage_class=_text(annotations, _CLASS) or spec.storage_class_name or "",
+        storage_class=_text(annotations, _CLASS) if _CLASS in annotations else spec.storage_class_name or "",
         uid=metadata.uid or "",
         volume_name=volume_name,
         is_bound=bool(volume_name) and _BOUND in annotations,
@@ -228,7 +221,7 @@ def decode_volume(block: bytes) -> PersistentVolume:
         node_affinity=decode_node_affinity(bytes(spec.node_affinity.required)) if spec.node_affinity else None,
         capacity_bytes=ceil_value(decode_quantities(bytes(spec.capacity)).get("storage", 0)),
         access_modes=frozenset(spec.access_modes or ()),
-        storage_class=_text(annotations, _CLASS) or spec.storage_class_name or "",
+        storage_class=_text(annotations, _CLASS) if _CLASS in annotations else spec.storage_class_name or "",
         volume_mode=spec.volume_mode or FILESYSTEM,
         attributes_class=spec.volume_attributes_class_name or "",
         phase=(wire.status.phase if wire.status else None) or "",

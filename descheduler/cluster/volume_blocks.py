@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.blocks import decode_labels, decode_nullable_selector, decode_quantities
+from descheduler.cluster.affinity_blocks import decode_nullable_selector
+from descheduler.cluster.blocks import decode_labels, decode_quantities
 from descheduler.cluster.wire import ABSENT, MetadataWire, VolumeWire, Wire
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import EphemeralVolume, InlineDisk

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from descheduler.cluster.blocks import decode_labels, decode_nullable_selector, decode_owners, decode_text
+from descheduler.cluster.affinity_blocks import decode_nullable_selector
+from descheduler.cluster.blocks import decode_labels, decode_owners, decode_text
 from descheduler.cluster.decode import PodDecoder
 from descheduler.cluster.pod_defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.volume_blocks import ClaimTemplateWire, claim_template
