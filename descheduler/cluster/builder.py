@@ -254,6 +254,8 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
 
 def printable(text: str) -> str:
     """`text` with control characters escaped, safe for a terminal and a log."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 

@@ -20,7 +20,7 @@ from descheduler.placement.preemption import preemption_hint
 from descheduler.placement.registry import PLUGINS, SchedulingPlugin
 from descheduler.placement.rivals import RivalFinder
 from descheduler.placement.schedulers import Schedulers
-from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow_cluster import NO_NODE, Changes, ShadowCluster
 from descheduler.policy.scheduler_configuration import SchedulerConfiguration, default_configuration
 
 __all__ = ["LandingProver"]
@@ -56,6 +56,8 @@ class LandingProver:
         self._booked: dict[int, Pod] = {}
         self._homeless: list[Pod] = []
         self._gone: Counter[str] = Counter()
+        self._last: _Considered | None = None
+        """What was asked about since the last booking; it is booked without asking again."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -78,7 +80,10 @@ class LandingProver:
         """
         mark = self.cluster.mark()
         try:
-            return self._decide(self._candidate(victim)).landing
+            candidate = self._candidate(victim)
+            decision = self._decide(candidate)
+            self._last = _Considered(victim, candidate, decision, self.cluster.changes_since(mark))
+            return decision.landing
         finally:
             self.cluster.rollback(mark)
 
@@ -87,8 +92,13 @@ class LandingProver:
 
         A replacement that does not land waits among the pending pods from now on.
         """
-        candidate = self._candidate(victim)
-        decision = self._decide(candidate)
+        last, self._last = self._last, None
+        if last is not None and last.victim is victim:
+            candidate, decision = last.candidate, last.decision
+            self.cluster.repeat(last.changes)
+        else:
+            candidate = self._candidate(victim)
+            decision = self._decide(candidate)
         if candidate.is_moved:
             self._booked[id(victim)] = victim
             if victim.controller is not None:
@@ -128,6 +138,7 @@ class LandingProver:
                 self.book(victim)
 
     def _forget(self) -> None:
+        self._last = None
         self.cluster.rollback(self._base)
         self._pending.withdraw(self._homeless)
         self._booked, self._homeless, self._gone = {}, [], Counter()
@@ -188,6 +199,15 @@ class _Decision(NamedTuple):
 
     landing: Landing
     homeless: Pod | None = None
+
+
+class _Considered(NamedTuple):
+    """A victim that was asked about, and what its eviction would change."""
+
+    victim: Pod
+    candidate: Candidate
+    decision: _Decision
+    changes: Changes
 
 
 def _pods(number: int) -> str:

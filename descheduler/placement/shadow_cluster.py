@@ -49,8 +49,16 @@ class _Change(NamedTuple):
 
 
 class _Reservation(NamedTuple):
+    """What a plugin took for the pod of `cycle` on `node`."""
+
     plugin: ReservePlugin
+    cycle: Cycle
+    node: int
     taken: object
+
+
+Changes = tuple["_Change | _Reservation", ...]
+"""Entries of the undo log, oldest first."""
 
 
 FollowerType = TypeVar("FollowerType", bound=Follower)
@@ -121,7 +129,7 @@ class ShadowCluster:
 
     def reserve(self, plugin: ReservePlugin, cycle: Cycle, node: int) -> None:
         """Lets `plugin` take what the cycle's pod needs on `node`."""
-        self._log.append(_Reservation(plugin, plugin.reserve(cycle, node)))
+        self._log.append(_Reservation(plugin, cycle, node, plugin.reserve(cycle, node)))
 
     def mark(self) -> int:
         """The present moment, for `rollback`."""
@@ -137,6 +145,18 @@ class ShadowCluster:
                 change.plugin.unreserve(change.taken)
             else:
                 self._apply(change, -change.sign)
+
+    def changes_since(self, mark: int) -> Changes:
+        """What was done since `mark`, for `repeat`."""
+        return tuple(self._log[mark:])
+
+    def repeat(self, changes: Changes) -> None:
+        """Does again what was rolled back, from the same state as the first time."""
+        for change in changes:
+            if isinstance(change, _Reservation):
+                self.reserve(change.plugin, change.cycle, change.node)
+            else:
+                self._change(change)
 
     def commit(self) -> None:
         """Makes everything so far permanent."""

@@ -408,3 +408,18 @@ def test_scheduler_of_an_older_release_is_assumed_where_the_version_says_so() ->
     prover = LandingProver(snapshot, version=KubeVersion(1, 33))
 
     assert prover.consider(snapshot.pods[0]).verdict is LANDS
+
+
+def test_booking_what_was_asked_about_is_the_same_as_booking_it_at_once() -> None:
+    nodes = [make_node("a", cpu="3"), make_node("b", cpu="1"), make_node("c", cpu="1")]
+    victims = [make_pod(f"web-{index}", node="a", cpu="600m", labels={"app": "web"}) for index in range(4)]
+    waiting = make_pod("waiting", node="", cpu="900m", priority=5)
+    asked, blind = (LandingProver(make_snapshot(nodes, [*victims, waiting])) for _ in range(2))
+
+    answers = []
+    for victim in victims:
+        asked.consider(victim)
+        answers.append((asked.book(victim), blind.book(victim)))
+
+    assert all(one.verdict is other.verdict and one.node == other.node for one, other in answers)
+    assert asked.cluster.digest() == blind.cluster.digest()
