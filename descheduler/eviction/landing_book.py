@@ -14,7 +14,7 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.landing import Landing
+    from descheduler.placement.landing import JointVerdict, Landing
     from descheduler.placement.landing_prover import LandingProver
     from descheduler.policy.scheduler_configuration import SchedulerConfiguration
 
@@ -49,6 +49,8 @@ class LandingBook:
     def __init__(self, snapshot: Snapshot) -> None:
         self.is_verifying = False
         """Whether some plugin runs with PlacementVerification."""
+        self.together: JointVerdict | None = None
+        """Whether all landings hold together in any order; None where `prove` was not asked or has nothing to say."""
         self._snapshot = snapshot
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[Pod] = []
@@ -83,6 +85,14 @@ class LandingBook:
         prover = self._new_prover(SchedulingSettings(version=self._snapshot.kube_version or KubeVersion()))
         for pod in self._leaving[:most]:
             self._landings[id(pod)] = prover.book(pod)
+
+    def prove(self, most: int) -> None:
+        """Judges all evictions at once, as far as they were verified by one scheduler and are no more than `most`.
+
+        Each was granted on top of those before it; this tells whether the replacements also land in another order.
+        """
+        if len(self._provers) == 1 and 0 < len(self._leaving) <= most:
+            self.together = self._provers[0][1].prove(self._leaving)
 
     def _prover(self, settings: SchedulingSettings) -> LandingProver:
         for known, prover in self._provers:

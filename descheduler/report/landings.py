@@ -32,6 +32,7 @@ def landing_totals(evictor: Evictor) -> LandingTotals:
     """How many of the evicted pods are created again and land."""
     evicted = [booked.pod for booked in evictor.booked if not booked.is_repeated]
     landings = [landing for pod in evicted if (landing := evictor.landings.landing_of(pod)) is not None]
+    together = evictor.landings.together
     by_verdict = Counter(landing.verdict.value for landing in landings)
     return LandingTotals(
         is_verified=evictor.landings.is_verifying,
@@ -42,4 +43,7 @@ def landing_totals(evictor: Evictor) -> LandingTotals:
         no=by_verdict["no"],
         unknown=by_verdict["unknown"],
         returns_to_source=sum(landing.returns_to_source for landing in landings),
+        together=None if together is None else together.verdict.value,
+        conditions=() if together is None else together.conditions,
+        certificate="" if together is None else together.certificate,
     )

@@ -66,6 +66,8 @@ class LandingTotals(Fields, frozen=True):
     """Landings of the evicted pods by verdict, each pod once. `num_assessed` of them were looked up at all.
 
     `is_verified` tells a policy whose evictions are refused when they cannot land from one that evicts regardless.
+    `together` is the verdict on all of them at once, whatever order they come in, under `conditions`; null where that
+    was not judged. `certificate` is the proof of a no.
     """
 
     is_verified: bool = msgspec.field(name="verified")
@@ -76,6 +78,9 @@ class LandingTotals(Fields, frozen=True):
     no: int
     unknown: int
     returns_to_source: int
+    together: Literal["lands", "lands_if", "no", "unknown"] | None
+    conditions: tuple[str, ...]
+    certificate: str
 
 
 class BackgroundEviction(Fields, frozen=True):

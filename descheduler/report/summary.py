@@ -11,6 +11,11 @@ from descheduler.report.plan_document import LandingTotals, Plan
 __all__ = ["landing_summary", "outcome_summary", "plan_summary", "requested_summary"]
 
 _GIB = 2**30
+_TOGETHER = {
+    "lands": "; together they land in every order that was tried",
+    "lands_if": "; whether all land hangs on their order or on a condition",
+    "no": "; not all of them land together",
+}
 _WAY_OUT = "; enable PlacementVerification to keep such pods"
 
 
@@ -49,7 +54,8 @@ def landing_summary(totals: LandingTotals) -> str:
     ]
     said = ", ".join(part for part in parts if not part.startswith("0 "))
     way_out = "" if totals.is_verified or not (totals.no or totals.returns_to_source) else _WAY_OUT
-    return f"replacements{of_all}: {said}{way_out}"
+    together = _TOGETHER.get(totals.together or "", "")
+    return f"replacements{of_all}: {said}{together}{way_out}"
 
 
 def _land(num_pods: int) -> str:

@@ -20,6 +20,8 @@ from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import PolicyKind
+from descheduler.report.plan import make_plan
+from descheduler.report.summary import landing_summary
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
@@ -243,3 +245,30 @@ profiles:
     )
 
     assert evicted(decisions) == ["odd"]
+
+
+def test_what_was_granted_one_by_one_is_judged_together() -> None:
+    pods = [make_pod(name, node="a", cpu="1") for name in ("one", "two")]
+
+    decisions = run([CORDONED, make_node("b", cpu="2")], pods)
+
+    together = decisions.evictor.landings.together
+    assert together is not None
+    assert (together.verdict.value, together.certificate) == ("lands", "")
+    totals = make_plan(decisions).landings
+    assert (totals.together, totals.lands, totals.is_verified) == ("lands", 2, True)
+    assert landing_summary(totals) == "replacements: 2 land; together they land in every order that was tried"
+
+
+def test_order_that_decides_is_told() -> None:
+    """The small one would take the only place of the large one, if it came first: emptier nodes score better."""
+    large = make_pod("a-large", node="source", cpu="4")
+    small = make_pod("b-small", node="source", cpu="2", labels={"app": "small"})
+    nodes = [make_node("source", cpu="8", unschedulable=True), make_node("x", cpu="4"), make_node("y", cpu="2")]
+
+    decisions = run(nodes, [large, small])
+
+    assert evicted(decisions) == ["a-large", "b-small"]
+    totals = make_plan(decisions).landings
+    assert (totals.together, totals.lands) == ("lands_if", 2)
+    assert landing_summary(totals).endswith("whether all land hangs on their order or on a condition")
