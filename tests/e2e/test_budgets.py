@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -130,6 +131,33 @@ def test_pod_that_is_not_ready_goes_while_the_others_meet_the_budget(cluster: Cl
 
     assert report.evicted_apps() == {"broken": 1}
     assert sum(is_ready(pod) for pod in cluster.pods("web")) == 2
+
+
+@pytest.mark.parametrize(
+    ("ready", "broken", "spec", "evicted"),
+    [
+        pytest.param(8, 2, {"maxUnavailable": "25%"}, {"web": 1, "broken": 2}, id="a quarter of ten is three, two are"),
+        pytest.param(7, 0, {"minAvailable": "50%"}, {"web": 3}, id="half of seven is four"),
+        pytest.param(3, 0, {"minAvailable": 3}, {}, id="three of three"),
+    ],
+)
+def test_share_that_the_controller_rounds_up_is_kept(
+    cluster: Cluster, program: Program, ready: int, broken: int, spec: Mapping[str, Any], evicted: Mapping[str, int]
+) -> None:
+    cluster.add_nodes(node("a"))
+    cluster.run(deployment("web", cluster.namespace, replicas=ready, labels={"team": "shop"}))
+    if broken:
+        labels = {"team": "shop"}
+        unready = deployment("broken", cluster.namespace, replicas=broken, labels=labels, annotations=NEVER_READY)
+        cluster.create(unready)
+        wait_until("the broken pods run", lambda: running(cluster, "broken", broken))
+    selector = {"matchLabels": {"team": "shop"}}
+    add_budget(cluster, "shop", allowed=evicted.get("web", 0), selector=selector, **spec)
+    open_second_node(cluster)
+
+    report = program.run(policy(TAINTS))
+
+    assert report.evicted_apps() == evicted
 
 
 def run_on_tainted_node(cluster: Cluster, **replicas: int) -> list[Object]:

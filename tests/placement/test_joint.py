@@ -41,7 +41,6 @@ def cordoned(**facts: object) -> Node:
 
 
 def test_two_slots_take_no_three_pods_although_each_fits_alone() -> None:
-    """Section 16.10 (1)."""
     nodes = [make_node("x", pods="1"), make_node("y", pods="1"), cordoned()]
     pods = [victim(name) for name in ("one", "two", "three")]
     prover = LandingProver(snapshot := make_snapshot(nodes, pods))
@@ -55,7 +54,6 @@ def test_two_slots_take_no_three_pods_although_each_fits_alone() -> None:
 
 
 def test_batch_that_lands_in_one_order_only_lands_if() -> None:
-    """Section 16.10 (2)."""
     nodes = [make_node("x", cpu="4"), make_node("y", cpu="2"), cordoned(cpu="10")]
 
     joint = prove(nodes, [victim("p1", cpu="2"), victim("p2", cpu="4")])
@@ -85,7 +83,6 @@ def test_higher_priority_comes_first_in_every_order() -> None:
 
 
 def test_pending_pod_of_higher_priority_that_fits_only_the_hole_left_by_the_victim_makes_a_condition() -> None:
-    """Section 16.10 (3)."""
     nodes = [make_node("c", cpu="2")]
     waiting = make_pod("waiting", node="", cpu="2", priority=9, owners=["ReplicaSet/waiting"])
 
@@ -97,7 +94,6 @@ def test_pending_pod_of_higher_priority_that_fits_only_the_hole_left_by_the_vict
 
 @given(seed=st.integers(0, 10**6))
 def test_proofs_and_bookings_leave_the_state_that_was_there(seed: int) -> None:
-    """Section 16.10 (4)."""
     instance = make_instance(seed)
     snapshot = snapshot_of(instance)
     victims = victims_of(instance, snapshot)

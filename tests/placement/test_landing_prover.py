@@ -117,7 +117,7 @@ def test_pod_that_was_booked_cannot_be_evicted_again() -> None:
 
 
 def test_anti_affinity_of_three_replicas_on_three_nodes_lands_on_the_source_once_the_victim_is_gone() -> None:
-    """Section 16.7 (4): cold no node, settled exactly the one that was left; it lands, to no use."""
+    """No node while it ends, exactly the one that it leaves afterwards: it lands, to no use."""
     affinity = required_anti_affinity({"app": "web"})
     names = ("a", "b", "c")
     pods = [make_pod(f"web-{n}", node=n, labels={"app": "web"}, affinity=affinity) for n in names]
@@ -170,7 +170,6 @@ class TestPendingPods:
         )
 
     def test_one_of_higher_priority_may_take_the_room_first(self) -> None:
-        """Section 16.10 (3)."""
         snapshot = self.snapshot(pod_object("waiting", node="", cpu="2", priority=20, owners=["ReplicaSet/other"]))
 
         landing = consider(snapshot)
