@@ -140,8 +140,8 @@ class _Reader:
             raise SnapshotError(
                 f"{source}: no nodes; a dump needs them: kubectl get nodes,pods,poddisruptionbudgets,... -A -o json"
             )
-        for kind in sorted(needed - builder.kinds):
-            builder.warnings.append(_missing(kind, is_absent=kind in self.absent))
+        missing = needed - builder.kinds
+        builder.warnings += _missing_warnings(missing & self.absent, missing - self.absent)
         return builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
 
 
@@ -165,13 +165,15 @@ def _known(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def _missing(kind: str, *, is_absent: bool) -> str:
-    if is_absent:
-        return f"the cluster of the dump does not serve {kind}, which an enabled plugin reads"
-    return (
-        f"the dump holds no {kind}, which an enabled plugin reads: none are assumed; "
-        f"add {_resource(kind)} to kubectl get"
-    )
+def _missing_warnings(unserved: Iterable[str], left_out: Iterable[str]) -> Iterator[str]:
+    """A sentence about needed kinds that the cluster does not serve, and one about those that the dump lacks."""
+    if kinds := sorted(unserved):
+        yield f"the cluster of the dump does not serve {', '.join(kinds)}, which an enabled plugin reads"
+    if kinds := sorted(left_out):
+        yield (
+            f"the dump holds no {', '.join(kinds)}, which an enabled plugin reads: none are assumed; "
+            f"add {','.join(map(_resource, kinds))} to kubectl get"
+        )
 
 
 def _resource(kind: str) -> str:

@@ -59,6 +59,7 @@ class Attempts:
         """Puts the evaluated pod on `node`; returns the conditions of that."""
         cycle = evaluation.cycle
         found = [sentence for plugin in self._binders_of(scheduler) for sentence in plugin.pre_bind(cycle, node)]
+        found += [reason for obstacle in scheduler.permits(cycle, node) for reason in obstacle.reasons]
         stay = short_stay(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
         if stay:
             found.append(stay)

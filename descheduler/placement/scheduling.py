@@ -20,6 +20,7 @@ from descheduler.placement.framework import (
     Cycle,
     FilterPlugin,
     Obstacle,
+    PermitPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
     ReasonBits,
@@ -187,6 +188,7 @@ class Scheduler:
         self._pre_enqueue = [plugin for plugin in made.values() if isinstance(plugin, PreEnqueuePlugin)]
         self.filters = {name: plugin for name, plugin in made.items() if isinstance(plugin, FilterPlugin)}
         self._reservers = [plugin for plugin in made.values() if isinstance(plugin, ReservePlugin)]
+        self._permitters = [plugin for plugin in made.values() if isinstance(plugin, PermitPlugin)]
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
             row = plugins.get(name)
@@ -243,6 +245,11 @@ class Scheduler:
         for plugin in self._reservers:
             self.cluster.reserve(plugin, evaluation.cycle, node)
         self.cluster.add(evaluation.cycle.pod.pod, node)
+
+    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
+        """What keeps the pod of `cycle` from being bound to `node`, although there is room; each plugin's word."""
+        answers = (plugin.permit(cycle, node) for plugin in self._permitters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
 
     def _refused(self, cycle: Cycle, refusals: tuple[Obstacle, ...], *, is_queued: bool) -> Evaluation:
         nowhere = np.zeros(len(self.cluster.table), dtype=bool)

@@ -174,6 +174,15 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
     )
 
 
+def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> None:
+    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], needed={"Pod", "Job", "CSINode"})
+
+    assert snapshot.warnings == (
+        "the dump holds no CSINode, Job, which an enabled plugin reads: none are assumed; "
+        "add csinodes.storage.k8s.io,jobs.batch to kubectl get",
+    )
+
+
 def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) -> None:
     budgets = {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "items": []}
 

@@ -1,0 +1,99 @@
+"""The seat of plugins that do not come with kube-scheduler: every extension point is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.framework import Code, Cycle, Obstacle, PreFilterResult, ReasonBits, Scores
+from descheduler.placement.landing import LandingVerdict
+from descheduler.placement.landing_prover import LandingProver
+from descheduler.placement.node_table import CPU_ROW
+from descheduler.placement.registry import PLUGINS, SchedulingPlugin
+from descheduler.placement.scheduling import Scheduler
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, SchedulerProfile
+from tests.builders import make_node, make_pod, make_snapshot
+
+
+class Gang:
+    """Lets pods land and holds them back until a partner is there; takes a ticket for each and likes node b."""
+
+    name = "Gang"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del cluster, profile
+        self.tickets: list[int] = []
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Grants a core on every node, as one who holds a reservation does."""
+        cycle.credit[CPU_ROW] = np.full(len(cycle.cluster.table), 1000, dtype=np.int64)
+        return PreFilterResult()
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Closes node c."""
+        return np.array([0, 0, 1], dtype=np.uint32)
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The words for it."""
+        return Obstacle(self.name, Code.UNSCHEDULABLE, (f"node {node} is closed",))
+
+    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+        """All for node b."""
+        return Scores(np.where(nodes == 1, 100, 0))
+
+    def reserve(self, cycle: Cycle, node: int) -> object:
+        """Takes a ticket."""
+        self.tickets.append(node)
+        return node
+
+    def unreserve(self, taken: object) -> None:
+        """Gives it back."""
+        assert self.tickets.pop() == taken
+
+    def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
+        """Waits for the partner."""
+        return Obstacle(self.name, Code.UNSCHEDULABLE, ("its partner is not placed yet",))
+
+
+PROFILE = DEFAULT_CONFIGURATION.profiles[0]
+WITH_GANG = replace(PROFILE, filters=("Gang", *PROFILE.filters), scores=(("Gang", 50), *PROFILE.scores))
+NODES = [make_node("a", cpu="2"), make_node("b", cpu="2"), make_node("c", cpu="64")]
+
+
+def test_plugin_of_ones_own_takes_part_in_every_point() -> None:
+    gang: list[Gang] = []
+
+    def make(cluster: ShadowCluster, profile: SchedulerProfile) -> Gang:
+        gang.append(Gang(cluster, profile))
+        return gang[-1]
+
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(make, make)}
+    cluster = ShadowCluster(make_snapshot(NODES, []))
+    scheduler = Scheduler(cluster, WITH_GANG, plugins=plugins)
+
+    evaluation = scheduler.evaluate(make_pod("pod", node="", cpu="3"))
+    choice = evaluation.choose()
+    assert choice is not None
+    scheduler.place(evaluation, choice.node)
+    tickets = list(gang[0].tickets)
+    cluster.rollback(0)
+
+    assert evaluation.feasible.tolist() == [True, True, False]
+    assert evaluation.obstacles_on(2) == (Obstacle("Gang", Code.UNSCHEDULABLE, ("node 2 is closed",)),)
+    assert (choice.node, tickets, gang[0].tickets) == (1, [1], [])
+
+
+def test_pod_that_is_held_back_lands_on_a_condition() -> None:
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang)}
+    configuration = replace(DEFAULT_CONFIGURATION, profiles=(WITH_GANG,))
+    victim = make_pod("victim", node="a", cpu="1")
+    prover = LandingProver(make_snapshot(NODES, [victim]), configuration=configuration, plugins=plugins)
+
+    landing = prover.consider(victim)
+
+    assert landing.verdict is LandingVerdict.LANDS_IF
+    assert landing.conditions == ("its partner is not placed yet",)
