@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code"]
 
 
+_GUARD_CODES = {"deadline", "overloaded"}
+"""Why a guard ends a run with pods left over: no time, or an API server that has none for it."""
+
+
 class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""
 
@@ -42,7 +46,7 @@ def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
     A fault counts as failure only if nothing was evicted: a Job is started again after a failure, and would evict
     once more up to all limits.
     """
-    if any(result.result == "not-attempted" and result.code == "deadline" for result in outcome.results):
+    if any(result.result == "not-attempted" and result.code in _GUARD_CODES for result in outcome.results):
         return ExitCode.STOPPED
     has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
     if has_failed and not outcome.counts["evicted"]:

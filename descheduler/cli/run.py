@@ -150,7 +150,8 @@ def run(
     logs to standard error.
 
     Exit codes: 0 done, nothing to do or another run under way, 1 failed, 2 wrong usage or an invalid policy,
-    3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline or by the loss of the Lease.
+    3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
+    overloaded API server.
     """
     from descheduler.policy.load import load_policy
     from descheduler.strategies.registry import REGISTRY

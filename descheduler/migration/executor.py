@@ -15,6 +15,7 @@ from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.token_bucket import TokenBucket
+from descheduler.migration.call_window import CallWindow
 from descheduler.migration.limits import LimitLedger, Room
 from descheduler.migration.outcome import Judgement, Outcome, OutcomeCode, OutcomeKind, judge, judge_conclusively
 from descheduler.migration.planned import PlannedEviction
@@ -29,7 +30,11 @@ _SLICE_SECONDS = 0.1
 _HALTED = {
     OutcomeCode.STOPPED: "the run was told to stop before its turn came",
     OutcomeCode.DEADLINE: "the run's time was over before its turn came",
+    OutcomeCode.OVERLOADED: "the API server was overloaded for too long before its turn came",
 }
+
+_NOT_LOOKED_AT = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
+"""Answers that say nothing about the pod: the API server was not reached, or turned the call away unread."""
 
 
 def execute(
@@ -124,7 +129,9 @@ class _Execution:
         self._queue = deque(_Task(0.0, position, eviction) for position, eviction in enumerate(evictions))
         self._retries: list[_Task] = []
         self._in_flight: dict[Future[EvictionResponse | None], _Task] = {}
+        self._window = CallWindow(settings.max_in_flight, now)
         self._cut_off_since: float | None = None
+        self._is_overload_lasting = False
         self._requested: set[str] = set()
         self._outcomes: dict[int, Outcome] = {}
 
@@ -144,6 +151,8 @@ class _Execution:
     def _halted(self) -> OutcomeCode | None:
         if self._stop.is_set():
             return OutcomeCode.STOPPED
+        if self._is_overload_lasting:
+            return OutcomeCode.OVERLOADED
         deadline = self._settings.deadline
         return OutcomeCode.DEADLINE if deadline is not None and self._now() >= deadline else None
 
@@ -167,8 +176,10 @@ class _Execution:
 
     def _choose(self) -> tuple[_Task | None, float]:
         """The task to start next, a due repetition first; else None and the seconds to wait."""
-        if len(self._in_flight) >= self._settings.max_in_flight:
+        if not self._window.has_room(len(self._in_flight)):
             return None, _SLICE_SECONDS
+        if (shut_seconds := self._window.shut_seconds) > 0:
+            return None, shut_seconds
         until_retry = self._retries[0].ready_at - self._now() if self._retries else _SLICE_SECONDS
         if self._retries and until_retry <= 0:
             return self._retries[0], 0.0
@@ -242,18 +253,22 @@ class _Execution:
             earlier_unanswered=task.num_faults > 0,
         )
         task.judgement = judgement
-        self._watch_connection(judgement)
+        self._watch_server(judgement)
         if self._may_repeat(task, judgement):
             task.num_faults += judgement.code is OutcomeCode.NO_ANSWER
-            task.num_unsent += judgement.code is OutcomeCode.NO_CONNECTION
+            task.num_unsent += judgement.code in _NOT_LOOKED_AT
             task.ready_at = self._now() + (judgement.retry_after_seconds or 0.0)
             heapq.heappush(self._retries, task)
         else:
+            self._is_overload_lasting |= judgement.code is OutcomeCode.OVERLOADED
             self._finish(task, judgement.kind, judgement.code, judgement.message)
 
-    def _watch_connection(self, judgement: Judgement) -> None:
-        """Notes since when no call gets through to the API server."""
-        if judgement.code is not OutcomeCode.NO_CONNECTION:
+    def _watch_server(self, judgement: Judgement) -> None:
+        """Notes since when no call gets through to the API server, and how many at once it can bear."""
+        if judgement.code is OutcomeCode.OVERLOADED:
+            self._window.turned_away(judgement.retry_after_seconds or 0.0)
+        if judgement.code not in _NOT_LOOKED_AT:
+            self._window.served()
             self._cut_off_since = None
         elif self._cut_off_since is None:
             self._cut_off_since = self._now()

@@ -48,7 +48,9 @@ class OutcomeCode(Enum):
     BUDGET = "budget"
     """A disruption budget allows no disruption now."""
     THROTTLED = "throttled"
-    """The server asked to wait longer or more often than the run can."""
+    """The server asked to wait with this pod longer or more often than the run can."""
+    OVERLOADED = "overloaded"
+    """The server turned calls of any kind away for longer than the run can wait; the pod was not even looked at."""
     FORBIDDEN = "forbidden"
     """The right to evict is missing, or a budget is in a state that forbids every eviction."""
     SEVERAL_BUDGETS = "several-budgets"
@@ -160,6 +162,9 @@ def _left(pod: str) -> Judgement:
 def _judge_throttled(pod: str, response: EvictionResponse) -> Judgement:
     by_budget = any(cause.reason == _BUDGET_CAUSE for cause in response.causes)
     code = OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED
+    # The API server and proxies before it turn calls away in plain text, without a Status: that is not about the pod.
+    if not response.reason and not by_budget and response.retry_after_seconds is not None:
+        code = OutcomeCode.OVERLOADED
     return _refused(code, pod, response, response.retry_after_seconds)
 
 

@@ -30,6 +30,8 @@ MAX_ROUNDS = 50
 """A bound on deciding anew. Each further round needs a refusal of a pod that was never asked for before, so a run gets
 here only under a tight limit and with dozens of unforeseen refusals in a row."""
 
+_HALTS = {OutcomeCode.STOPPED, OutcomeCode.DEADLINE, OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
+
 Decide = Callable[[Answers, AbstractSet[str]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and keys of pods that left or are about to."""
 
@@ -71,7 +73,7 @@ def carry_out(
 
 def _was_halted(outcome: Outcome) -> bool:
     """Whether the run was told to stop, out of time, or cut off from the API server before the pod's turn came."""
-    return outcome.code in (OutcomeCode.STOPPED, OutcomeCode.DEADLINE, OutcomeCode.NO_CONNECTION)
+    return outcome.code in _HALTS
 
 
 def _said_no(outcome: Outcome) -> bool:

@@ -18,7 +18,8 @@ class ExecutorSettings:
     none: no call starts at or after it. An answer that asks to wait is obeyed up to `max_retries` times a pod and
     `longest_wait_seconds` each; a call without answer is made again up to `max_fault_retries` times, after
     `fault_wait_seconds`. While no connection can be made at all, so that nothing is sent, calls are tried again after
-    the same waits until that has lasted for `longest_outage_seconds`: a server that restarts is back by then.
+    the same waits until that has lasted for `longest_outage_seconds`: a server that restarts is back by then. A server
+    that turns all calls away as too many is waited for as long.
     `drain_seconds` bounds the wait for calls in flight once the run stops or is out of time.
     """
 

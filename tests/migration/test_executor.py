@@ -15,7 +15,17 @@ from descheduler.migration.executor import execute, sleep_unless
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.settings import ExecutorSettings
-from tests.migration.worlds import Clock, Heard, ScriptedApi, make_eviction, no_answer, no_disruption, wait_told
+from tests.migration.worlds import (
+    BusyApi,
+    Clock,
+    Heard,
+    ScriptedApi,
+    make_eviction,
+    no_answer,
+    no_disruption,
+    turned_away,
+    wait_told,
+)
 
 FAST = ExecutorSettings(qps=1000.0, burst=1000)
 ONE_BY_ONE = replace(FAST, max_in_flight=1)
@@ -300,6 +310,47 @@ def test_outage_starts_anew_after_an_answer() -> None:
 
     assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.DONE)]
     assert clock.now() > 10.0
+
+
+def test_overloaded_api_server_is_asked_for_no_more_than_it_bears() -> None:
+    """All pods get their turn though it serves five a second, and calls in vain stay within a few a served one."""
+    clock = Clock()
+    api = BusyApi(clock, num_served=5)
+    names = [f"p{number:03}" for number in range(200)]
+
+    outcomes = run(make_plan(*names), api, replace(FAST, max_retries=0), clock=clock)
+
+    assert {outcome.code for outcome in outcomes} == {OutcomeCode.DONE}
+    assert 39.0 <= clock.now() <= 80.0
+    assert api.num_turned_away <= 200
+
+
+def test_no_call_starts_before_the_time_that_an_overloaded_server_told() -> None:
+    clock = Clock()
+    api = ScriptedApi(clock, a=[turned_away(7.0)])
+
+    outcomes = run(make_plan("a", "b"), api, clock=clock)
+
+    assert api.calls == [("a", 0.0), ("a", 7.0), ("b", 7.0)]
+    assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.DONE)]
+
+
+def test_api_server_that_stays_overloaded_ends_the_run() -> None:
+    """Pods whose turn had not come are not asked for, and nothing uses a limit up."""
+    clock = Clock()
+    api = ScriptedApi(clock, a=[turned_away(5.0)] * 99)
+    patient = replace(ONE_BY_ONE, longest_outage_seconds=30.0)
+
+    outcomes = run(make_plan("a", "b"), api, patient, clock=clock)
+
+    assert [(outcome.kind, outcome.code) for outcome in outcomes] == [
+        (OutcomeKind.REFUSED, OutcomeCode.OVERLOADED),
+        (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.OVERLOADED),
+    ]
+    assert outcomes[1].message == (
+        "pod shop/b not evicted: the API server was overloaded for too long before its turn came"
+    )
+    assert clock.now() == 30.0
 
 
 def test_defect_in_a_port_is_not_swallowed() -> None:

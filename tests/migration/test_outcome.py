@@ -5,7 +5,7 @@ import pytest
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.status import StatusCause
 from descheduler.migration.outcome import Judgement, OutcomeCode, OutcomeKind, judge, judge_conclusively
-from tests.migration.worlds import make_eviction, no_answer, no_disruption, wait_told
+from tests.migration.worlds import make_eviction, no_answer, no_disruption, turned_away, wait_told
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggered evacuation of VMI")
@@ -19,6 +19,13 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
         pytest.param(no_disruption(), OutcomeKind.REFUSED, OutcomeCode.BUDGET, None, id="a budget allows nothing"),
         pytest.param(
             wait_told(10.0), OutcomeKind.REFUSED, OutcomeCode.THROTTLED, 10.0, id="the server asks to come back"
+        ),
+        pytest.param(
+            turned_away(1.0),
+            OutcomeKind.REFUSED,
+            OutcomeCode.OVERLOADED,
+            1.0,
+            id="the server turns calls of any kind away",
         ),
         pytest.param(
             EvictionResponse(429, causes=(StatusCause("DisruptionBudget", "x"),), retry_after_seconds=10.0),

@@ -11,7 +11,17 @@ from descheduler.kube.status import StatusCause
 from descheduler.migration.outcome import Outcome
 from descheduler.migration.planned import PlannedEviction
 
-__all__ = ["Clock", "Heard", "ScriptedApi", "make_eviction", "no_answer", "no_disruption", "wait_told"]
+__all__ = [
+    "BusyApi",
+    "Clock",
+    "Heard",
+    "ScriptedApi",
+    "make_eviction",
+    "no_answer",
+    "no_disruption",
+    "turned_away",
+    "wait_told",
+]
 
 EVICTED = EvictionResponse(201)
 
@@ -49,6 +59,11 @@ def no_disruption() -> EvictionResponse:
 def wait_told(seconds: float) -> EvictionResponse:
     """The server asks to come back."""
     return EvictionResponse(429, "TooManyRequests", "busy", retry_after_seconds=seconds)
+
+
+def turned_away(seconds: float) -> EvictionResponse:
+    """The server has too much to do for any call, and says so in plain text."""
+    return EvictionResponse(429, message="Too Many Requests", retry_after_seconds=seconds)
 
 
 def no_answer(pod_state: PodState) -> EvictionResponse:
@@ -109,6 +124,42 @@ class ScriptedApi:
         if isinstance(response, Exception):
             raise response
         return response
+
+
+class BusyApi(ScriptedApi):
+    """Serves `num_served` calls in any second of the clock and turns the others away."""
+
+    def __init__(self, clock: Clock, num_served: int) -> None:
+        super().__init__(clock)
+        self._num_served = num_served
+        self._served: defaultdict[int, int] = defaultdict(int)
+        self.num_turned_away = 0
+
+    def evict(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_period_seconds: int | None,
+        annotations_reason: str,
+        dry_run: bool = False,
+    ) -> EvictionResponse:
+        """Success, or the advice to come back in a second."""
+        with self._lock:
+            second = int(self._clock.now())
+            if self._served[second] >= self._num_served:
+                self.num_turned_away += 1
+                return turned_away(1.0)
+            self._served[second] += 1
+        return super().evict(
+            namespace,
+            name,
+            uid=uid,
+            grace_period_seconds=grace_period_seconds,
+            annotations_reason=annotations_reason,
+            dry_run=dry_run,
+        )
 
 
 class Heard(list[Outcome]):

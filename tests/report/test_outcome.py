@@ -30,6 +30,7 @@ REFUSED = executed(OLD[1], OutcomeKind.REFUSED, OutcomeCode.BUDGET, "pod default
 FORBIDDEN = executed(OLD[1], OutcomeKind.REFUSED, OutcomeCode.FORBIDDEN, "not allowed", 403)
 GONE = executed(OLD[2], OutcomeKind.GONE, OutcomeCode.POD_GONE)
 TOO_LATE = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DEADLINE)
+TURNED_AWAY = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.OVERLOADED)
 REPEATED = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED)
 
 
@@ -89,6 +90,7 @@ def test_table_shows_what_became_of_each_eviction():
         pytest.param([FORBIDDEN], ExitCode.FAILED, ExitCode.FAILED, id="a missing right is a failure"),
         pytest.param([EVICTED, FAILED], ExitCode.DONE, ExitCode.INCOMPLETE, id="a Job that evicted is not run again"),
         pytest.param([EVICTED, TOO_LATE], ExitCode.STOPPED, ExitCode.STOPPED, id="the deadline is a guard"),
+        pytest.param([EVICTED, TURNED_AWAY], ExitCode.STOPPED, ExitCode.STOPPED, id="an overloaded server is a guard"),
     ],
 )
 def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, detailed: ExitCode):

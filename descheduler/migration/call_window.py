@@ -1,0 +1,42 @@
+"""How many calls may be under way at once while the API server turns calls away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["CallWindow"]
+
+
+class CallWindow:
+    """Additive increase, multiplicative decrease: Jacobson, "Congestion avoidance and control", 1988.
+
+    The API server's priority and fairness serves so many calls at once and turns the rest away with one Retry-After
+    for all: whoever comes back at that instant with as many calls is turned away again. So the window is halved, and
+    stays shut until the time that was told; each call that is served opens it a little. `largest` is the number of
+    calls it starts with and never exceeds, `now` a monotonic clock in seconds.
+    """
+
+    def __init__(self, largest: int, now: Callable[[], float]) -> None:
+        self._largest = largest
+        self._now = now
+        self._size = float(largest)
+        self._shut_until = 0.0
+
+    def has_room(self, num_in_flight: int) -> bool:
+        """Whether one more call may join those under way."""
+        return num_in_flight < int(self._size)
+
+    @property
+    def shut_seconds(self) -> float:
+        """For how long no call may start, 0 or less when one may."""
+        return self._shut_until - self._now()
+
+    def turned_away(self, retry_after_seconds: float) -> None:
+        """A call was not even looked at. Calls of one volley count as one sign, so the window is halved once."""
+        if self.shut_seconds <= 0:
+            self._size = max(1.0, self._size / 2)
+        self._shut_until = max(self._shut_until, self._now() + retry_after_seconds)
+
+    def served(self) -> None:
+        """A call got an answer of its own: a window's worth of them widens the window by one."""
+        self._size = min(float(self._largest), self._size + 1 / self._size)
