@@ -12,19 +12,21 @@ class CallWindow:
 
     The API server's priority and fairness serves so many calls at once and turns the rest away with one Retry-After
     for all: whoever comes back at that instant with as many calls is turned away again. So the window is halved, and
-    stays shut until the time that was told; each call that is served opens it a little. `largest` is the number of
-    calls it starts with and never exceeds, `now` a monotonic clock in seconds.
+    stays shut until the time that was told. A volley in vain costs seconds where a served call takes milliseconds, so
+    the window widens slowly: by one after `largest` served calls in a row. `largest` is the number of calls under way
+    that it starts with and never exceeds, `now` a monotonic clock in seconds.
     """
 
     def __init__(self, largest: int, now: Callable[[], float]) -> None:
         self._largest = largest
         self._now = now
-        self._size = float(largest)
+        self._size = largest
+        self._num_served = 0
         self._shut_until = 0.0
 
     def has_room(self, num_in_flight: int) -> bool:
         """Whether one more call may join those under way."""
-        return num_in_flight < int(self._size)
+        return num_in_flight < self._size
 
     @property
     def shut_seconds(self) -> float:
@@ -34,9 +36,13 @@ class CallWindow:
     def turned_away(self, retry_after_seconds: float) -> None:
         """A call was not even looked at. Calls of one volley count as one sign, so the window is halved once."""
         if self.shut_seconds <= 0:
-            self._size = max(1.0, self._size / 2)
+            self._size = max(1, self._size // 2)
+        self._num_served = 0
         self._shut_until = max(self._shut_until, self._now() + retry_after_seconds)
 
     def served(self) -> None:
-        """A call got an answer of its own: a window's worth of them widens the window by one."""
-        self._size = min(float(self._largest), self._size + 1 / self._size)
+        """A call got an answer of its own."""
+        self._num_served += 1
+        if self._num_served == self._largest:
+            self._size = min(self._largest, self._size + 1)
+            self._num_served = 0

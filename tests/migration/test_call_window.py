@@ -37,12 +37,24 @@ def test_served_calls_open_it_again_and_never_wider_than_at_the_start() -> None:
     window.turned_away(1.0)
     sizes = []
 
-    for _ in range(20):
+    for _ in range(16):
         window.served()
         sizes.append(num_calls(window))
 
-    assert sizes == sorted(sizes)
-    assert (sizes[0], sizes[-1]) == (2, 4)
+    assert sizes == [2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4]
+
+
+def test_served_calls_count_anew_after_one_in_vain() -> None:
+    clock = Clock()
+    window = CallWindow(4, clock.now)
+    window.turned_away(1.0)
+    for _ in range(3):
+        window.served()
+
+    window.turned_away(1.0)
+    window.served()
+
+    assert num_calls(window) == 2
 
 
 def test_longest_wait_of_a_volley_holds() -> None:
