@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
-import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
+
+_LAUNCHER = Path(__file__).with_name("launch.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +47,39 @@ def _child(pipe: Connection, work: Callable[..., Sequence[float]], args: tuple[o
     pipe.send(Usage(wall, own.ru_utime + own.ru_stime, own.ru_maxrss * 1024, figures))
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that ended: by itself with `exit_code`, or killed because its time was over."""
+
+    usage: Usage
+    exit_code: int
+    was_stopped: bool
+
+
+def run_command(arguments: Sequence[str], *, log: Path, limit_seconds: float = 0.0) -> Ended:
+    """Runs the command with its standard error going to `log`, its output thrown away, and waits for it.
+
+    It is killed after `limit_seconds`, 0 for never.
+    """
+    with tempfile.TemporaryDirectory() as folder, log.open("wb") as errors:
+        report = Path(folder) / "usage.json"
+        launcher = [sys.executable, "-S", str(_LAUNCHER), str(report), str(limit_seconds)]
+        subprocess.run(
+            [*launcher, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, check=True
+        )
+        figures = json.loads(report.read_text())
+    usage = Usage(figures["wall_seconds"], figures["cpu_seconds"], figures["peak_bytes"])
+    return Ended(usage, figures["exit_code"], figures["was_stopped"])
+
+
 def command(arguments: Sequence[str]) -> Usage:
     """Runs the program with this interpreter and waits for it; output is thrown away. Raises on a failing exit."""
-    started = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, "-m", "descheduler.cli.main", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stderr is not None
-        complaint = process.stderr.read().decode()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(arguments)}: exit {process.returncode}: {complaint}")
-    wall = time.perf_counter() - started
-    return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        ended = run_command([sys.executable, "-m", "descheduler.cli.main", *arguments], log=log)
+        if ended.exit_code:
+            raise RuntimeError(f"{' '.join(arguments)}: exit {ended.exit_code}: {log.read_text()}")
+        return ended.usage
 
 
 def megabytes(size: int) -> str:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import tempfile
-import threading
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.bench.measure import Usage
+from tests.bench.measure import Usage, run_command
 from tests.bench.peer.byte_counter import ByteCounter
 from tests.bench.peer.programs import Job, Program, num_evictions
 
@@ -36,27 +30,13 @@ def measured(program: Program, job: Job, *, limit_seconds: float) -> Run:
     with tempfile.TemporaryDirectory() as folder, ByteCounter(_port(job.kubeconfig)) as counter:
         kubeconfig = _through(counter.port, job.kubeconfig, Path(folder) / "kubeconfig")
         log = Path(folder) / "log"
-        usage, was_stopped = _run(program.command(Job(kubeconfig, job.policy, job.dry_run)), log, limit_seconds)
-        text = log.read_text(errors="replace")
-        return Run(usage, counter.bytes_received, num_evictions(text), was_stopped)
-
-
-def _run(command: Sequence[str], log: Path, limit_seconds: float) -> tuple[Usage, bool]:
-    started = time.perf_counter()
-    with log.open("wb") as out:
-        # A child starts with the peak memory of its parent, which is small here: whatever is large happens elsewhere.
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out)
-    killer = threading.Timer(limit_seconds, os.kill, (process.pid, signal.SIGKILL))
-    killer.start()
-    _, status, used = os.wait4(process.pid, 0)
-    killer.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - started
-    was_stopped = process.returncode == -signal.SIGKILL and wall >= limit_seconds
-    if process.returncode and not was_stopped:
-        tail = log.read_bytes()[-_LOG_BYTES_SHOWN:].decode(errors="replace")
-        raise RuntimeError(f"{command[0]}: exit {process.returncode}: {tail}")
-    return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024), was_stopped
+        command = program.command(Job(kubeconfig, job.policy, job.dry_run))
+        ended = run_command(command, log=log, limit_seconds=limit_seconds)
+        if ended.exit_code and not ended.was_stopped:
+            tail = log.read_bytes()[-_LOG_BYTES_SHOWN:].decode(errors="replace")
+            raise RuntimeError(f"{command[0]}: exit {ended.exit_code}: {tail}")
+        with log.open(errors="replace") as lines:
+            return Run(ended.usage, counter.bytes_received, num_evictions(lines), ended.was_stopped)
 
 
 def _port(kubeconfig: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,9 +37,9 @@ class Program:
     refused: Callable[[str, str], frozenset[str]]
 
 
-def num_evictions(log: str) -> int | None:
-    """The evictions of the last cycle that the log tells of; None when no cycle ended."""
-    totals = _UPSTREAM_TOTAL.findall(log)
+def num_evictions(log: Iterable[str]) -> int | None:
+    """The evictions of the last cycle that the lines of the log tell of; None when no cycle ended."""
+    totals = [found[1] for line in log if (found := _UPSTREAM_TOTAL.search(line))]
     return int(totals[-1]) if totals else None
 
 
