@@ -119,11 +119,14 @@ class ScriptedApi:
         with self._lock:
             self.calls.append((name, self._clock.now()))
             self.requests.append((f"{namespace}/{name}", uid, grace_period_seconds, annotations_reason, dry_run))
-            response = self._responses[name].popleft() if self._responses[name] else EVICTED
+            response = self._answer(name)
         self.before_answer(name)
         if isinstance(response, Exception):
             raise response
         return response
+
+    def _answer(self, name: str) -> EvictionResponse | Exception:
+        return self._responses[name].popleft() if self._responses[name] else EVICTED
 
 
 class BusyApi(ScriptedApi):
@@ -135,31 +138,13 @@ class BusyApi(ScriptedApi):
         self._served: defaultdict[int, int] = defaultdict(int)
         self.num_turned_away = 0
 
-    def evict(
-        self,
-        namespace: str,
-        name: str,
-        *,
-        uid: str,
-        grace_period_seconds: int | None,
-        annotations_reason: str,
-        dry_run: bool = False,
-    ) -> EvictionResponse:
-        """Success, or the advice to come back in a second."""
-        with self._lock:
-            second = int(self._clock.now())
-            if self._served[second] >= self._num_served:
-                self.num_turned_away += 1
-                return turned_away(1.0)
-            self._served[second] += 1
-        return super().evict(
-            namespace,
-            name,
-            uid=uid,
-            grace_period_seconds=grace_period_seconds,
-            annotations_reason=annotations_reason,
-            dry_run=dry_run,
-        )
+    def _answer(self, name: str) -> EvictionResponse | Exception:
+        second = int(self._clock.now())
+        if self._served[second] >= self._num_served:
+            self.num_turned_away += 1
+            return turned_away(1.0)
+        self._served[second] += 1
+        return super()._answer(name)
 
 
 class Heard(list[Outcome]):
