@@ -20,7 +20,7 @@ from descheduler.model.labels import (
     make_requirement,
     selector_from_object,
 )
-from descheduler.model.requirement_faults import requirement_faults
+from descheduler.model.requirement_faults import field_faults, requirement_faults, selector_fault
 
 __all__ = [
     "decode_affinity",
@@ -133,7 +133,8 @@ def _selector(wire: _Selector | None) -> tuple[LabelSelector, str]:
     try:
         return selector_from_object({"matchLabels": wire.match_labels, "matchExpressions": expressions}), ""
     except LabelError as error:
-        return NOTHING, str(error)
+        parts = [(e.key or "", e.operator or "", e.values) for e in wire.match_expressions or ()]
+        return NOTHING, selector_fault(wire.match_labels or {}, parts) or str(error)
 
 
 def decode_topology_spread(block: bytes) -> tuple[TopologySpreadConstraint, ...]:
@@ -149,7 +150,7 @@ def _spread(wire: _Spread) -> TopologySpreadConstraint:
         when_unsatisfiable=wire.when_unsatisfiable or "",
         selector=selector,
         match_label_keys=tuple(wire.match_label_keys or ()),
-        node_affinity_policy=wire.node_affinity_policy or "Honor",
+        node_affinity_policy="Honor" if wire.node_affinity_policy is None else wire.node_affinity_policy,
         node_taints_policy=wire.node_taints_policy or "Ignore",
         min_domains=wire.min_domains,
         error=error,
@@ -208,17 +209,15 @@ def _pod_term(wire: _PodTerm) -> PodAffinityTerm:
 def _node_term(wire: _NodeTerm) -> NodeSelectorTerm:
     expressions, fields, faults = [], [], []
     for index, expression in enumerate(wire.match_expressions or ()):
-        parts = expression.key or "", expression.operator or "", expression.values or []
-        wrong = requirement_faults(*parts)
+        key, operator = expression.key or "", expression.operator or ""
+        wrong = requirement_faults(key, operator, expression.values)
         faults += [f"matchExpressions[{index}].{fault}" for fault in wrong]
         if not wrong:
-            expressions.append(make_requirement(*parts))
+            expressions.append(make_requirement(key, operator, expression.values or ()))
     for index, field in enumerate(wire.match_fields or ()):
-        values = field.values or []
-        if field.operator in ("In", "NotIn") and len(values) == 1:
-            fields.append(Requirement(field.key or "", field.operator, frozenset(values)))
-        else:
-            faults.append(
-                f"matchFields[{index}]: takes In or NotIn with one value, not {field.operator!r} with {len(values)}"
-            )
+        operator = field.operator or ""
+        wrong = field_faults(operator, field.values)
+        faults += [f"matchFields[{index}].{fault}" for fault in wrong]
+        if not wrong:
+            fields.append(Requirement(field.key or "", operator, frozenset(field.values or ())))
     return NodeSelectorTerm(tuple(expressions), tuple(fields), "\n".join(faults))

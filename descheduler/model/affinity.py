@@ -23,6 +23,7 @@ __all__ = [
     "WeightedPodAffinityTerm",
     "match_node",
     "preferred_weight",
+    "syntax_faults",
 ]
 
 
@@ -126,6 +127,17 @@ def match_node(
         elif not term.is_empty and term.matches(name, labels):
             return NodeMatch.MATCHES
     return NodeMatch.ERROR if failed else NodeMatch.DIFFERS
+
+
+def syntax_faults(affinity: Affinity | None) -> str:
+    """What is wrong with the required node terms, as Kubernetes words it: one fault as it is, several in brackets."""
+    terms = affinity.node_required if affinity is not None else None
+    faults = [
+        f"nodeSelectorTerms[{index}].{fault}"
+        for index, term in enumerate(terms or ())
+        for fault in term.error.splitlines()
+    ]
+    return f"[{', '.join(dict.fromkeys(faults))}]" if len(faults) > 1 else "".join(faults)
 
 
 def preferred_weight(affinity: Affinity | None, name: str, labels: Mapping[str, str]) -> int:

@@ -49,9 +49,14 @@ def format_duration(duration: timedelta) -> str:
     sign, microseconds = ("-", -microseconds) if microseconds < 0 else ("", microseconds)
     seconds, rest = divmod(microseconds, 10**6)
     if seconds == 0 and rest:
-        return f"{sign}{rest // 1000}ms" if rest % 1000 == 0 else f"{sign}{rest}µs"
+        return f"{sign}{rest}µs" if rest < 1000 else f"{sign}{rest // 1000}{_decimals(rest % 1000, 3)}ms"
     hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
-    fraction = f".{rest:06d}".rstrip("0") if rest else ""
+    fraction = _decimals(rest, 6)
     if hours:
         return f"{sign}{hours}h{minutes}m{seconds}{fraction}s"
     return f"{sign}{minutes}m{seconds}{fraction}s" if minutes else f"{sign}{seconds}{fraction}s"
+
+
+def _decimals(rest: int, width: int) -> str:
+    """`rest`, so many digits wide, as what follows the whole number; nothing when it is 0."""
+    return f".{rest:0{width}d}".rstrip("0") if rest else ""

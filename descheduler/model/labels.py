@@ -180,7 +180,8 @@ def _sequence(value: object) -> Sequence[object]:
     return value
 
 
-_TOKEN = re.compile(r"\s*(?:(==|!=|=|!|>|<|\(|\)|,)|([^\s=!<>(),]+))")
+_SPACE = " \t\r\n"
+_TOKEN = re.compile(rf"[{_SPACE}]*(?:(==|!=|=|!|>|<|\(|\)|,)|([^{_SPACE}=!<>(),]+))")
 
 
 def parse_selector(text: str) -> LabelSelector:
@@ -204,7 +205,7 @@ def parse_selector(text: str) -> LabelSelector:
 
 
 def _tokenize(text: str) -> list[str]:
-    tokens, position, end = [], 0, len(text.rstrip())
+    tokens, position, end = [], 0, len(text.rstrip(_SPACE))
     while position < end:
         match = _TOKEN.match(text, position)
         if match is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import NodeMatch, PodAffinityTerm, match_node
+from descheduler.model.affinity import NodeMatch, PodAffinityTerm, match_node, syntax_faults
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
@@ -96,37 +96,42 @@ class NodeFit:
         spec = pod.spec
         if node.unschedulable:
             return "node is not schedulable"
-        if match_node(spec.node_selector, spec.affinity, node.name, node.labels) is not NodeMatch.MATCHES:
-            return "pod node selector does not match the node label"
+        match match_node(spec.node_selector, spec.affinity, node.name, node.labels):
+            case NodeMatch.ERROR:
+                return syntax_faults(spec.affinity)
+            case NodeMatch.DIFFERS:
+                return "pod node selector does not match the node label"
         if not tolerates_all(spec.tolerations, hard_taints(node)):
             return "pod does not tolerate taints on the node"
-        if self._meets_anti_affinity(pod, node):
-            return "pod matches inter-pod anti-affinity rule of other pod on node"
+        if met := self._met_anti_affinity(pod, node):
+            return met
         return None if node.name == pod.node_name else self._short_resource(spec, self._index[node.name])
 
     def _short_resource(self, spec: PodSpec, index: int) -> str | None:
         num_free = self._available(PODS)[index]
-        if num_free < 0:  # upstream asks for 0 more pods before it looks at any resource, and for one more after it
+        # Upstream asks for the pods that containers request, 0 as a rule, before any other resource, and for one after.
+        if num_free < ceil_value(spec.requests.get(PODS, 0)):
             return "insufficient pods"
         for name, need in _needs(spec):
             if need > self._available(name)[index]:
                 return f"insufficient {name}"
         return "insufficient pods" if num_free == 0 else None
 
-    def _meets_anti_affinity(self, pod: Pod, node: Node) -> bool:
+    def _met_anti_affinity(self, pod: Pod, node: Node) -> str | None:
+        """What the anti-affinity of `pod` has against `node`; a term that cannot be read is against every node."""
         affinity = pod.spec.affinity
         if affinity is None or not affinity.anti_required:
-            return False
+            return None
         others = [other for other in self._view.active_pods_on(node.name) if not self._is_spared(other, pod)]
         for term in affinity.anti_required:
             if term.error:
-                return True
+                return term.error
             namespaces = term.namespaces or (pod.namespace,)
             if term.topology_key in node.labels and any(
                 other.namespace in namespaces and term.selector.matches(other.labels) for other in others
             ):
-                return True
-        return False
+                return "pod matches inter-pod anti-affinity rule of other pod on node"
+        return None
 
     def _is_spared(self, other: Pod, pod: Pod) -> bool:
         """Whether the anti-affinity of `pod` does not look at `other`."""
@@ -198,7 +203,8 @@ class NodeFit:
             return 0
         used = sum(pod.spec.requests.get(name, 0) for pod in active)
         convert = ceil_milli if name == CPU else ceil_value
-        return max(-_INT64_MAX, min(_INT64_MAX, convert(node.allocatable.get(name, 0))) - convert(used))
+        left = min(_INT64_MAX, convert(node.allocatable.get(name, 0))) - convert(used)
+        return max(-_INT64_MAX, min(_INT64_MAX, left))
 
     def _follow(self) -> None:
         """Takes in what was booked since the last answer."""

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
+from math import copysign
 from typing import Any, Final, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import inspect
 
 from descheduler.model.duration import parse_duration
-from descheduler.policy.document import Document, Mark, Member, Node, kind_of
+from descheduler.policy.document import Document, Mark, Member, Node, kind_of, laid_over
 from descheduler.policy.plugin import dotted
 from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown, spelled
 
@@ -29,6 +30,8 @@ _LONGEST_DURATION = 100
 _MOST_PROBLEMS = 100
 _SKIP: Final = object()
 _TYPE_META = ("apiVersion", "kind")
+_EMPTIED_BY_NULL = (inspect.VarTupleType, inspect.DictType, inspect.UnionType)
+"""Types whose value a null under a repeated key takes away; Go leaves all others as they are."""
 
 
 class _Undecodable(Exception):  # noqa: N818 - not an error to report: the problem is recorded where it is raised
@@ -106,9 +109,22 @@ class Decoder:
             item = fields.get(key)
             if item is None:
                 self._unknown(key, member, fields, path, strictness)
-            elif member.node.value is not None:
-                values[item.name] = self._field(member.node, item.type, (*path, key), inner)
+            elif (node := self._overlaid(member, item.type, (*path, key), inner)).value is not None:
+                values[item.name] = self._field(node, item.type, (*path, key), inner)
         return info.cls(**{name: value for name, value in values.items() if value is not _SKIP})
+
+    def _overlaid(self, member: Member, info: inspect.Type, path: Path, strictness: Strictness) -> Node:
+        """The value of `member`, laid over what the text says there before, whose faults count too.
+
+        Go decodes a repeated key into the value that it has already filled.
+        """
+        node, *later = (*member.earlier, member.node)
+        for over in later:
+            if node.value is not None:
+                self._field(node, info, path, strictness)
+            is_replaced = isinstance(info, _EMPTIED_BY_NULL if over.value is None else inspect.CustomType)
+            node = over if is_replaced else laid_over(node, over)
+        return node
 
     def _field(self, node: Node, info: inspect.Type, path: Path, strictness: Strictness) -> Any:
         """The value, or `_SKIP` for one with a recorded problem, so that its neighbours are looked at too."""
@@ -189,7 +205,8 @@ class Decoder:
     def _integer(self, node: Node, info: inspect.IntType, path: Path) -> int:
         value = node.value
         if isinstance(value, float) and value.is_integer() and self.document.form != "json":
-            value = int(value)
+            # YAML is made JSON on the way, and -0 there is no unsigned number.
+            value = int(value) if value or info.ge != 0 or copysign(1, value) > 0 else value
         if isinstance(value, bool) or not isinstance(value, int):
             self._mismatch(node, path, "a whole number")
         least = -(2**63) if info.ge is None else info.ge

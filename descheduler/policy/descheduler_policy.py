@@ -19,18 +19,21 @@ __all__ = ["DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"
 
 
 class DeschedulerPolicySection(Args, frozen=True):
-    """The document as written; `compatibility` is this program's own field."""
+    """The document as written; `compatibility` is this program's own field.
+
+    What may be None is a pointer in the reference, which a null under a repeated key of JSON takes away.
+    """
 
     api_version: str = ""
     kind: str = ""
     profiles: tuple[ProfileSection, ...] = ()
-    node_selector: str = ""
+    node_selector: str | None = None
     max_no_of_pods_to_evict_per_node: UInt | None = None
     max_no_of_pods_to_evict_per_namespace: UInt | None = None
     max_no_of_pods_to_evict_total: UInt | None = None
-    eviction_failure_event_notification: bool = False
+    eviction_failure_event_notification: bool | None = None
     grace_period_seconds: Int64 | None = None
-    metrics_collector: MetricsCollectorSection = MetricsCollectorSection()
+    metrics_collector: MetricsCollectorSection | None = None
     metrics_providers: tuple[MetricsProviderSection, ...] = ()
     compatibility: str = ""
 
@@ -41,6 +44,7 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
     known = {name: spec for name, spec in registry.items() if not spec.native}
     compatibility = compatibility_of(checks, section.compatibility, "upstream")
+    collector = section.metrics_collector or MetricsCollectorSection()
     return Policy(
         kind="DeschedulerPolicy",
         path=document.path,
@@ -53,16 +57,16 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
         max_evictions_per_node=section.max_no_of_pods_to_evict_per_node,
         max_evictions_per_namespace=section.max_no_of_pods_to_evict_per_namespace,
         max_evictions_total=section.max_no_of_pods_to_evict_total,
-        eviction_failure_event_notification=section.eviction_failure_event_notification,
+        eviction_failure_event_notification=section.eviction_failure_event_notification or False,
         grace_period_seconds=section.grace_period_seconds,
-        metrics_collector_enabled=section.metrics_collector.enabled,
-        metrics_providers=read_providers(checks, section.metrics_providers, section.metrics_collector),
+        metrics_collector_enabled=collector.enabled,
+        metrics_providers=read_providers(checks, section.metrics_providers, collector),
         compatibility=compatibility,
         digest=digest_of(document),
     )
 
 
-def _compile_node_selector(checks: Checks, text: str) -> LabelSelector | None:
+def _compile_node_selector(checks: Checks, text: str | None) -> LabelSelector | None:
     if not text:
         return None
     try:

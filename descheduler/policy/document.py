@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 __all__ = [
@@ -18,7 +18,9 @@ __all__ = [
     "Value",
     "find",
     "kind_of",
+    "laid_over",
     "measured",
+    "member_text",
     "to_plain",
 ]
 
@@ -44,6 +46,8 @@ class Member:
 
     key_mark: Mark | None
     node: Node
+    earlier: tuple[Node, ...] = ()
+    """What a JSON text says under the same key before; YAML forgets it on the way to JSON."""
 
 
 Value: TypeAlias = "bool | int | float | str | tuple[Node, ...] | Mapping[str, Member] | None"
@@ -109,6 +113,33 @@ def find(node: Node, path: tuple[str | int, ...]) -> Node:
         else:
             break
     return node
+
+
+def laid_over(under: Node, over: Node) -> Node:
+    """`over` with what it leaves open taken from `under`, as Go decodes into a value that is already filled.
+
+    Objects share their members and lists their items, as far as `over` goes; null says nothing. Members that both have
+    are kept apart, for the decoder to lay over each other in turn.
+    """
+    if over.value is None:
+        return under
+    if isinstance(under.value, tuple) and isinstance(over.value, tuple):
+        items = [laid_over(*pair) for pair in zip(under.value, over.value, strict=False)]
+        return replace(over, value=(*items, *over.value[len(items) :]))
+    if isinstance(under.value, Mapping) and isinstance(over.value, Mapping):
+        members = dict(under.value)
+        for key, member in over.value.items():
+            before = members.get(key)
+            earlier = (*before.earlier, before.node, *member.earlier) if before else member.earlier
+            members[key] = replace(member, earlier=earlier)
+        return replace(over, value=members)
+    return over
+
+
+def member_text(node: Node, key: str) -> str:
+    """The string that the object `node` holds at `key`; empty when there is none."""
+    member = node.value.get(key) if isinstance(node.value, Mapping) else None
+    return member.node.value if member is not None and isinstance(member.node.value, str) else ""
 
 
 def to_plain(node: Node) -> object:

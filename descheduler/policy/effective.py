@@ -116,7 +116,9 @@ def _profile(profile: Profile, *, is_upstream: bool) -> dict[str, object]:
 
 
 def _plugin_config(config: PluginConfig) -> dict[str, object]:
-    return {"name": config.name, "args": args_to_document(config.args)}
+    type_meta = {"apiVersion": config.api_version, "kind": config.kind}
+    said = {key: text for key, text in type_meta.items() if text}
+    return {"name": config.name, "args": said | args_to_document(config.args)}
 
 
 def _upstream_plugins(profile: Profile) -> dict[str, object]:

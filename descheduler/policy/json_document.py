@@ -130,6 +130,8 @@ class _Scanner:
         if not self._accept(":"):
             self._fail("expected ':'")
         node = self._value(depth + 1)
+        earlier: tuple[Node, ...] = ()
         if key in members:
             duplicates.append((key, mark))
-        members[key] = Member(mark, node)
+            earlier = (*members[key].earlier, members[key].node)
+        members[key] = Member(mark, node, earlier)

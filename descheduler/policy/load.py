@@ -93,11 +93,20 @@ def _wants_fixes(root: Node) -> bool:
 
 
 def _text(checks: Checks, root: Node, key: str) -> str | None:
-    """The string at `key` of the document, empty when absent; None, with the problem recorded, for anything else."""
-    member = root.value.get(key) if isinstance(root.value, Mapping) else None
-    if member is None or member.node.value is None:
-        return ""
-    if isinstance(member.node.value, str):
-        return member.node.value
-    checks.fail_load((key,), f"expected a string, found {kind_of(member.node)}")
-    return None
+    """The string at `key` of the document, empty when absent; None, with the problem recorded, for anything else.
+
+    These two keys alone count in any letter case, the last one said: Kubernetes finds out the kind of a document with
+    Go's own JSON decoder (`k8s.io/apimachinery` 0.36 `pkg/runtime/serializer/json/meta.go`). A key of YAML comes after
+    those that sort before it, since YAML is made JSON first.
+    """
+    members = root.value if isinstance(root.value, Mapping) else {}
+    spellings = [spelling for spelling in members if spelling.casefold() == key.casefold()]
+    text = ""
+    for spelling in sorted(spellings) if checks.load.document.form == "yaml" else spellings:
+        for node in (*members[spelling].earlier, members[spelling].node):
+            if isinstance(node.value, str):
+                text = node.value
+            elif node.value is not None:
+                checks.load.problem((spelling,), node.mark, f"expected a string, found {kind_of(node)}")
+                return None
+    return text

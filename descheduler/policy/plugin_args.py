@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from descheduler.policy.decode import Decoder, Path, Strictness
-from descheduler.policy.document import Document, Node, find
+from descheduler.policy.document import Document, Node, find, member_text
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
 from descheduler.policy.problems import PolicyError, did_you_mean, shown
 from descheduler.policy.shared_args import Args
@@ -55,6 +55,9 @@ class ArgsReader:
             return None
         if spec.native:
             self._check_type_meta(spec, node, path)
+        elif (version := member_text(node, "apiVersion")).count("/") > 1:
+            message = f"{shown(version)} is no version, which has one slash at most; leave it out"
+            self.decoder.problem((*path, "apiVersion"), find(node, ("apiVersion",)).mark, message)
         defaulted: msgspec.Struct = spec.defaults(args)
         self.record(spec.validate(defaulted if spec.native else args), node, path)
         return defaulted

@@ -39,6 +39,9 @@ class PluginConfig:
     """Where the arguments stand, such as `profiles[0].pluginConfig[1].args`; empty when the document has none."""
     threshold_place: tuple[int, int] | None = field(default=None, compare=False)
     """Line and column of the priority threshold, which can only be judged with a cluster at hand."""
+    api_version: str = ""
+    """What the arguments call themselves, with `kind`; without effect, and kept as the reference keeps it."""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

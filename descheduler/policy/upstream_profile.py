@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.policy.checks import Checks
 from descheduler.policy.decode import Path, Strictness
-from descheduler.policy.document import Node
+from descheduler.policy.document import Node, member_text
 from descheduler.policy.plugin import ExtensionPoint, Registry, dotted
 from descheduler.policy.plugin_args import ArgsReader, PluginConfigSection, unknown_plugin, wrong_extension_point
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
@@ -144,7 +144,14 @@ class _ProfileReader:
         if value is not None and (message := too_high(value)):
             self._checks.fail_load((*args_path, "priorityThreshold", "value"), message)
         mark = self._checks.node((*args_path, "priorityThreshold", "name")).mark
-        return PluginConfig(section.name, args, dotted(args_path), (mark.line, mark.column) if mark else None)
+        return PluginConfig(
+            section.name,
+            args,
+            dotted(args_path),
+            (mark.line, mark.column) if mark else None,
+            api_version=member_text(node, "apiVersion"),
+            kind=member_text(node, "kind"),
+        )
 
     def _with_evictor(self, configs: Sequence[PluginConfig]) -> tuple[PluginConfig, ...]:
         """`configs` with an entry for the evictor, whose threshold is set unless a class is to be looked up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import IPv6Address
 
 __all__ = ["url_problem"]
 
@@ -15,12 +16,12 @@ _USERINFO = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*\Z")
 
 
 def url_problem(url: str) -> str | None:
-    """Why `url` does not parse, or None. Mirrors Go 1.25 `net/url`, `parse` and `parseHost`."""
-    if any(character < " " or character == "\x7f" for character in url):
+    """Why `url` does not parse, or None. Mirrors Go 1.26 `net/url`, `parse` and `parseHost`."""
+    body, _, fragment = url.partition("#")
+    if any(character < " " or character == "\x7f" for character in body):
         return "holds a control character"
     if url.startswith(":"):
         return "has no scheme before the colon"
-    body, _, fragment = url.partition("#")
     scheme = _SCHEME.match(body)
     rest = (body[scheme.end() :] if scheme else body).partition("?")[0]
     if scheme and not rest.startswith("/"):
@@ -31,28 +32,40 @@ def url_problem(url: str) -> str | None:
     if rest.startswith("//") and (scheme or not rest.startswith("///")):
         authority, slash, path = rest[2:].partition("/")
         path = slash + path
-        if problem := _authority_problem(authority):
+        if problem := _authority_problem(authority, scheme[1].lower() if scheme else ""):
             return problem
     return "holds a '%' that begins no escape" if _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment) else None
 
 
-def _authority_problem(authority: str) -> str | None:
+def _authority_problem(authority: str, scheme: str) -> str | None:
     userinfo, _, host = authority.rpartition("@")
     if not _USERINFO.match(userinfo) or _BAD_ESCAPE.search(userinfo):
         return "has an invalid user part before the '@'"
-    if host.startswith("["):
-        address, bracket, port = host.rpartition("]")
+    if "[" in host[1:]:
+        return "has a '[' within its host name"
+    is_bracketed = host.startswith("[")
+    if is_bracketed:
+        host, bracket, port = host[1:].rpartition("]")
         if not bracket:
             return "has a host without its closing ']'"
-        host = address
     else:
-        host, colon, port = host.rpartition(":") if ":" in host else (host, "", "")
-        port = colon + port
+        # Database URLs may list hosts with ports; those of the web have one colon.
+        at = host.find(":") if scheme in ("http", "https") else host.rfind(":")
+        host, port = (host, "") if at < 0 else (host[:at], host[at:])
     if not _PORT.match(port):
         return f"has an invalid port {port!r} after the host"
-    if _BAD_ESCAPE.search(host) or _BAD_HOST_ESCAPE.search(host) or _BAD_HOST_CHARACTER.search(_unescaped(host)):
+    name = host.partition("%25")[0] if is_bracketed else host
+    if _BAD_ESCAPE.search(host) or _BAD_HOST_ESCAPE.search(name) or _BAD_HOST_CHARACTER.search(_unescaped(host)):
         return "has an invalid character in its host name"
-    return None
+    return f"has {host!r} in brackets, which is no IPv6 address" if is_bracketed and not _is_ipv6(host) else None
+
+
+def _is_ipv6(host: str) -> bool:
+    try:
+        IPv6Address(host.replace("%25", "%", 1))
+    except ValueError:
+        return False
+    return True
 
 
 def _unescaped(host: str) -> str:

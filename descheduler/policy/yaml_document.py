@@ -58,6 +58,7 @@ class _Builder:
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
         self._anchors: dict[str, Node] = {}
         self._nodes = 0
+        self._flow_level = 0
 
     def document(self, path: str) -> Document:
         root = Node(None)
@@ -88,11 +89,16 @@ class _Builder:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
         if isinstance(event, yaml.ScalarEvent):
+            if self._flow_level and not event.style and "?" in event.value[1:]:
+                raise DocumentError("holds a '?' within brackets, where YAML 1.1 begins a key; quote it", _mark(event))
             node = _scalar(event)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            node = self._list(event, depth)
         else:
-            node = self._object(event, depth)
+            is_flow = isinstance(event, yaml.CollectionStartEvent) and bool(event.flow_style)
+            self._flow_level += is_flow
+            node = (
+                self._list(event, depth) if isinstance(event, yaml.SequenceStartEvent) else self._object(event, depth)
+            )
+            self._flow_level -= is_flow
         if isinstance(event, yaml.NodeEvent) and event.anchor:
             self._anchors[event.anchor] = node
         return node

@@ -26,12 +26,13 @@ def waiting_reasons(pod: Pod, *, init: bool) -> Iterator[str]:
 
 
 def reasons(pod: Pod, *, init: bool, ephemeral: bool = False) -> Iterator[str]:
-    """The reason of the pod's status, then why its containers wait or have terminated."""
-    yield pod.status_reason
+    """The reason of the pod's status, then why its containers wait or have terminated; empty reasons are left out."""
+    if pod.status_reason:
+        yield pod.status_reason
     for status in container_statuses(pod, init=init, ephemeral=ephemeral):
-        if status.waiting_reason is not None:
+        if status.waiting_reason:
             yield status.waiting_reason
-        if status.terminated_reason is not None:
+        if status.terminated_reason:
             yield status.terminated_reason
 
 

@@ -102,7 +102,7 @@ class RemoveFailedPods:
         return self._least_age_seconds is None or age < 0 or age >= self._least_age_seconds
 
     def _sentence(self, pod: Pod) -> str:
-        given = [reason for reason in reasons(pod, init=self._with_init) if reason]
+        given = list(reasons(pod, init=self._with_init))
         codes = [str(code) for code in exit_codes(pod, init=self._with_init)]
         details = [", ".join(given), f"exit code {', '.join(codes)}" if codes else ""]
         return ": ".join(["has failed", *(detail for detail in details if detail)])

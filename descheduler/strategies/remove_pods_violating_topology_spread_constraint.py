@@ -122,7 +122,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
     def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
         """The pods that `constraint` wants gone, each with its sentence."""
         skew, num_empty = domains.skew, domains.num_empty
-        if skew <= constraint.max_skew:
+        if skew <= constraint.max_skew or not (domains.pods or num_empty):
             return
         ordered = sort_domains(domains.pods, highest_first=self._takes_highest_first)
         # Empty domains come before all others and never give a pod away, so their number is enough.

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from descheduler.eviction.default_evictor import DefaultEvictorArgs, effective_protections
-from descheduler.eviction.protections import check_critical_priority
+from descheduler.eviction.protections import check_critical_priority, check_daemon_set
 from descheduler.model.affinity import preferred_weight
 from descheduler.model.labels import parse_selector
 from descheduler.model.pod import Pod
@@ -85,10 +85,13 @@ def _sorted_keys(given: Vector, sort: Callable[[list[Pod]], list[Pod]]) -> list[
 _CALCULATIONS: Mapping[str, Callable[[Vector], object]] = {
     "effectivePodProtections": _effective_protections,
     "isCriticalPriorityPod": lambda given: check_critical_priority(_pod(given)) is not None,
+    "isDaemonSetPod": lambda given: check_daemon_set(_pod(given)) is not None,
+    "isDaemonsetPod": lambda given: check_daemon_set(_pod(given)) is not None,
     "isMirrorPod": lambda given: _pod(given).is_mirror,
     "isNodeReady": lambda given: decode_node(given["node"]).is_ready,
     "isNodeUnschedulable": lambda given: decode_node(given["node"]).unschedulable,
     "isPodWithLocalStorage": lambda given: _pod(given).spec.has_local_storage,
+    "isStaticPod": lambda given: _pod(given).is_static,
     "readyNodes": _ready_nodes,
     "toleratesTaint": _tolerates,
     "preferredNodeAffinityWeight": _preferred_weight,

@@ -61,8 +61,8 @@ def _sort_domains(given: Vector) -> object:
     ]
 
 
-def _quantities(texts: Mapping[str, str]) -> dict[str, int]:
-    return {name: parse_quantity(text) for name, text in texts.items()}
+def _quantities(texts: Mapping[str, str | None]) -> dict[str, int]:
+    return {name: parse_quantity(text) for name, text in texts.items() if text is not None}
 
 
 _CALCULATIONS: Mapping[str, Callable[[Vector], object]] = {

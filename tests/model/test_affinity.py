@@ -11,6 +11,7 @@ from descheduler.model.affinity import (
     PreferredNodeTerm,
     match_node,
     preferred_weight,
+    syntax_faults,
 )
 from descheduler.model.labels import Requirement, make_requirement
 
@@ -70,3 +71,19 @@ def test_weights_of_matching_preferences_add_up() -> None:
 
     assert preferred_weight(Affinity(node_preferred=preferences), "x", LABELS) == 35
     assert preferred_weight(None, "x", LABELS) == 0
+
+
+@pytest.mark.parametrize(
+    ("errors", "text"),
+    [
+        pytest.param(["", "x: bad"], "nodeSelectorTerms[1].x: bad", id="one fault stands alone"),
+        pytest.param(
+            ["x: bad\ny: bad"], "[nodeSelectorTerms[0].x: bad, nodeSelectorTerms[0].y: bad]", id="two of a term"
+        ),
+        pytest.param(["x", "y"], "[nodeSelectorTerms[0].x, nodeSelectorTerms[1].y]", id="faults of several terms"),
+    ],
+)
+def test_faults_of_all_terms_are_told_with_their_places(errors: list[str], text: str) -> None:
+    affinity = Affinity(node_required=tuple(NodeSelectorTerm(error=error) for error in errors))
+
+    assert syntax_faults(affinity) == text

@@ -53,6 +53,7 @@ def test_what_is_no_duration_is_named(text: str) -> None:
         (timedelta(seconds=-90), "-1m30s"),
         (timedelta(milliseconds=1500), "1.5s"),
         (timedelta(milliseconds=5), "5ms"),
+        (timedelta(microseconds=1500), "1.5ms"),
         (timedelta(microseconds=7), "7µs"),
     ],
 )

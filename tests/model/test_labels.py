@@ -85,6 +85,8 @@ def test_text_selects(text: str, matches: bool) -> None:
         "app=-x",
         "(",
         ",app",
+        "app\N{NO-BREAK SPACE}=x",
+        "app=x\f",
     ],
 )
 def test_text_that_kubernetes_refuses_is_refused(text: str) -> None:

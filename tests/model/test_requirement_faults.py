@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.labels import LabelError, make_requirement
-from descheduler.model.requirement_faults import requirement_faults
+from descheduler.model.requirement_faults import field_faults, requirement_faults, selector_fault
 
 NO_INTEGER = "for 'Gt', 'Lt' operators, the value must be an integer"
 NO_LABEL_VALUE = (
@@ -37,11 +37,87 @@ NO_LABEL_VALUE = (
             (f'values[0][k]: Invalid value: "{"v" * 64}": must be no more than 63 bytes',),
             id="a value that is too long",
         ),
-        pytest.param("In", [], ("operator In on key 'k' needs at least one value",), id="what the API server refuses"),
+        pytest.param(
+            "In",
+            [],
+            ("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",),
+            id="nothing to choose from",
+        ),
+        pytest.param(
+            "Exists",
+            ["a", "b"],
+            ('values: Invalid value: ["a","b"]: values set must be empty for exists and does not exist',),
+            id="values for a question that has none",
+        ),
+        pytest.param(
+            "Gt",
+            ["x", "2"],
+            (
+                "values: Invalid value: [\"x\",\"2\"]: for 'Gt', 'Lt' operators, exactly one value is required",
+                f'values[0]: Invalid value: "x": {NO_INTEGER}',
+            ),
+            id="two bounds",
+        ),
+        pytest.param(
+            "Like",
+            ["a"],
+            (
+                'operator: Unsupported value: "Like": supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt",'
+                ' "Lt"',
+            ),
+            id="an operator that does not exist",
+        ),
     ],
 )
 def test_faults_are_worded_as_kubernetes_words_them(operator: str, values: list[str], faults: tuple[str, ...]) -> None:
     assert requirement_faults("k", operator, values) == faults
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "faults"),
+    [
+        pytest.param("In", ["a"], (), id="one name"),
+        pytest.param("NotIn", [], ("values: Invalid value: []: must have one element",), id="no name"),
+        pytest.param(
+            "Exists",
+            ["a"],
+            ('operator: Unsupported value: "Exists": supported values: "In", "NotIn"',),
+            id="another operator",
+        ),
+    ],
+)
+def test_faults_of_fields_are_worded_as_kubernetes_words_them(
+    operator: str, values: list[str], faults: tuple[str, ...]
+) -> None:
+    assert field_faults(operator, values) == faults
+
+
+@pytest.mark.parametrize(
+    ("labels", "expressions", "fault"),
+    [
+        pytest.param({"k": "v"}, [("k", "Exists", None)], "", id="a sound selector"),
+        pytest.param({"k": "-"}, [], f'values[0][k]: Invalid value: "-": {NO_LABEL_VALUE}', id="no label value"),
+        pytest.param(
+            {},
+            [("k", "In", []), ("k", "Like", [])],
+            "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty",
+            id="the first fault is told",
+        ),
+        pytest.param(
+            {}, [("k", "Gt", ["1"])], '"Gt" is not a valid label selector operator', id="an operator of nodes"
+        ),
+        pytest.param(
+            {},
+            [("k", "In", ["-", "+"])],
+            f'[values[0][k]: Invalid value: "-": {NO_LABEL_VALUE}, values[1][k]: Invalid value: "+": {NO_LABEL_VALUE}]',
+            id="all faults of one condition",
+        ),
+    ],
+)
+def test_fault_of_a_label_selector(
+    labels: dict[str, str], expressions: list[tuple[str, str, list[str] | None]], fault: str
+) -> None:
+    assert selector_fault(labels, expressions) == fault
 
 
 @given(

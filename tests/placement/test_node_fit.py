@@ -19,6 +19,15 @@ def obstacle(pod: Pod, node: Node, *others: Pod) -> str | None:
     return NodeFit(make_view([node], [pod, *others])).obstacle(pod, node)
 
 
+UNREADABLE_ANTI_AFFINITY = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Like"}]}}
+        ]
+    }
+}
+
+
 @pytest.mark.parametrize(
     ("pod", "node", "expected"),
     [
@@ -40,6 +49,19 @@ def obstacle(pod: Pod, node: Node, *others: Pod) -> str | None:
             make_node("b"),
             "pod node selector does not match the node label",
             id="the required node affinity counts",
+        ),
+        pytest.param(
+            make_pod("p", affinity=required_node_affinity("zone")),
+            make_node("b"),
+            "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: []: "
+            "for 'in', 'notin' operators, values set can't be empty",
+            id="a required node affinity that cannot be read is named as it is",
+        ),
+        pytest.param(
+            make_pod("p", affinity=UNREADABLE_ANTI_AFFINITY),
+            make_node("b"),
+            '"Like" is not a valid label selector operator',
+            id="so is an anti-affinity",
         ),
         pytest.param(
             make_pod("p"),
@@ -79,6 +101,12 @@ def obstacle(pod: Pod, node: Node, *others: Pod) -> str | None:
             id="a resource that the node does not list is missing",
         ),
         pytest.param(make_pod("p"), make_node("b", pods="0"), "insufficient pods", id="no room for another pod"),
+        pytest.param(
+            make_pod("p", requests={"cpu": "9", "pods": "200"}),
+            make_node("b"),
+            "insufficient pods",
+            id="pods that containers request come before any other resource",
+        ),
     ],
 )
 def test_first_obstacle_is_named(pod: Pod, node: Node, expected: str | None) -> None:
@@ -230,6 +258,14 @@ _pods = st.lists(
     max_size=6,
     unique_by=lambda facts: (facts["namespace"], facts["name"]),
 )
+
+
+def test_amounts_beyond_all_measure_are_compared_like_others() -> None:
+    node = make_node("a", cpu="9E", memory="9E")
+    negative = make_pod("odd", node="a", cpu="-9E", memory="-9E")
+
+    assert obstacle(make_pod("huge", cpu="9E"), node, negative) is None
+    assert obstacle(make_pod("huge", cpu="9E"), make_node("b", cpu="1"), negative) == "insufficient cpu"
 
 
 @settings(max_examples=300, deadline=None)

@@ -23,6 +23,12 @@ ARGUMENTS = [
         id="a plugin of the other kind",
     ),
     pytest.param(
+        with_args("RemoveDuplicates", "{apiVersion: a/b/c}"),
+        ":7:24: profiles[0].pluginConfig[0].args.apiVersion: 'a/b/c' is no version, which has one slash at most; "
+        "leave it out",
+        id="a version that is none",
+    ),
+    pytest.param(
         with_args("LowNodeUtilization", "{thresholds: {cpu: 20}, targetThresholds: {cpu: 120}}"),
         ":7:59: profiles[0].pluginConfig[0].args.targetThresholds.cpu: 120 is above 100 (percent)",
         id="a threshold above one hundred",

@@ -27,6 +27,17 @@ DOCUMENTS = [
         id="a version without its group",
     ),
     pytest.param("apiVersion: 1\n", ":1:13: apiVersion: expected a string, found a number", id="a version as number"),
+    pytest.param("APIVERSION: 1\n", ":1:13: APIVERSION: expected a string, found a number", id="in capitals, too"),
+    pytest.param(
+        '{"kind": 5, "kind": "DeschedulerPolicy"}',
+        ":1:10: kind: expected a string, found a number",
+        id="a number first",
+    ),
+    pytest.param(
+        '{"apiVersion": "descheduler/v1alpha2", "profiles": 5, "profiles": []}',
+        ":1:52: profiles: expected a list, found number 5",
+        id="a mistake under a key that is repeated",
+    ),
     pytest.param(
         "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolizy\n",
         ":2:7: kind: 'DeschedulerPolizy' is not supported, only DeschedulerPolicy and DeschedulerConfiguration; "
@@ -56,6 +67,11 @@ DOCUMENTS = [
         upstream("a: &a [*a]\n"),
         ":3:8: alias *a has no anchor before it, or lies within it",
         id="an alias within its own anchor",
+    ),
+    pytest.param(
+        upstream("a: [b?c]\n"),
+        ":3:5: holds a '?' within brackets, where YAML 1.1 begins a key; quote it",
+        id="a question mark in a flow list",
     ),
     pytest.param(upstream("? [a]\n: b\n"), ":3:3: is used as a key; keys are strings", id="a list as a key"),
     pytest.param(upstream("a: !!int x\n"), ":3:4: is tagged !!int, but is not one", id="a tag that lies"),
@@ -92,6 +108,11 @@ OUTER_FIELDS = [
         upstream("maxNoOfPodsToEvictTotal: 2.5\n"),
         ":3:26: maxNoOfPodsToEvictTotal: expected a whole number, found number 2.5",
         id="a fraction of a pod",
+    ),
+    pytest.param(
+        upstream("maxNoOfPodsToEvictTotal: -0.0\n"),
+        ":3:26: maxNoOfPodsToEvictTotal: expected a whole number, found number -0.0",
+        id="minus zero pods",
     ),
     pytest.param(
         upstream("maxNoOfPodsToEvictTotal: '5'\n"),

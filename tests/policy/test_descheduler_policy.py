@@ -161,6 +161,38 @@ def test_yaml_1_1_spellings_of_true(written: str) -> None:
     assert policy.eviction_failure_event_notification
 
 
+@pytest.mark.parametrize(
+    ("twice", "name", "config"),
+    [
+        pytest.param('"name": "a", "name": "b"', "b", [], id="a string is replaced"),
+        pytest.param('"name": "a", "name": null', "a", [], id="null leaves a string"),
+        pytest.param(
+            '"pluginConfig": [{"name": "RemoveDuplicates"}], "pluginConfig": null', "", [], id="null and a list"
+        ),
+        pytest.param(
+            '"pluginConfig": [{"name": "RemoveDuplicates"}, {"name": "PodLifeTime"}], "pluginConfig": [{}]',
+            "",
+            ["RemoveDuplicates"],
+            id="items fill items",
+        ),
+    ],
+)
+def test_repeated_key_of_json_is_read_into_what_it_was_before(twice: str, name: str, config: list[str]) -> None:
+    policy = load(f'{{"apiVersion": "descheduler/v1alpha2", "profiles": [{{{twice}}}]}}')
+
+    [profile] = policy.profiles
+    assert profile.name == name
+    assert [entry.name for entry in profile.plugin_configs] == ["DefaultEvictor", *config]
+
+
+def test_repeated_arguments_of_json_replace_each_other_unless_null() -> None:
+    config = '"name": "RemoveFailedPods", "args": {"bad": 1}, "args": {"minPodLifetimeSeconds": 5}, "args": null'
+
+    policy = load(f'{{"apiVersion": "descheduler/v1alpha2", "profiles": [{{"pluginConfig": [{{{config}}}]}}]}}')
+
+    assert policy.profiles[0].args["RemoveFailedPods"] == RemoveFailedPodsArgs(min_pod_lifetime_seconds=5)
+
+
 def test_whole_float_in_json_is_no_integer() -> None:
     text = '{"apiVersion": "descheduler/v1alpha2", "maxNoOfPodsToEvictTotal": 2.0}'
 
@@ -199,6 +231,18 @@ def test_missing_kind_means_a_descheduler_policy() -> None:
     policy = load("apiVersion: descheduler/v1alpha2\nmaxNoOfPodsToEvictTotal: 3\n")
 
     assert (policy.kind, policy.max_evictions_total) == ("DeschedulerPolicy", 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("APIVersion: descheduler/v1alpha2\nmaxNoOfPodsToEvictTotal: 3\n", id="in YAML"),
+        pytest.param('{"maxNoOfPodsToEvictTotal": 3, "apiversion": "descheduler/v1alpha2"}', id="in JSON"),
+        pytest.param("ApiVersion: wrong\napiVersion: descheduler/v1alpha2\nmaxNoOfPodsToEvictTotal: 3\n", id="twice"),
+    ],
+)
+def test_version_counts_in_any_letter_case(text: str) -> None:
+    assert load(text).max_evictions_total == 3
 
 
 @pytest.mark.parametrize("text", ["kind: DeschedulerPolicy\nprofiles: [{name: p}]\n", "profiles: 5\n"])

@@ -72,6 +72,14 @@ def test_loading_what_was_written_gives_the_same_policy(text: str) -> None:
     assert policy_to_document(again) == document
 
 
+def test_what_arguments_call_themselves_is_kept() -> None:
+    policy = load_policy(with_args("RemoveDuplicates", "{apiVersion: foo/v1, kind: Bar}"), REGISTRY)
+
+    document = json.dumps(policy_to_document(policy))
+
+    assert '{"apiVersion": "foo/v1", "kind": "Bar"}' in document
+
+
 def test_defaults_show_in_the_document() -> None:
     policy = load_policy(with_args("RemoveFailedPods", "{}"), REGISTRY)
 

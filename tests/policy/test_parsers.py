@@ -79,6 +79,14 @@ def test_json_places_count_characters_from_one() -> None:
         ("://host", False),
         ("http://us er@host", False),
         ("http://host\n", False),
+        ("http://host#\n", True),
+        ("http://[fe80::1%25en0]:80", True),
+        ("http://[::ffff:10.0.0.1]", True),
+        ("http://[10.0.0.1]", False),
+        ("http://[]", False),
+        ("http://a[::1]", False),
+        ("http://a:1,b:2", False),
+        ("postgres://a:1,b:2", True),
     ],
 )
 def test_urls_are_refused_where_go_refuses_them(url: str, is_valid: bool) -> None:

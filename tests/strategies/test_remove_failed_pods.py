@@ -29,6 +29,7 @@ WAITING = [container_status(waiting="CreateContainerError")]
         pytest.param({"reasons": ["CreateContainerError"]}, {"containers": WAITING}, True, id="why a container waits"),
         pytest.param({"reasons": ["Evicted"]}, {"reason": "Evicted"}, True, id="the reason of the status"),
         pytest.param({"reasons": ["Error"]}, {"containers": KILLED}, False, id="another reason"),
+        pytest.param({"reasons": [""]}, {"containers": [container_status()]}, False, id="no reason is no empty reason"),
         pytest.param({"reasons": ["OOMKilled"]}, {"init_containers": KILLED}, False, id="not of init containers"),
         pytest.param(
             {"reasons": ["OOMKilled"], "includingInitContainers": True},

@@ -57,6 +57,12 @@ def test_fewest_pods_leave_that_end_the_skew(sizes: Sequence[int], max_skew: int
     assert len(evicted(decisions)) == expected
 
 
+def test_negative_skew_over_a_topology_that_no_node_has_moves_nothing() -> None:
+    pods = spread_pods([1, 1], members={"maxSkew": -1, "topologyKey": "rack"})
+
+    assert evicted(run_plugin(PLUGIN, zones(2), pods)) == []
+
+
 def test_terminating_pods_count_no_longer() -> None:
     going = [make_pod(f"going-{i}", node="n0", labels={"app": "web"}, deleted=1) for i in range(2)]
     pods = [*spread_pods([2, 2]), *going]
@@ -131,9 +137,11 @@ def test_node_taints_policy(policy: str, expected: list[str]) -> None:
     [
         pytest.param("Honor", [], id="a node the pods cannot use is no domain when affinity is honoured"),
         pytest.param("Ignore", ["z0-1"], id="it is one when affinity is ignored"),
+        pytest.param("", ["z0-1"], id="an empty policy is not the absent one, which honours it"),
+        pytest.param(None, [], id="no policy"),
     ],
 )
-def test_node_affinity_policy(policy: str, expected: list[str]) -> None:
+def test_node_affinity_policy(policy: str | None, expected: list[str]) -> None:
     pods = spread_pods([2, 0], members={"nodeAffinityPolicy": policy}, affinity=required_node_affinity("zone", "z0"))
 
     decisions = run_plugin(PLUGIN, zones(2), pods, args={"topologyBalanceNodeFit": False})
