@@ -17,7 +17,7 @@ from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.logging_flags import takes_logging
 from descheduler.cli.output import write_document
-from descheduler.cli.values import read_instant, read_kube_version
+from descheduler.cli.values import read_file_name, read_file_names, read_instant, read_kube_version
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
@@ -55,12 +55,14 @@ class _Flags:
     "--policy-config-file",
     "--config",
     "policy_file",
+    callback=read_file_name,
     metavar="FILE",
     help="Policy whose decisions are explained; without it only landings are.",
 )
 @click.option(
     "--snapshot",
     multiple=True,
+    callback=read_file_names,
     metavar="DUMP",
     help="Look at a dump instead of a cluster: a file, a folder or - for standard input; may be given several times.",
 )

@@ -33,6 +33,9 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.FAILED
     if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
         return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}input or output failed: {(error.strerror or str(error)).lower()}", ExitCode.FAILED
     if isinstance(error, MemoryError):
         return "out of memory; give this program more, or split the dump", ExitCode.FAILED
     return None

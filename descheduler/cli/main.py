@@ -71,8 +71,17 @@ def _one_line(error: Exception) -> str:
 
 
 def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
-    click.echo(f"{label}{message}", err=True)
+    click.echo(f"{label}{_safe(message)}", err=True)
     return code
+
+
+def _safe(message: str) -> str:
+    """The lines of a message without what would steer a terminal, such as in the name of a file."""
+    if message.replace("\n", "").isprintable():
+        return message
+    from descheduler.policy.problems import escaped
+
+    return "\n".join(map(escaped, message.split("\n")))
 
 
 def _escape_what_cannot_be_encoded() -> None:

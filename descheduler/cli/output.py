@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from descheduler.report.plan_document import Plan
     from descheduler.report.render import Format
 
-__all__ = ["write_document", "write_text"]
+__all__ = ["write_data", "write_document", "write_text"]
 
 
 def write_document(document: Plan | Outcome | Explanation, output_format: Format) -> None:
@@ -25,14 +26,27 @@ def write_document(document: Plan | Outcome | Explanation, output_format: Format
     from descheduler.report.palette import Palette, wants_colour
     from descheduler.report.render import render
 
-    is_terminal = sys.stdout.isatty()
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
     palette = Palette(is_coloured=wants_colour(is_terminal=is_terminal, environ=os.environ))
     width = shutil.get_terminal_size().columns if is_terminal else None
-    write_text(render(document, output_format, width=width, palette=palette))
+    pieces = render(document, output_format, width=width, palette=palette)
+    if output_format in ("json", "yaml"):
+        write_data(pieces)
+    else:
+        write_text(pieces)
+
+
+def write_data(pieces: Iterable[str]) -> None:
+    """Writes JSON or YAML, which is UTF-8 whatever the locale says. Raises CommandError."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    write_text(pieces)
 
 
 def write_text(pieces: Iterable[str]) -> None:
     """Writes text and sees that it is out. A reader that has gone away is no fault. Raises CommandError."""
+    if sys.stdout is None:
+        raise CommandError("cannot write to standard output: it is closed", ExitCode.FAILED)
     try:
         for piece in pieces:
             sys.stdout.write(piece)

@@ -23,8 +23,15 @@ from descheduler.cli.scope_flags import takes_scope
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.cli.telemetry_flags import takes_telemetry
 from descheduler.cli.upstream_flags import takes_idle_flags, warn_of_idle_flags
-from descheduler.cli.values import read_duration, read_feature_gates, read_instant, read_rate
-from descheduler.telemetry.logging import log_event
+from descheduler.cli.values import (
+    read_duration,
+    read_feature_gates,
+    read_file_name,
+    read_file_names,
+    read_instant,
+    read_rate,
+)
+from descheduler.telemetry.logging import fields, log_event
 
 if TYPE_CHECKING:
     from descheduler.cycle import ConnectionOptions, RunOptions, RunResult
@@ -63,6 +70,7 @@ class _Flags:
     "--policy-config-file",
     "--config",
     "policy_file",
+    callback=read_file_name,
     required=True,
     metavar="FILE",
     help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
@@ -71,6 +79,7 @@ class _Flags:
 @click.option(
     "--snapshot",
     multiple=True,
+    callback=read_file_names,
     metavar="DUMP",
     help="Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
     "'descheduler snapshot' write it; may be given several times. Implies --dry-run.",
@@ -256,5 +265,11 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord) -> ExitCo
     plan = record.plan = make_plan(result.decisions)
     outcome = record.outcome = make_outcome(plan, result.outcomes)
     log_outcome(outcome)
-    write_document(outcome, flags.output)
+    try:
+        write_document(outcome, flags.output)
+    except CommandError as error:
+        # Exit code 1 would have a Job evict once more.
+        if not outcome.counts["evicted"]:
+            raise
+        _logger.error("Outcome not written", extra=fields(err=str(error)))
     return ExitCode.STOPPED if result.guard else outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from descheduler.eviction.scope import Scope
 
 __all__ = ["takes_scope"]
+
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 
 
 def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,6 +46,8 @@ def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
         # An empty variable in a script must not turn a run for one team into one for all.
         if "" in namespaces:
             raise _usage_error("-n names no namespace; give -A for all of them")
+        if odd := next((name for name in namespaces if not _NAMESPACE.fullmatch(name)), None):
+            raise _usage_error(f"-n: {odd!r} is no name of a namespace: only small letters, digits and '-'")
         if labels is not None and not labels.strip():
             raise _usage_error("-l selects by no label; leave it out to move pods with any labels")
         return command(*args, scope=_make_scope(namespaces, labels or ""), **flags)

@@ -15,6 +15,7 @@ from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.logging_flags import takes_logging
+from descheduler.cli.values import read_file_name
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
@@ -26,7 +27,14 @@ _logger = logging.getLogger(__name__)
 
 
 @click.command(cls=GoFlagsCommand, short_help="Write a dump of a cluster.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Dump to write, gzip JSON Lines, say out.jsonl.gz.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    callback=read_file_name,
+    help="Dump to write, gzip JSON Lines, say out.jsonl.gz.",
+)
 @takes_connection
 @takes_logging
 def snapshot(connection: Callable[[], ConnectionOptions], output: str) -> None:
@@ -36,6 +44,8 @@ def snapshot(connection: Callable[[], ConnectionOptions], output: str) -> None:
     """
     from descheduler.dumping import dump_cluster
 
+    if Path(output).is_dir():
+        raise CommandError(f"{output}: cannot be written: is a directory", ExitCode.FAILED)
     try:
         dump_cluster(connection(), Path(output), taken_at=datetime.now(UTC))
     except OSError as error:

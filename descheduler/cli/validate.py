@@ -11,7 +11,7 @@ import click
 
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
-from descheduler.cli.output import write_text
+from descheduler.cli.output import write_data, write_text
 
 if TYPE_CHECKING:
     from descheduler.policy.problems import Problem
@@ -95,7 +95,7 @@ def _write_json(verdicts: Sequence[_Verdict]) -> None:
         }
         for verdict in verdicts
     ]
-    write_text([json.dumps(plain, indent=2) + "\n"])
+    write_data([json.dumps(plain, indent=2) + "\n"])
 
 
 def _plain(problem: Problem) -> Mapping[str, object]:
@@ -112,4 +112,4 @@ def _write_effective(policies: Sequence[Policy]) -> None:
     from descheduler.policy.effective import policy_to_document
     from descheduler.report.yaml_lines import yaml_lines
 
-    write_text(["---\n".join("".join(yaml_lines(policy_to_document(policy))) for policy in policies)])
+    write_data(["---\n".join("".join(yaml_lines(policy_to_document(policy))) for policy in policies)])

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from typing import TypeVar
 
 import msgspec
 
+from descheduler.cluster.culprit import explained_fault
 from descheduler.cluster.decode import NodeDecoder, PodDecoder
+from descheduler.cluster.json_values import JsonFaultError, elements
 from descheduler.cluster.kinds import Kind, SmallObject, kind_of
 from descheduler.cluster.pod_pages import PodPageReader
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, RawItems, Wire
+from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, Wire
 from descheduler.cluster.workload_objects import with_template
 from descheduler.model.node import Node
 from descheduler.model.objects import (
@@ -40,7 +43,7 @@ from descheduler.model.objects import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["SnapshotBuilder", "printable"]
+__all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder", "printable"]
 
 
 Object = TypeVar("Object")
@@ -55,12 +58,17 @@ class _Named(Wire):
     metadata: _Name | None = None
 
 
+_NULL = b"null"
 _Malformed = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _HEAD_BYTES = 200
+MAX_LIST_DEPTH = 4
+"""Lists in lists come from joining dumps, mostly with jq; more of them come from nobody."""
+_MOST_SKIPPED = 10_000
+_MOST_EXPLAINED = 100
+_LONGEST_SHOWN = 200
 
 _decode_pod = msgspec.json.Decoder(PodWire).decode
 _decode_node = msgspec.json.Decoder(NodeWire).decode
-_decode_items = msgspec.json.Decoder(RawItems).decode
 _decode_header = msgspec.json.Decoder(ObjectHeader).decode
 _decode_named = msgspec.json.Decoder(_Named).decode
 
@@ -69,11 +77,13 @@ _decode_named = msgspec.json.Decoder(_Named).decode
 class SnapshotBuilder:
     """Objects read so far. A broken object is an error naming it, or with `skip_broken` is left out and named.
 
-    `source` names the origin in messages (a file, `standard input`, a server). Pod templates of workloads, as large as
-    pods, are only decoded where `keep_templates` asks for them.
+    `source` names the origin in messages (a file, `standard input`, a server), `line` the line of it that is being
+    read, where it has lines. Pod templates of workloads, as large as pods, are only decoded where `keep_templates` asks
+    for them.
     """
 
     source: str = ""
+    line: int = 0
     skip_broken: bool = False
     keep_conditions: bool = True
     keep_templates: bool = False
@@ -99,10 +109,10 @@ class SnapshotBuilder:
         decoded = self._pod_pages.read(page) if kind.name == "Pod" else None
         return self._add_one_by_one(kind, page) if decoded is None else len(decoded.items or ())
 
-    def add_object(self, block: bytes) -> int:
+    def add_object(self, block: bytes, depth: int = 0) -> int:
         """Reads one object or list of any kind; returns how many objects it held. Other kinds are passed over.
 
-        Raises SnapshotError, also for a list that is only one page of several.
+        Raises SnapshotError, also for a list that is only one page of several. `depth` is the number of lists around.
         """
         if b'"PodList"' in block[:_HEAD_BYTES]:
             # The bulk of a dump: reading such a page straight away saves a pass over its bytes.
@@ -113,34 +123,40 @@ class SnapshotBuilder:
                 self.kinds.add("Pod")
                 return len(page.items or ())
             del self.pods[num_before:]
-        try:
-            header = _decode_header(block)
-        except _Malformed as error:
-            raise SnapshotError(f"{self.source}: not a Kubernetes object in JSON: {_fault(error)}") from error
+        header = self._header(block)
         name, version = header.kind or "", header.api_version or ""
         if header.items is not ABSENT and name.endswith("List"):
             self._require_complete(name, header.metadata)
             kind = kind_of(version, name.removesuffix("List"))
             if kind is not None:
                 return self.add_page(kind, block)
-            if name != "List":
-                return len(self._items(block))
-            return sum(self.add_object(bytes(item)) for item in self._items(block))
+            if name == "List":
+                return self._add_list(block, bytes(header.items), depth)
+            return sum(1 for _ in self._items(block, bytes(header.items)))
         if name == "Status" and version == "v1":
             raise SnapshotError(
-                f"{self.source}: an answer of the API server instead of objects: {printable(header.message or '')}"
+                f"{self.place}: an answer of the API server instead of objects: {_clipped(header.message or '')}"
             )
         if not name:
-            raise SnapshotError(f"{self.source}: an object without kind; a dump holds whole Kubernetes objects")
+            raise SnapshotError(f"{self.place}: an object without kind; a dump holds whole Kubernetes objects")
         kind = kind_of(version, name)
         if kind is not None:
             self.add(kind, block)
         return 1
 
+    def add_array(self, block: bytes) -> int:
+        """Reads a JSON array of objects and lists; returns how many objects it held. Raises SnapshotError."""
+        return self._add_list(block, block, 0)
+
     def add(self, kind: Kind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""
         self.kinds.add(kind.name)
         self._add(kind, block)
+
+    @property
+    def place(self) -> str:
+        """Where what is being read comes from, as messages name it."""
+        return f"{self.source}:{self.line}" if self.line else self.source
 
     def mark(self) -> tuple[int, int, int, int]:
         """The present size of everything read, for `rollback`."""
@@ -157,7 +173,7 @@ class SnapshotBuilder:
     def _require_complete(self, name: str, metadata: ListMetadataWire | None) -> None:
         if metadata is not None and not metadata.is_complete:
             raise SnapshotError(
-                f"{self.source}: the {printable(name)} is one page of several, so the dump is not complete; "
+                f"{self.place}: the {_clipped(name)} is one page of several, so the dump is not complete; "
                 "take it with kubectl get, which joins pages, or descheduler snapshot"
             )
 
@@ -202,43 +218,94 @@ class SnapshotBuilder:
             resource_version=resource_version,
         )
 
-    def _items(self, block: bytes) -> list[msgspec.Raw]:
+    def _header(self, block: bytes) -> ObjectHeader:
         try:
-            return _decode_items(block).items or []
+            return _decode_header(block)
         except _Malformed as error:
-            raise SnapshotError(f"{self.source}: the list cannot be read: {_fault(error)}") from error
+            raise SnapshotError(f"{self.place}: not a Kubernetes object in JSON: {_fault(error)}") from error
+
+    def _add_list(self, block: bytes, array: bytes, depth: int) -> int:
+        if depth == MAX_LIST_DEPTH:
+            raise SnapshotError(f"{self.place}: a list in {depth} lists, one within the other; join dumps into one")
+        return sum(self.add_object(item, depth + 1) for item in self._items(block, array))
 
     def _add_one_by_one(self, kind: Kind, page: bytes) -> int:
-        items = self._items(page)
-        for item in items:
-            self._add(kind, bytes(item))
-        return len(items)
+        num_items = 0
+        for item in self._items(page, bytes(self._header(page).items)):
+            self._add(kind, item)
+            num_items += 1
+        return num_items
+
+    def _items(self, block: bytes, array: bytes) -> Iterator[bytes]:
+        """Each object of `array`, a part of `block`; meanwhile `line` is the one that it starts on."""
+        if array == _NULL:
+            return
+        if not array.startswith(b"["):
+            shown = array[:_LONGEST_SHOWN].decode(errors="replace")
+            raise SnapshotError(f"{self.place}: the list cannot be read: its items are {_clipped(shown)}")
+        first_line, counted = self.line, 0
+        is_of_lines = first_line > 0 and b"\n" in block
+        if is_of_lines:
+            self.line += block.count(b"\n", 0, block.find(array))
+        try:
+            for item, position in elements(array):
+                if is_of_lines:
+                    self.line += array.count(b"\n", counted, position)
+                    counted = position
+                if not item.startswith(b"{"):
+                    text = item[:_LONGEST_SHOWN].decode(errors="replace")
+                    raise SnapshotError(f"{self.place}: not a Kubernetes object but {_clipped(text)}")
+                yield item
+        except (JsonFaultError, RecursionError) as error:
+            raise SnapshotError(f"{self.place}: the list cannot be read: {_fault(error)}") from error
+        self.line = first_line
 
     def _add(self, kind: Kind, block: bytes) -> None:
         try:
-            if kind.name == "Pod":
-                pod = self._pod_decoder.decode(_decode_pod(block))
-                _require_name(pod.name)
-                self.pods.append(pod)
-            elif kind.name == "Node":
-                node = self._node_decoder.decode(_decode_node(block))
-                _require_name(node.name)
-                self.nodes.append(node)
-            else:
-                assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
-                small = kind.decode(block)
-                if self.keep_templates and isinstance(small, Workload):
-                    small = with_template(small, block, self._pod_decoder)
-                self.small.append(small)
+            decoded = self._decoded(kind, block)
         except (ValueError, RecursionError) as error:
-            self._broken(kind.name, _name_in(block), error)
+            self._broken(kind, block, error)
+            return
+        if isinstance(decoded, Pod):
+            self.pods.append(decoded)
+        elif isinstance(decoded, Node):
+            self.nodes.append(decoded)
+        else:
+            self.small.append(decoded)
 
-    def _broken(self, kind: str, name: str, error: Exception) -> None:
-        sentence = f"{kind} {printable(name) or 'without a name'} is broken: {printable(_fault(error))}"
+    def _decoded(self, kind: Kind, block: bytes) -> Pod | Node | SmallObject:
+        if kind.name == "Pod":
+            pod = self._pod_decoder.decode(_decode_pod(block))
+            _require_name(pod.name)
+            return pod
+        if kind.name == "Node":
+            node = self._node_decoder.decode(_decode_node(block))
+            _require_name(node.name)
+            return node
+        assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
+        small = kind.decode(block)
+        if self.keep_templates and isinstance(small, Workload):
+            return with_template(small, block, self._pod_decoder)
+        return small
+
+    def _fault_of(self, kind: Kind, block: bytes) -> str:
+        try:
+            self._decoded(kind, block)
+        except (ValueError, RecursionError) as error:
+            return _fault(error)
+        return ""
+
+    def _broken(self, kind: Kind, block: bytes, error: Exception) -> None:
+        fault = _fault(error)
+        if len(self.skipped) < _MOST_EXPLAINED:
+            fault = explained_fault(block, fault, partial(self._fault_of, kind))
+        sentence = f"{kind.name} {_clipped(_name_in(block)) or 'without a name'} is broken: {_clipped(fault)}"
         if not self.skip_broken:
             raise SnapshotError(
-                f"{self.source}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
+                f"{self.place}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
             ) from error
+        if len(self.skipped) == _MOST_SKIPPED:
+            raise SnapshotError(f"{self.place}: {sentence}, as {_MOST_SKIPPED} objects before it; mend the source")
         self.skipped.append(sentence)
 
 
@@ -259,8 +326,14 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
+def _clipped(text: str) -> str:
+    return printable(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+
+
 def _fault(error: Exception) -> str:
-    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return "it holds bytes that are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def _require_name(name: str) -> None:
@@ -286,6 +359,6 @@ def _sorted_unique(
     ordered = sorted(objects, key=name_of)
     for previous, current in pairwise(ordered):
         if name_of(previous) == name_of(current):
-            name = printable(name_of(current).replace("\0", "/"))
+            name = _clipped(name_of(current).replace("\0", "/"))
             raise SnapshotError(f"{source}: {what} {name} is there twice; one object stands for one name in a cluster")
     return tuple(ordered)

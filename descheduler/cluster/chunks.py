@@ -6,7 +6,6 @@ import re
 import threading
 import zlib
 from collections.abc import Iterator
-from io import BytesIO
 from queue import Empty, Queue
 from typing import BinaryIO
 
@@ -102,15 +101,15 @@ def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
 class LineReader:
     """Iterates over the lines of `chunks`, line ends included, in the memory of one line; `number` is the last one's.
 
-    Blank lines are passed over, most of them at once, so that a file of nothing else costs no time. `rest` gives what
-    was not read yet in one piece. Both raise SnapshotError for more than their bound.
+    Blank lines are passed over, most of them at once, so that a file of nothing else costs no time. Of a line of more
+    than `max_bytes` only its beginning is given, `is_cut` then being set; `rest` gives what was not read yet.
     """
 
-    def __init__(self, chunks: Iterator[bytes], source: str, max_bytes: int) -> None:
+    def __init__(self, chunks: Iterator[bytes], max_bytes: int) -> None:
         self._chunks = chunks
-        self._source = source
         self._max_bytes = max_bytes
         self.number = 0
+        self.is_cut = False
         self._chunk = b""
         self._start = 0
 
@@ -126,12 +125,11 @@ class LineReader:
             end = self._chunk.find(b"\n", self._start) + 1
             parts.append(self._chunk[self._start : end or None])
             num_bytes += len(parts[-1])
-            if end:
-                self._start = end
+            self._start = end or len(self._chunk)
+            self.is_cut = not end and num_bytes > self._max_bytes
+            if end or self.is_cut:
                 self.number += 1
                 return b"".join(parts)
-            if num_bytes > self._max_bytes:
-                raise SnapshotError(f"{self._source}: {_too_large(self._max_bytes)}")
             self._chunk, self._start = next(self._chunks, b""), 0
             if not self._chunk:
                 if num_bytes:
@@ -145,18 +143,9 @@ class LineReader:
             self.number += self._chunk.count(b"\n", blank.start(), blank.end())
             self._start = blank.end()
 
-    def rest(self, first: bytes, max_bytes: int) -> bytes:
+    def rest(self, first: bytes) -> Iterator[bytes]:
         """`first` and all bytes after the lines that were read."""
-        # The buffer hands its bytes over without a copy, which matters for a file of a gigabyte.
-        text = BytesIO()
-        text.write(first)
-        text.write(self._chunk[self._start :])
-        for chunk in self._chunks:
-            text.write(chunk)
-            if text.tell() > max_bytes:
-                raise SnapshotError(f"{self._source}: {_too_large(max_bytes)}")
-        return text.getvalue()
-
-
-def _too_large(max_bytes: int) -> str:
-    return f"one document is larger than {max_bytes >> 20} MiB; take the dump with descheduler snapshot, a list a line"
+        yield first
+        if self._start < len(self._chunk):
+            yield self._chunk[self._start :]
+        yield from self._chunks

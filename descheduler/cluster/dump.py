@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,9 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-import msgspec
-
-from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.builder import SnapshotBuilder, printable
 from descheduler.cluster.chunks import read_chunks
 from descheduler.cluster.dump_documents import read_documents
 from descheduler.cluster.dump_format import DumpHeader, DumpTrailer, read_marker
@@ -24,8 +23,6 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError
 __all__ = ["read_dump", "snapshot_from_objects"]
 
 _SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".gz")
-
-_decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def read_dump(
@@ -49,32 +46,58 @@ def read_dump(
     with paused_gc():
         for path in _files(paths):
             with _opened(path, stdin) as stream:
-                reader.read(stream, "standard input" if path == "-" else str(path))
-        return reader.finish(", ".join("standard input" if path == "-" else str(path) for path in paths), set(needed))
+                reader.read(stream, _name_of(path))
+        return reader.finish(", ".join(map(_name_of, paths)), set(needed))
+
+
+def _name_of(path: Path | Literal["-"]) -> str:
+    """What messages and plans call it; names of files may hold bytes that are no text."""
+    return "standard input" if path == "-" else printable(str(path))
 
 
 def _files(paths: Sequence[Path | Literal["-"]]) -> Iterator[Path | Literal["-"]]:
     for path in paths:
-        if path == "-" or not path.is_dir():
+        if path == "-" or not os.path.isdir(path):
             yield path
             continue
-        found = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file())
+        found = sorted(_files_in(path))
         if not found:
-            raise SnapshotError(f"{path}: no dump in this folder; files must end in {', '.join(_SUFFIXES)}")
+            raise SnapshotError(f"{_name_of(path)}: no dump in this folder; files must end in {', '.join(_SUFFIXES)}")
         yield from found
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Files named like a dump. A folder that may not be read is an error, and so is a link to nowhere, once opened."""
+
+    def refuse(error: OSError) -> None:
+        raise SnapshotError(f"{printable(str(error.filename))}: {_unreadable(error)}") from error
+
+    for parent, _, names in os.walk(folder, onerror=refuse):
+        for file in (Path(parent, name) for name in names if name.endswith(_SUFFIXES)):
+            if file.is_file() or not file.exists():
+                yield file
 
 
 @contextmanager
 def _opened(path: Path | Literal["-"], stdin: BinaryIO | None) -> Iterator[BinaryIO]:
-    source = "standard input" if path == "-" else str(path)
     try:
         if path == "-":
-            yield stdin or sys.stdin.buffer
+            yield stdin or _standard_input()
             return
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise SnapshotError(f"{source}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise SnapshotError(f"{_name_of(path)}: {_unreadable(error)}") from error
+
+
+def _unreadable(error: OSError) -> str:
+    return f"cannot be read: {(error.strerror or str(error)).lower()}"
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise SnapshotError("standard input: is closed; pipe a dump into it")
+    return sys.stdin.buffer
 
 
 @dataclass
@@ -90,28 +113,24 @@ class _Reader:
         """Reads one file whole."""
         header: DumpHeader | None = None
         num_objects = 0
-        for document, place in read_documents(read_chunks(stream, source), source):
-            self.builder.source = place
-            marker = _marker(document, place)
+        self.builder.source = source
+        for document, line in read_documents(read_chunks(stream, source), source):
+            self.builder.line = line
+            marker = _marker(document, self.builder.place)
             if marker is None:
                 num_objects += self._add(document)
             elif isinstance(marker, DumpHeader):
                 _require_trailer(header, source)
                 header, num_objects = marker, 0
-                self._note_header(marker, place)
+                self._note_header(marker, self.builder.place)
             else:
-                self._note_trailer(marker, num_objects, place)
+                self._note_trailer(marker, num_objects, self.builder.place)
                 header = None
         _require_trailer(header, source)
 
     def _add(self, document: bytes) -> int:
-        if document.lstrip()[:1] != b"[":
-            return self.builder.add_object(document)
-        try:
-            items = _decode_array(document)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise SnapshotError(f"{self.builder.source}: the array cannot be read: {error}") from error
-        return sum(self.builder.add_object(bytes(item)) for item in items)
+        is_array = document.lstrip()[:1] == b"["
+        return self.builder.add_array(document) if is_array else self.builder.add_object(document)
 
     def _note_header(self, header: DumpHeader, place: str) -> None:
         try:
@@ -135,7 +154,7 @@ class _Reader:
     def finish(self, source: str, needed: set[str]) -> Snapshot:
         """The snapshot of all files. Raises SnapshotError when there is no node in them."""
         builder = self.builder
-        builder.source = source
+        builder.source, builder.line = source, 0
         if not builder.nodes:
             raise SnapshotError(
                 f"{source}: no nodes; a dump needs them: kubectl get nodes,pods,poddisruptionbudgets,... -A -o json"

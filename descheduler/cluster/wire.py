@@ -22,7 +22,6 @@ __all__ = [
     "ObjectHeader",
     "PodPageWire",
     "PodWire",
-    "RawItems",
     "StatusWire",
 ]
 
@@ -76,6 +75,9 @@ class VolumeWire(Wire):
     empty_dir: msgspec.Raw = ABSENT
     gce_persistent_disk: msgspec.Raw = ABSENT
     aws_elastic_block_store: msgspec.Raw = ABSENT
+    azure_disk: msgspec.Raw = ABSENT
+    cinder: msgspec.Raw = ABSENT
+    portworx_volume: msgspec.Raw = ABSENT
     iscsi: msgspec.Raw = ABSENT
     persistent_volume_claim: ClaimSourceWire | None = None
     rbd: msgspec.Raw = ABSENT
@@ -232,9 +234,3 @@ class ObjectHeader(Wire):
     metadata: ListMetadataWire | None = None
     message: str | None = None
     items: msgspec.Raw = ABSENT
-
-
-class RawItems(Wire):
-    """The items of a list, each left as bytes."""
-
-    items: list[msgspec.Raw] | None = None

@@ -60,18 +60,29 @@ def load_connection(
     account of the pod this runs in, then ~/.kube/config. With a `context` the service account is passed over.
     Raises KubeConfigError.
     """
-    from kubernetes.client import ApiClient
-
     named = kubeconfig or environ.get("KUBECONFIG") or ""
     files = [Path(part).expanduser() for part in named.split(os.pathsep) if part]
     if not kubeconfig:
         # As kubectl: KUBECONFIG may list files that are not there yet, a file named on the command line must exist.
         files = [file for file in files if file.exists()] or files
     if not files and context is None and environ.get("KUBERNETES_SERVICE_HOST") and SERVICE_ACCOUNT_TOKEN.exists():
-        return ClientConnection(ApiClient(_in_cluster()))
+        return _connection(_in_cluster())
     if not files:
         files = [_home_kubeconfig(environ)]
-    return ClientConnection(ApiClient(_from_files(choose_context(files, context))))
+    return _connection(_from_files(choose_context(files, context)))
+
+
+def _connection(configuration: Configuration) -> ClientConnection:
+    from kubernetes.client import ApiClient
+
+    try:
+        return ClientConnection(ApiClient(configuration))
+    except (ValueError, ImportError) as error:
+        # Only the proxy is looked at so far; its URL may hold a password, and is not repeated.
+        raise KubeConfigError(
+            "the proxy, from proxy-url of the kubeconfig or from HTTPS_PROXY, cannot be used: it must be a URL such as "
+            "http://host:3128"
+        ) from error
 
 
 def _home_kubeconfig(environ: Mapping[str, str]) -> Path:

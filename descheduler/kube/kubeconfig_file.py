@@ -126,9 +126,17 @@ def _check_cluster(where: str, name: str, body: _ContextBody, documents: Sequenc
         raise KubeConfigError(
             f"{where}: context {name!r} names cluster {body.cluster or ''!r}, which is not defined ({_known(clusters)})"
         )
-    server = (clusters[body.cluster].cluster or _ClusterBody()).server or ""
-    if urlsplit(server).scheme not in {"http", "https"} or not urlsplit(server).netloc:
+    if not _is_url((clusters[body.cluster].cluster or _ClusterBody()).server or ""):
         raise KubeConfigError(f"{where}: cluster {body.cluster!r} needs a server such as https://host:6443")
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        is_host = bool(url.hostname) and not any(character.isspace() for character in url.netloc)
+        return url.scheme in {"http", "https"} and is_host and url.port != 0
+    except ValueError:  # brackets that are not closed, or a port that is none
+        return False
 
 
 def _exec_command(where: str, name: str, body: _ContextBody, documents: Sequence[_Document]) -> str | None:

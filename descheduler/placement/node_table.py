@@ -51,8 +51,8 @@ def is_counted(name: str) -> bool:
 
 
 def amount(name: str, nano: int) -> int:
-    """A quantity in the unit of its column, rounded up."""
-    return min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano))
+    """A quantity in the unit of its column, rounded up, within bounds that any int64 sum of two of them keeps."""
+    return max(-_MOST, min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano)))
 
 
 class NodeTable:

@@ -53,9 +53,10 @@ def _summary(explanation: NodeExplanation) -> str:
     if explanation.unjudged:
         return f"nothing was judged: {explanation.unjudged}"
     num_staying = sum(count.num_pods for count in explanation.stay_counts)
+    staying = "1 stays" if num_staying == 1 else f"{num_staying} stay"
     left_out = " (the run leaves the node out: it is not ready, or the policy does not select it)"
     return (
-        f"the run: {_pods(len(explanation.departures))} would leave, {num_staying} stay, "
+        f"the run: {_pods(len(explanation.departures))} would leave, {staying}, "
         f"{len(explanation.arrivals)} would come{left_out if explanation.role == 'left out' else ''}"
     )
 

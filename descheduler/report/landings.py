@@ -43,6 +43,7 @@ def landing_totals(evictor: Evictor) -> LandingTotals:
         no=by_verdict["no"],
         unknown=by_verdict["unknown"],
         returns_to_source=sum(landing.returns_to_source for landing in landings),
+        not_created=sum(landing.replacement.pod is None for landing in landings if landing.verdict.value == "lands"),
         together=None if together is None else together.verdict.value,
         conditions=() if together is None else together.conditions,
         certificate="" if together is None else together.certificate,

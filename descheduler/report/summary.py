@@ -45,8 +45,10 @@ def landing_summary(totals: LandingTotals) -> str:
     if not totals.num_assessed:
         return ""
     of_all = f" of the first {totals.num_assessed}" if totals.num_assessed < totals.num_evicted else ""
+    num_landing = totals.lands - totals.not_created
     parts = [
-        f"{totals.lands} {_land(totals.lands)}",
+        f"{num_landing} {_land(num_landing)}",
+        f"{totals.not_created} {'is' if totals.not_created == 1 else 'are'} not created",
         f"{totals.lands_if} {_land(totals.lands_if)} under a condition",
         f"{totals.no} would be left pending",
         f"{totals.unknown} cannot be told",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import node_object, pod_object
 from tests.cli.conftest import Descheduler
 
 Arguments = Callable[[Path], list[str | Path]]
@@ -59,6 +61,7 @@ BAD_INPUT = [
     pytest.param(with_dump(_file("d.gz", gzip.compress(b"{}" * 999)[:-12])), "d.gz", id="archive is cut short"),
     pytest.param(with_dump(_file("d", os.urandom(64) + b"\0")), "d", id="dump is noise"),
     pytest.param(with_dump(_file("d", b'{"kind": "List", "items": 3}')), "d", id="items are no list"),
+    pytest.param(with_dump(_file("d", b"[1, 2, 3]")), "not a Kubernetes object but 1", id="a list of numbers"),
     pytest.param(with_flags("--now", "yesterday"), "'yesterday' is not a time", id="now is a word"),
     pytest.param(with_flags("--now", "2026-06-30T12:00:00"), "zone", id="now has no zone"),
     pytest.param(with_flags("--now", "2026-13-30T12:00:00Z"), "not a time", id="now has thirteen months"),
@@ -76,6 +79,10 @@ BAD_INPUT = [
     pytest.param(with_flags("--dry-rnu"), "did you mean '--dry-run'", id="misspelled flag"),
     pytest.param(with_flags("--evict-\x1b[31mred"), "--evict-\\x1b[31mred", id="flag with control characters"),
     pytest.param(with_flags("surplus"), "surplus", id="argument nobody asked for"),
+    pytest.param(with_flags("--snapshot", ""), "names no file", id="dump without a name"),
+    pytest.param(literally("run", "--config", "", "--snapshot", "d"), "names no file", id="policy without a name"),
+    pytest.param(literally("explain", "pod", "a/b", "--snapshot", ""), "names no file", id="nothing to explain from"),
+    pytest.param(literally("snapshot", "-o", ""), "names no file", id="snapshot to a file without a name"),
     pytest.param(literally("run"), "missing option '--policy-config-file'", id="no policy"),
     pytest.param(literally("--policy-config-file"), "requires an argument", id="flag without its value"),
     pytest.param(literally("validte"), "did you mean 'validate'", id="misspelled command"),
@@ -116,6 +123,58 @@ def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path):
 
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.splitlines()[-1] == f"error: {tmp_path}/no: cannot be read: no such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        pytest.param(">&-", "error: cannot write to standard output: it is closed", id="closed output"),
+        pytest.param(">/dev/full", "error: cannot write to standard output: no space left on device", id="full disk"),
+        pytest.param("--help >/dev/full", "error: input or output failed: no space left on device", id="help"),
+        pytest.param("--snapshot - <&-", "error: standard input: is closed; pipe a dump into it", id="closed input"),
+    ],
+)
+def test_broken_streams_are_one_message(policy: Path, dump: Path, redirection: str, message: str):
+    run = f"{sys.executable} -m descheduler.cli.main run --config {policy} --snapshot {dump} {redirection}"
+
+    ended = subprocess.run(["sh", "-c", run], capture_output=True, text=True, check=False)
+
+    assert ended.returncode in (1, 2)
+    assert ended.stderr.splitlines()[-1] == message
+
+
+def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Path):
+    dump = tmp_path / "dump.json"
+    objects = [node_object("a"), node_object("b"), pod_object("ä\u65e5", node="a")]
+    dump.write_text("\n".join(map(json.dumps, objects)))
+    command = [
+        sys.executable,
+        "-m",
+        "descheduler.cli.main",
+        "run",
+        "--config",
+        policy,
+        "--snapshot",
+        dump,
+        "-o",
+        "json",
+    ]
+
+    ended = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+
+    assert json.loads(ended.stdout.decode())["moves"][0]["pod"]["name"] == "ä\u65e5"
+
+
+def test_file_name_that_would_steer_the_terminal_is_escaped(descheduler: Descheduler, policy: Path):
+    ended = descheduler("run", "--config", policy, "--snapshot", "\x1b[31m.json")
+
+    assert ended.err.splitlines()[-1] == "error: \\x1b[31m.json: cannot be read: no such file or directory"
+
+
+def test_snapshot_into_a_folder_is_refused_before_the_cluster_is_read(descheduler: Descheduler, tmp_path: Path):
+    ended = descheduler("snapshot", "-o", tmp_path, "--kubeconfig", tmp_path / "none")
+
+    assert (ended.code, ended.err) == (1, f"error: {tmp_path}: cannot be written: is a directory\n")
 
 
 def test_every_problem_of_a_policy_is_named(descheduler: Descheduler, dump: Path, tmp_path: Path):

@@ -38,7 +38,7 @@ def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, d
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert "the run: 1 pod would leave, 1 stay, 0 would come" in ended.out
+    assert "the run: 1 pod would leave, 1 stays, 0 would come" in ended.out
     assert "1      BarePod   no owner would create the pod again" in ended.out
 
 

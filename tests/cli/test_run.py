@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
+from descheduler.cli.main import main
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
@@ -151,6 +152,22 @@ def test_a_run_on_a_cluster_evicts_and_reports_the_outcome(
     assert cluster.pods() == ["bare"]
     assert outcome["counts"]["evicted"] == 1
     assert '"Evicted pod" pod="default/old"' in ended.err
+
+
+def test_outcome_that_cannot_be_written_does_not_turn_evictions_into_a_failure(
+    policy: Path,
+    kubeconfig: Path,
+    cluster: FakeApi,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    """Exit code 1 would start the Job again, and evict once more."""
+    monkeypatch.setattr(sys, "stdout", None)
+
+    code = main(["run", "--config", str(policy), "--kubeconfig", str(kubeconfig), "--now", NOW])
+
+    assert (code, cluster.pods()) == (0, ["bare"])
+    assert '"Outcome not written" err="cannot write to standard output: it is closed"' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("flag", ["--dry-run", "--dry-run=true", "--dry_run"])

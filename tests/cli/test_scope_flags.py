@@ -35,6 +35,9 @@ def test_run_is_limited_to_pods_in_scope(
     [
         pytest.param(["-n", "a", "-A"], "-n and -A exclude each other; give one of them", id="one and all namespaces"),
         pytest.param(["-n", ""], "-n names no namespace; give -A for all of them", id="an empty variable"),
+        pytest.param(
+            ["-n", "a,b"], "-n: 'a,b' is no name of a namespace: only small letters, digits and '-'", id="two at once"
+        ),
         pytest.param(["-l", " "], "-l selects by no label; leave it out to move pods with any labels", id="no labels"),
         pytest.param(["-l", "a in b"], "-l: label selector 'a in b': expected '(' after in or notin", id="no selector"),
     ],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +16,15 @@ def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals):
         assert stop.is_set()
 
 
+@pytest.fixture
+def default_sigint() -> Iterator[None]:
+    """SIGINT as at a terminal; a process that a shell starts in the background ignores it."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
+
+
+@pytest.mark.usefixtures("default_sigint")
 def test_the_second_signal_ends_at_once():
     with stop_on_signals():
         signal.raise_signal(signal.SIGINT)

@@ -21,7 +21,7 @@ def test_lines_are_those_of_the_text_however_it_is_cut(text: bytes, cuts: list[i
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     chunks = [text[start:end] for start, end in pairwise(bounds)]
 
-    reader = LineReader(iter(chunk for chunk in chunks if chunk), "dump", 10_000)
+    reader = LineReader(iter(chunk for chunk in chunks if chunk), 10_000)
     lines = [(reader.number, line) for line in reader if line.strip()]
 
     expected = enumerate(io.BytesIO(text).readlines(), 1)
@@ -35,19 +35,22 @@ def test_compressed_members_are_the_text_of_all(parts: list[bytes]) -> None:
     assert b"".join(read_chunks(stream, "dump")) == b"".join(parts)
 
 
-def test_line_above_the_bound_is_refused_before_it_is_whole() -> None:
-    endless = iter(lambda: b"x" * 1000, b"")
+def test_line_above_the_bound_is_given_in_part_and_the_rest_follows() -> None:
+    chunks = iter([b"x" * 600, b"x" * 600, b"y" * 600 + b"\n"])
+    reader = LineReader(chunks, 1000)
 
-    with pytest.raises(SnapshotError, match="one document is larger than 1 MiB"):
-        list(LineReader(endless, "dump", 1 << 20))
+    line = next(reader)
+
+    assert (line, reader.is_cut) == (b"x" * 1200, True)
+    assert b"".join(reader.rest(line)) == b"x" * 1200 + b"y" * 600 + b"\n"
 
 
 @given(st.lists(st.binary(min_size=1, max_size=50), max_size=8), st.integers(min_value=0, max_value=5))
 def test_rest_is_what_the_lines_left(chunks: list[bytes], num_lines: int) -> None:
-    reader = LineReader(iter(chunks), "dump", 10_000)
+    reader = LineReader(iter(chunks), 10_000)
     lines = list(islice(reader, num_lines))
 
-    rest = reader.rest(b"first", 10_000)
+    rest = b"".join(reader.rest(b"first"))
 
     text = b"".join(chunks)
     num_read = sum(map(len, io.BytesIO(text).readlines()[: reader.number]))

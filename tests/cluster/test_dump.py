@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -210,7 +211,10 @@ def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) ->
         pytest.param(gzip.compress(lines(NODE).encode())[:-9], "gzip data is cut short", id="gzip that is cut short"),
         pytest.param(b"\x1f\x8b\x08\0 and no more gzip", "gzip data is damaged", id="damaged gzip"),
         pytest.param(b'{"name": "a"}\n', "without kind", id="JSON of something else"),
-        pytest.param(b"[1, 2]", "not a Kubernetes object", id="an array of numbers"),
+        pytest.param(b"[1, 2]", "not a Kubernetes object but 1", id="an array of numbers"),
+        pytest.param(b'{"kind":"List","items":[7]}', "not a Kubernetes object but 7", id="a list of numbers"),
+        pytest.param(b'{"kind":"List","items":"\xff"}', "its items are", id="a list of bytes that are no text"),
+        pytest.param(lines(NODE).encode().replace(b'"a"', b'"\xff"', 1), "not UTF-8", id="a name that is no text"),
         pytest.param(lines(POD).encode(), "no nodes", id="a dump without nodes"),
         pytest.param(lines(NODE, NODE).encode(), "node a is there twice", id="a node that is there twice"),
         pytest.param(lines(listed("Node", NODE, **{"continue": "x"})).encode(), "one page", id="a page of several"),
@@ -244,6 +248,66 @@ def test_yaml_that_repeats_itself_without_end_is_refused(tmp_path: Path) -> None
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
     assert problem([tmp_path / "gone"]) == f"{tmp_path / 'gone'}: cannot be read: no such file or directory"
+
+
+def test_link_to_nowhere_in_a_folder_is_named(tmp_path: Path) -> None:
+    write(tmp_path, lines(NODE), "nodes.json")
+    (tmp_path / "pods.json").symlink_to("gone")
+
+    assert problem([tmp_path]) == f"{tmp_path / 'pods.json'}: cannot be read: no such file or directory"
+
+
+def test_folder_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, lines(NODE), "nodes.json")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def refuse_closed(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse_closed)
+
+    assert problem([tmp_path]) == f"{tmp_path / 'closed'}: cannot be read: permission denied"
+
+
+def test_pipe_in_a_folder_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, lines(NODE, POD), "all.json")
+    os.mkfifo(tmp_path / "pipe.json")
+
+    assert names(read_dump([tmp_path])) == (["a"], ["default/cart"])
+
+
+def test_name_that_is_no_text_is_escaped(tmp_path: Path) -> None:
+    path = write(tmp_path, lines(NODE, POD), "a\udcff\x1b[31m.json")
+
+    assert read_dump([path]).source == f"{tmp_path}/a\\udcff\\x1b[31m.json"
+
+
+def test_lists_within_lists_are_read_to_a_bounded_depth(tmp_path: Path) -> None:
+    inner: Object = mixed(NODE, POD)
+    for _ in range(3):
+        inner = mixed(inner)
+
+    assert names(read_dump([write(tmp_path, json.dumps(inner))])) == (["a"], ["default/cart"])
+    assert "a list in 4 lists" in problem([write(tmp_path, json.dumps(mixed(inner)))])
+
+
+def test_broken_object_is_named_with_its_line(tmp_path: Path) -> None:
+    broken = pod_object("bad", namespace="shop", cpu="12 cores")
+    texts = {
+        "json": json.dumps(mixed(NODE, POD, broken), indent=2),
+        "page": json.dumps(NODE) + "\n" + json.dumps(listed("Pod", POD, broken)),
+        "array": json.dumps([NODE, POD, broken], indent=2),
+        "yaml": yaml.safe_dump(mixed(NODE, POD, broken), sort_keys=False),
+    }
+
+    for form, text in texts.items():
+        path = write(tmp_path, text, form)
+        place = problem([path]).partition(": Pod shop/bad")[0]
+        rest = "\n".join(text.split("\n")[int(place.removeprefix(f"{path}:")) - 1 :])
+        assert text.count("\n", 0, text.index("bad")) - text.count("\n", 0, len(text) - len(rest)) <= 4, form
 
 
 def test_folder_without_a_dump_is_named(tmp_path: Path) -> None:

@@ -224,6 +224,16 @@ def test_dry_run_set_to_false_evicts(helm: Helm) -> None:
     assert granted(manifests, "ClusterRole") >= EVICT
 
 
+def test_flags_may_be_left_out_altogether(helm: Helm) -> None:
+    assert container(only(helm.template("cmdOptions: null"), "CronJob"))["args"] == [
+        "run",
+        "--policy-config-file=/policy-dir/policy.yaml",
+        f"--lease-name={RELEASE}",
+        f"--lease-namespace={RELEASE_NAMESPACE}",
+        "--deadline=300s",
+    ]
+
+
 def test_flags_are_rendered_by_their_type(helm: Helm) -> None:
     values = "cmdOptions: {v: null, skip-broken-objects: null, client-connection-burst: 10000000, logging-format: json}"
 
@@ -348,6 +358,7 @@ def test_values_for_a_deployment_change_nothing_and_are_named(helm: Helm) -> Non
             "kind is Deployment, only CronJob is offered",
             id="a Deployment past the schema",
         ),
+        pytest.param("fullnameOverride: Mine", [], "'Mine' does not match pattern", id="a name with a capital"),
         pytest.param("shedule: x", [], "additional properties 'shedule' not allowed", id="a misspelt key"),
         pytest.param(
             "cmdOptions: {deadline: 10m}",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,27 @@ def test_shown_output_is_what_the_sample_run_prints(page: Path, capsys: pytest.C
     shown = [line.partition("…")[0].rstrip() for block in blocks(page, "text") for line in block.splitlines()]
 
     stale = [line for line in shown if not any(row.startswith(line) for row in printed)]
+
+    assert stale == []
+
+
+def test_shown_move_is_that_of_the_sample_run(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*_RUN, "-o", "json"])
+    moves = json.loads(capsys.readouterr().out)["moves"]
+
+    (shown,) = blocks(ROOT / "docs" / "how-to" / "read-the-plan.md", "json")
+
+    assert json.loads(shown) in moves
+
+
+def test_shown_explanations_are_those_of_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    for pod in ("online/openb-pod-0721", "online/openb-pod-1570"):
+        main(["explain", "pod", pod, *_RUN[1:]])
+    printed = " ".join(capsys.readouterr().out.split())
+    page = ROOT / "docs" / "how-to" / "explain-a-pod.md"
+    shown = [part for block in blocks(page, "text") for part in re.split("[\n…]", block) if part.strip()]
+
+    stale = [part for part in shown if " ".join(part.strip(" ,):").split()) not in printed]
 
     assert stale == []
 

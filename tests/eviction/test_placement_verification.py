@@ -119,6 +119,9 @@ def test_pod_that_nothing_brings_back_needs_no_node() -> None:
     decisions = run([CORDONED, make_node("b", cpu="10m")], [finished])
 
     assert evicted(decisions) == ["finished"]
+    totals = make_plan(decisions).landings
+    assert (totals.lands, totals.not_created) == (1, 1)
+    assert landing_summary(totals).startswith("replacements: 1 is not created")
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,16 @@ def write(file: Path, document: Any) -> Path:
             id="a server without a scheme",
         ),
         pytest.param(
+            make_config(clusters=[{"name": "east", "cluster": {"server": "https://[::1"}}]),
+            "cluster 'east' needs a server such as https://host:6443",
+            id="a server with an open bracket",
+        ),
+        pytest.param(
+            make_config(clusters=[{"name": "east", "cluster": {"server": "https://east:99999"}}]),
+            "cluster 'east' needs a server such as https://host:6443",
+            id="a server with a port that is none",
+        ),
+        pytest.param(
             make_config(users=[{"name": "dev", "user": {"token": SECRET}}]),
             "context 'prod' names user 'ops', which is not defined (defined: dev)",
             id="a user that is not there",
@@ -168,3 +178,14 @@ def test_importing_the_edge_does_not_import_the_heavy_client() -> None:
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert output.strip() == "False"
+
+
+def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
+    cluster = {"server": "https://east", "proxy-url": f"http://{SECRET}@ea st"}
+    file = write(tmp_path / "config", make_config(clusters=[{"name": "east", "cluster": cluster}]))
+
+    with pytest.raises(KubeConfigError) as caught:
+        connect(str(file))
+
+    assert str(caught.value).startswith("the proxy, from proxy-url of the kubeconfig or from HTTPS_PROXY, cannot be")
+    assert SECRET not in str(caught.value)

@@ -32,6 +32,14 @@ def make_cluster() -> ShadowCluster:
     return cluster
 
 
+def test_amounts_beyond_all_measure_are_cut_on_both_sides() -> None:
+    pods = [make_pod("huge", node="a", cpu="9E"), make_pod("odd", node="b", cpu="-9E")]
+
+    table = ShadowCluster(make_snapshot(NODES, pods)).table
+
+    assert table.requested[CPU_ROW].tolist() == [2**62, -(2**62), 0]
+
+
 def test_finished_pods_and_those_of_unknown_nodes_take_no_room() -> None:
     table = make_cluster().table
 

@@ -46,7 +46,7 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 
 {{- /* Not empty when cmdOptions ask for a dry run, which needs no right to evict. */ -}}
 {{- define "descheduler.isDry" -}}
-{{- range $key, $value := .Values.cmdOptions -}}
+{{- range $key, $value := default dict .Values.cmdOptions -}}
 {{- if eq ($key | replace "_" "-") "dry-run" -}}
 {{- if or (kindIs "invalid" $value) (has ($value | toString | lower) (list "1" "t" "true")) }}dry{{ end -}}
 {{- end -}}
@@ -56,7 +56,7 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- /* How long evictions may start: what cmdOptions say, else half of the Job's time. Empty when neither is set. */ -}}
 {{- define "descheduler.deadline" -}}
 {{- $jobSeconds := .Values.activeDeadlineSeconds -}}
-{{- $deadline := .Values.cmdOptions.deadline -}}
+{{- $deadline := get (default dict .Values.cmdOptions) "deadline" -}}
 {{- if $deadline -}}
 {{- if $jobSeconds -}}
 {{- $start := now -}}
@@ -74,11 +74,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 
 {{- /* Where the Lease is: what cmdOptions say, under either name of the flag, else named as the release, next to it. */ -}}
 {{- define "descheduler.leaseName" -}}
-{{- coalesce (index .Values.cmdOptions "lease-name") (index .Values.cmdOptions "leader-elect-resource-name") (include "descheduler.fullname" .) -}}
+{{- coalesce (get (default dict .Values.cmdOptions) "lease-name") (get (default dict .Values.cmdOptions) "leader-elect-resource-name") (include "descheduler.fullname" .) -}}
 {{- end -}}
 
 {{- define "descheduler.leaseNamespace" -}}
-{{- coalesce (index .Values.cmdOptions "lease-namespace") (index .Values.cmdOptions "leader-elect-resource-namespace") (include "descheduler.namespace" .) -}}
+{{- coalesce (get (default dict .Values.cmdOptions) "lease-namespace") (get (default dict .Values.cmdOptions) "leader-elect-resource-namespace") (include "descheduler.namespace" .) -}}
 {{- end -}}
 
 {{- define "descheduler.args" -}}
@@ -89,7 +89,7 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- with include "descheduler.deadline" . }}
 - {{ printf "--deadline=%s" . | quote }}
 {{- end }}
-{{- range $key, $value := omit .Values.cmdOptions "deadline" "lease-name" "lease-namespace" "leader-elect-resource-name" "leader-elect-resource-namespace" }}
+{{- range $key, $value := omit (default dict .Values.cmdOptions) "deadline" "lease-name" "lease-namespace" "leader-elect-resource-name" "leader-elect-resource-namespace" }}
 {{- if kindIs "invalid" $value }}
 - {{ printf "--%s" $key | quote }}
 {{- else if kindIs "string" $value }}

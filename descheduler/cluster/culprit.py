@@ -1,0 +1,83 @@
+"""Which field of an object keeps it from being decoded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+__all__ = ["explained_fault"]
+
+_PLACE = re.compile(r" - at `\$[^`]*`\Z")
+_MOST_TRIALS = 5_000
+_LONGEST_VALUE = 60
+
+Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
+
+
+def explained_fault(block: bytes, fault: str, fault_of: Callable[[bytes], str]) -> str:
+    """`fault`, which `fault_of` finds with the object in `block`, with the field at fault and its value.
+
+    Blocks that many objects share are decoded apart from the object, so that their faults do not tell the whole way to
+    a field. Fields are taken away until the fault is gone.
+    """
+    try:
+        value: Value = msgspec.json.decode(block)
+        path, culprit = _Search(value, fault, fault_of).path()
+    except (ValueError, RecursionError):
+        return fault
+    if not path:
+        return fault
+    text = _PLACE.sub("", fault)
+    shown = "" if isinstance(culprit, (dict, list)) else msgspec.json.encode(culprit).decode()
+    if not shown or shown.strip('"') in text or len(shown) > _LONGEST_VALUE:
+        return f"{path}: {text}"
+    return f"{path} is {shown}: {text}"
+
+
+class _Search:
+    def __init__(self, root: Value, fault: str, fault_of: Callable[[bytes], str]) -> None:
+        self._root = root
+        self._fault = fault
+        self._fault_of = fault_of
+        self._num_trials = 0
+
+    def path(self) -> tuple[str, Value]:
+        """The way to the innermost value that is at fault, and the value; no way when it cannot be told."""
+        steps: list[str] = []
+        value = self._root
+        while (found := self._part_at_fault(value)) is not None:
+            step, value = found
+            steps.append(step)
+        return "".join(steps).removeprefix("."), value
+
+    def _part_at_fault(self, value: Value) -> tuple[str, Value] | None:
+        return next(((step, part) for step, part, is_at_fault in self._trials(value) if is_at_fault), None)
+
+    def _trials(self, value: Value) -> Iterator[tuple[str, Value, bool]]:
+        """Each part of `value`, and whether the fault lies in it."""
+        if isinstance(value, dict):
+            for key in list(value):
+                part = value.pop(key)
+                is_at_fault = not self._is_same()
+                value[key] = part
+                yield f".{key}" if key.isidentifier() else f"[{key!r}]", part, is_at_fault
+        elif isinstance(value, list):
+            parts = value.copy()
+            value.clear()
+            if self._is_same():  # no list should be here
+                value[:] = parts
+                return
+            for index, part in enumerate(parts):
+                # What follows is left out instead, as without an element the next ones would take its place.
+                value[:] = parts[: index + 1]
+                is_same = self._is_same()
+                value[:] = parts
+                yield f"[{index}]", part, is_same
+
+    def _is_same(self) -> bool:
+        self._num_trials += 1
+        if self._num_trials > _MOST_TRIALS:
+            raise ValueError("the fault is hidden among too many fields")
+        return self._fault_of(msgspec.json.encode(self._root)) == self._fault
