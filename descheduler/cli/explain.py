@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,10 +14,10 @@ from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.logging_flags import takes_logging
-from descheduler.cli.output import write_document
-from descheduler.cli.values import read_file_name, read_file_names, read_instant, read_kube_version
-from descheduler.telemetry.logging import log_event
+from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.values import read_file_name, read_kube_version
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from descheduler.report.render import Format
 
 __all__ = ["explain"]
-
-_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +56,8 @@ class _Flags:
     metavar="FILE",
     help="Policy whose decisions are explained; without it only landings are.",
 )
-@click.option(
-    "--snapshot",
-    multiple=True,
-    callback=read_file_names,
-    metavar="DUMP",
-    help="Look at a dump instead of a cluster: a file, a folder or - for standard input; may be given several times.",
+@takes_snapshot(
+    "Look at a dump instead of a cluster: a file, a folder or - for standard input; may be given several times."
 )
 @click.option(
     "--scheduler-config",
@@ -79,25 +72,7 @@ class _Flags:
     help="Version of the scheduler, such as 1.34; by default that of the policy, else of the cluster, else the newest "
     "known.",
 )
-@click.option(
-    "--now",
-    callback=read_instant,
-    metavar="RFC3339",
-    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["table", "wide", "json", "yaml"]),
-    default="table",
-    show_default=True,
-    help="Format of the explanation on standard output.",
-)
-@click.option(
-    "--skip-broken-objects/--fail-on-broken-objects",
-    default=False,
-    help="Leave out objects that cannot be read, instead of failing on the first.",
-)
+@takes_output("the explanation")
 @takes_connection
 @takes_logging
 @click.pass_context
@@ -118,24 +93,13 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     from descheduler.explanation.subjects import UnknownSubjectError
 
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
-    policy = _policy(options)
+    policy = None if options.policy_file is None else read_policy(options.policy_file)
     try:
         explanation = _explanation(options, policy, connection())
     except UnknownSubjectError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     write_document(explanation, options.output)
     ctx.exit(ExitCode.DONE)
-
-
-def _policy(flags: _Flags) -> Policy | None:
-    if flags.policy_file is None:
-        return None
-    from descheduler.policy.load import load_policy
-    from descheduler.strategies.registry import REGISTRY
-
-    policy = load_policy(Path(flags.policy_file), REGISTRY)
-    log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
-    return policy
 
 
 def _explanation(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> Explanation:
@@ -146,7 +110,7 @@ def _explanation(flags: _Flags, policy: Policy | None, connection: ConnectionOpt
         now = flags.now or datetime.now(UTC)
         return explain_plugin_alone(flags.name, policy=policy, settings=_settings(flags, policy, None), now=now)
     snapshot, version = _dump(flags, policy) if flags.snapshot else _cluster(flags, policy, connection)
-    log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
+    log_snapshot(snapshot)
     settings = _settings(flags, policy, version)
     now = flags.now or snapshot.taken_at or datetime.now(UTC)
     return make_explanation(flags.subject, flags.name, snapshot, policy=policy, settings=settings, now=now)
@@ -164,11 +128,7 @@ def _dump(flags: _Flags, policy: Policy | None) -> tuple[Snapshot, None]:
     from descheduler.explanation.sources import read_dumps
 
     try:
-        snapshot = read_dumps(
-            ["-" if path == "-" else Path(path) for path in flags.snapshot],
-            policy,
-            skip_broken=flags.skip_broken_objects,
-        )
+        snapshot = read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects)
     except SnapshotError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     return snapshot, None

@@ -6,8 +6,10 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
@@ -18,7 +20,19 @@ if TYPE_CHECKING:
     from descheduler.report.plan_document import Plan
     from descheduler.report.render import Format
 
-__all__ = ["write_data", "write_document", "write_text"]
+__all__ = ["takes_output", "write_data", "write_document", "write_text"]
+
+
+def takes_output(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds `--output`, the format in which `write_document` writes `what`."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["table", "wide", "json", "yaml"]),
+        default="table",
+        show_default=True,
+        help=f"Format of {what} on standard output.",
+    )
 
 
 def write_document(document: Plan | Outcome | Explanation, output_format: Format) -> None:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,10 +14,11 @@ from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
 from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.known_errors import run_exit_code
 from descheduler.cli.lease_flags import takes_lease
 from descheduler.cli.logging_flags import takes_logging
-from descheduler.cli.output import write_document
+from descheduler.cli.output import takes_output, write_document
 from descheduler.cli.scope_flags import takes_scope
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.cli.telemetry_flags import takes_telemetry
@@ -27,11 +27,9 @@ from descheduler.cli.values import (
     read_duration,
     read_feature_gates,
     read_file_name,
-    read_file_names,
-    read_instant,
     read_rate,
 )
-from descheduler.telemetry.logging import fields, log_event
+from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cycle import ConnectionOptions, RunOptions, RunResult
@@ -76,28 +74,11 @@ class _Flags:
     help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
 )
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted, and evict nothing.")
-@click.option(
-    "--snapshot",
-    multiple=True,
-    callback=read_file_names,
-    metavar="DUMP",
-    help="Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
-    "'descheduler snapshot' write it; may be given several times. Implies --dry-run.",
+@takes_snapshot(
+    "Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
+    "'descheduler snapshot' write it; may be given several times. Implies --dry-run."
 )
-@click.option(
-    "--now",
-    callback=read_instant,
-    metavar="RFC3339",
-    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["table", "wide", "json", "yaml"]),
-    default="table",
-    show_default=True,
-    help="Format of the plan, or of the outcome, on standard output.",
-)
+@takes_output("the plan, or of the outcome,")
 @takes_connection
 @takes_scope
 @click.option(
@@ -122,11 +103,6 @@ class _Flags:
     callback=read_feature_gates,
     metavar="NAME=BOOL,...",
     help="EvictionsInBackground lets other controllers finish evictions.",
-)
-@click.option(
-    "--skip-broken-objects/--fail-on-broken-objects",
-    default=False,
-    help="Leave out objects that cannot be read, instead of failing on the first.",
 )
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
@@ -162,14 +138,11 @@ def run(
     3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
     overloaded API server.
     """
-    from descheduler.policy.load import load_policy
-    from descheduler.strategies.registry import REGISTRY
     from descheduler.telemetry.recording import recorded
 
     warn_of_idle_flags(ctx)
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
-    policy = load_policy(Path(options.policy_file), REGISTRY)
-    log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
+    policy = read_policy(options.policy_file)
     with recorded(telemetry(policy), run_exit_code) as record:
         if options.snapshot:
             record.exit_code = _run_on_dump(policy, options, record)
@@ -189,7 +162,7 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
         try:
             with observer.snapshot():
                 snapshot = read_dump(
-                    ["-" if path == "-" else Path(path) for path in flags.snapshot],
+                    dump_paths(flags.snapshot),
                     needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
                     skip_broken=flags.skip_broken_objects,
                     keep_conditions=POD_CONDITIONS in needed,
@@ -198,7 +171,7 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
         except SnapshotError as error:
             raise CommandError(str(error), ExitCode.INVALID) from error
         observer.snapshot_read(snapshot)
-        log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
+        log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
         decisions = decide(
             policy,

@@ -1,0 +1,67 @@
+"""What `run` and `explain` read: the flags that say so, and the lines of the log about it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from descheduler.cli.values import read_file_names, read_instant
+from descheduler.telemetry.logging import log_event
+
+if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import Snapshot
+    from descheduler.policy.types import Policy
+
+__all__ = ["dump_paths", "log_snapshot", "read_policy", "takes_snapshot"]
+
+_logger = logging.getLogger(__name__)
+
+
+def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds `--snapshot`, `--now` and `--skip-broken-objects`; `snapshot_help` is the help of the first."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(
+            (
+                click.option("--snapshot", multiple=True, callback=read_file_names, metavar="DUMP", help=snapshot_help),
+                click.option(
+                    "--now",
+                    callback=read_instant,
+                    metavar="RFC3339",
+                    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
+                ),
+                click.option(
+                    "--skip-broken-objects/--fail-on-broken-objects",
+                    default=False,
+                    help="Leave out objects that cannot be read, instead of failing on the first.",
+                ),
+            )
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:
+    """The dumps that were named; - is standard input."""
+    return ["-" if name == "-" else Path(name) for name in names]
+
+
+def read_policy(file: str) -> Policy:
+    """The policy in `file`. Raises PolicyError."""
+    from descheduler.policy.load import load_policy
+    from descheduler.strategies.registry import REGISTRY
+
+    policy = load_policy(Path(file), REGISTRY)
+    log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
+    return policy
+
+
+def log_snapshot(snapshot: Snapshot) -> None:
+    """Says what was read."""
+    log_event(_logger, "Snapshot read", source=snapshot.source, nodes=len(snapshot.nodes), pods=len(snapshot.pods))
