@@ -40,8 +40,7 @@ class BudgetLedger:
         if _spares_unready(pod, budget) or self._remaining(budget) > 0:
             return ACCEPTED
         message = (
-            f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {budget.disruptions_allowed} disruptions, "
-            f"{self._charged[_key(budget)]} of them taken by this run "
+            f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {_allowance(budget)} "
             f"({budget.current_healthy} healthy, {budget.desired_healthy} needed)"
         )
         return refuse(Reason.DISRUPTION_BUDGET, message, f"{budget.namespace}/{budget.name}")
@@ -70,3 +69,14 @@ def _spares_unready(pod: Pod, budget: DisruptionBudget) -> bool:
         return True
     is_known = budget.unhealthy_policy in ("", "IfHealthyBudget")
     return is_known and 0 < budget.desired_healthy <= budget.current_healthy
+
+
+def _allowance(budget: DisruptionBudget) -> str:
+    """What a budget that is used up allowed."""
+    match budget.disruptions_allowed or 0:
+        case 1:
+            return "1 disruption, which this run has taken"
+        case number if number > 1:
+            return f"{number} disruptions, which this run has taken"
+        case _:
+            return "no disruption"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = ["amount_text", "amounts_text"]
+__all__ = ["amount_text", "amounts_text", "percent_text"]
 
 _STEPS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
@@ -36,3 +36,11 @@ def _bytes_text(amount: int) -> str:
     value = amount / 1024**step
     text = f"{value:.2f}".rstrip("0").rstrip(".") if step else str(amount)
     return f"{text}{_STEPS[step]}"
+
+
+def percent_text(part: int, whole: int) -> str:
+    """The share in whole percent; short of the whole it is never 100%, so that a node with room does not look full."""
+    if not whole:
+        return "?"
+    percent = round(100 * part / whole)
+    return f"{min(percent, 99) if part < whole else percent}%"

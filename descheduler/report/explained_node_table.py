@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.report.amounts import amount_text
+from descheduler.report.amounts import amount_text, percent_text
 from descheduler.report.explained_node import Departure, NodeExplanation, NodeFacts
 from descheduler.report.table import TableStyle
 
@@ -39,9 +39,9 @@ def _facts(facts: NodeFacts, style: TableStyle) -> Iterator[str]:
             each.resource,
             amount_text(each.resource, each.allocatable),
             amount_text(each.resource, each.requested),
-            _percent(each.requested, each.allocatable),
+            percent_text(each.requested, each.allocatable),
             *([amount_text(each.resource, each.planned)] if is_planned else []),
-            _percent(each.planned, each.allocatable) if is_planned else "",
+            percent_text(each.planned, each.allocatable) if is_planned else "",
         ]
         for each in facts.resources
     ]
@@ -94,10 +94,6 @@ def _arrivals(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
 def _others(nodes: tuple[str, ...], explanation: NodeExplanation) -> str:
     others = [node for node in nodes if node != explanation.facts.name]
     return others[0] if len(others) == 1 else f"{len(others)} other nodes" if others else ""
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f}%" if whole else "?"
 
 
 def _pods(number: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from descheduler.cluster.builder import printable
 from descheduler.model.verdict import Reason
+from descheduler.report.amounts import percent_text
 from descheduler.report.columns import aligned
 from descheduler.report.figures import Amounts
 from descheduler.report.outcome import Outcome
@@ -159,16 +160,13 @@ def _nodes(plan: Plan, style: TableStyle) -> Iterator[str]:
 
 
 def _shares(before: Amounts, after: Amounts, allocatable: Amounts) -> tuple[str, str]:
-    return (
-        f"{_percent(before.cpu_milli, allocatable.cpu_milli)} -> {_percent(after.cpu_milli, allocatable.cpu_milli)}",
-        f"{_percent(before.memory_bytes, allocatable.memory_bytes)} -> "
-        f"{_percent(after.memory_bytes, allocatable.memory_bytes)}",
+    shares = (
+        (before.cpu_milli, after.cpu_milli, allocatable.cpu_milli),
+        (before.memory_bytes, after.memory_bytes, allocatable.memory_bytes),
     )
+    cpu, memory = (f"{percent_text(old, whole)} -> {percent_text(new, whole)}" for old, new, whole in shares)
+    return cpu, memory
 
 
 def _change(before: int, after: int) -> str:
     return f"{before} -> {after}"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f}%" if whole else "?"

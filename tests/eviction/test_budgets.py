@@ -60,14 +60,23 @@ def test_pod_that_disrupts_nothing_needs_no_budget(facts: dict[str, Any]) -> Non
     assert ledger.verdict(make_covered("r")).reason is Reason.DISRUPTION_BUDGET
 
 
-def test_charged_disruptions_are_told() -> None:
-    ledger = make_ledger(make_budget("b", APP, disruptions_allowed=1, current_healthy=3, desired_healthy=2))
-
-    ledger.charge(make_covered())
+@pytest.mark.parametrize(
+    ("allowed", "words"),
+    [
+        pytest.param(0, "allows no disruption (3 healthy, 2 needed)", id="none"),
+        pytest.param(1, "allows 1 disruption, which this run has taken (3 healthy, 2 needed)", id="one"),
+        pytest.param(2, "allows 2 disruptions, which this run has taken (3 healthy, 2 needed)", id="several"),
+    ],
+)
+def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:
+    ledger = make_ledger(make_budget("b", APP, disruptions_allowed=allowed, current_healthy=3, desired_healthy=2))
+    for number in range(allowed):
+        ledger.charge(make_covered(f"p{number}"))
 
     verdict = ledger.verdict(make_covered("q"))
+
     assert verdict.subject == "default/b"
-    assert "allows 1 disruptions, 1 of them taken" in verdict.message
+    assert verdict.message == f"PodDisruptionBudget default/b {words}"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.report.amounts import amount_text, amounts_text
+from descheduler.report.amounts import amount_text, amounts_text, percent_text
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,17 @@ def test_amounts_are_written_as_people_read_them(resource: str, amount: int, tex
 def test_several_amounts_are_one_phrase():
     assert amounts_text([("cpu", 500), ("memory", 2**30)]) == "cpu 500m, memory 1Gi"
     assert amounts_text([]) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [
+        pytest.param(1, 3, "33%", id="a third"),
+        pytest.param(31_900, 32_000, "99%", id="room for one more small pod"),
+        pytest.param(32_000, 32_000, "100%", id="full"),
+        pytest.param(48_000, 32_000, "150%", id="overcommitted"),
+        pytest.param(1, 0, "?", id="of nothing"),
+    ],
+)
+def test_only_what_is_full_is_a_hundred_percent(part: int, whole: int, text: str):
+    assert percent_text(part, whole) == text
