@@ -7,6 +7,7 @@ sent to the API server here; the book becomes the plan.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -90,8 +91,19 @@ class Evictor:
         kept = (refusal for pod, refusal in self._kept.items() if pod not in self._booked_pods)
         return (*self._attempts, *kept)
 
-    def request(self, pod: Pod, *, profile: str, plugin: str, reason: str = "") -> Verdict:
-        """Asks for the eviction of `pod`; a granted one is booked and charged at once."""
+    def request(
+        self,
+        pod: Pod,
+        *,
+        profile: str,
+        plugin: str,
+        reason: str = "",
+        last_question: Callable[[Pod], Verdict] | None = None,
+    ) -> Verdict:
+        """Asks for the eviction of `pod`; a granted one is booked and charged at once.
+
+        `last_question` is asked when nothing else stands against it, for it may take its time.
+        """
         if not pod.uid:
             message = f"pod {pod.key} is missing UID"
             return self._refuse(pod, profile, plugin, refuse(Reason.MISSING_UID, message, pod.key))
@@ -114,6 +126,8 @@ class Evictor:
             verdict = refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
         elif id(pod) not in self._booked_pods:
             verdict = self._budgets.verdict(pod)
+            if verdict.is_accepted and last_question is not None:
+                verdict = last_question(pod)
         if not verdict.is_accepted:
             return self._refuse(pod, profile, plugin, verdict)
         self._book(pod, profile, plugin, reason)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLACEMENT_KINDS",
-    "LandingGate",
+    "LandingQuestion",
     "PlacementVerification",
     "PlacementVerificationArgs",
     "construction_problems",
@@ -133,7 +133,7 @@ def construction_problems(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     return []
 
 
-class LandingGate:
+class LandingQuestion:
     """The last question before an eviction is booked for one plugin, which balances nodes when `is_balance`."""
 
     def __init__(self, args: PlacementVerificationArgs, handle: Handle, *, is_balance: bool) -> None:
@@ -156,15 +156,12 @@ class LandingGate:
             return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
         return ACCEPTED
 
-    def count(self, pod: Pod) -> None:
-        """Nothing to charge: the evictor books the landing with the eviction."""
-
 
 class PlacementVerification:
     """Refuses pods whose replacement does not land.
 
     Whether it does depends on the moves before it, and plugins ask filters about pods that they only count. So the
-    filters let every pod pass, and the `LandingGate` of the plugin that makes a request decides.
+    filters let every pod pass, and the `LandingQuestion` of the plugin that makes a request decides.
     """
 
     def __init__(self, _args: PlacementVerificationArgs, _handle: Handle) -> None:

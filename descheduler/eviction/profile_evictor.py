@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from descheduler.eviction.evictor import Evictor
@@ -45,6 +45,7 @@ class PluginEvictor:
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
         gates: Sequence[EvictGate] = (),
+        last_question: Callable[[Pod], Verdict] | None = None,
         scope: Scope = EVERYWHERE,
     ) -> None:
         self._evictor = evictor
@@ -53,6 +54,7 @@ class PluginEvictor:
         self._filters = filters
         self._pre_eviction_filters = pre_eviction_filters
         self._gates = gates
+        self._last_question = last_question
         self._scope = scope
 
     def filter(self, pod: Pod) -> Verdict:
@@ -97,7 +99,13 @@ class PluginEvictor:
             if not verdict.is_accepted:
                 evictor, profile, plugin = self._evictor, self._profile, self._plugin
                 return evictor.refuse(candidate, profile=profile, plugin=plugin, verdict=verdict)
-        verdict = self._evictor.request(candidate, profile=self._profile, plugin=self._plugin, reason=reason)
+        verdict = self._evictor.request(
+            candidate,
+            profile=self._profile,
+            plugin=self._plugin,
+            reason=reason,
+            last_question=self._last_question,
+        )
         if verdict.is_accepted:
             for gate in self._gates:
                 gate.count(candidate)

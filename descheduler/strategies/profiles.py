@@ -10,7 +10,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
-from descheduler.eviction.placement_verification import LandingGate, PlacementVerificationArgs
+from descheduler.eviction.placement_verification import LandingQuestion, PlacementVerificationArgs
 from descheduler.eviction.profile_evictor import EvictGate, EvictorPlugin, PluginEvictor
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
@@ -136,7 +136,8 @@ class _RunningProfile:
                 plugin=name,
                 filters=self._filters,
                 pre_eviction_filters=self._pre_eviction_filters,
-                gates=(*self._gates, *self._landing_gates(name)),
+                gates=self._gates,
+                last_question=self._landing_question(name),
                 scope=self._scope,
             )
             strategy_handle = StrategyHandle(
@@ -145,15 +146,13 @@ class _RunningProfile:
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
 
-    def _landing_gates(self, strategy: str) -> list[EvictGate]:
+    def _landing_question(self, strategy: str) -> Callable[[Pod], Verdict] | None:
         """What asks for the landing at the moment of a request, whichever filters the strategy itself asks."""
-        is_balance = strategy in self._profile.balance
-        args = (self._args[name] for name in self._profile.pre_eviction_filter)
-        return [
-            LandingGate(verification, self._handle, is_balance=is_balance)
-            for verification in args
-            if isinstance(verification, PlacementVerificationArgs)
-        ]
+        for name in self._profile.pre_eviction_filter:
+            args = self._args[name]
+            if isinstance(args, PlacementVerificationArgs):
+                return LandingQuestion(args, self._handle, is_balance=strategy in self._profile.balance).verdict
+        return None
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)

@@ -9,7 +9,7 @@ from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason, Verdict, refuse
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from tests.builders import make_budget, make_node, make_pod, make_view
 
 EVACUATION = EvictionAnswer(429, "denied: Eviction triggered evacuation of VMI")
@@ -103,6 +103,39 @@ def test_repeated_request_counts_again_and_is_marked_and_charges_its_budget_once
     assert verdicts == [None, None, None]
     assert [booked.is_repeated for booked in evictor.booked] == [False, True, False]
     assert evictor.counters.total == 3
+
+
+def test_last_question_is_asked_once_and_only_of_pods_that_nothing_else_keeps() -> None:
+    spared, refused, free, late = (make_pod(name, labels={"app": name}) for name in ("b", "r", "f", "l"))
+    evictor = make_evictor(
+        [spared, refused, free, late],
+        EvictionLimits(total=2),
+        budgets=(make_budget("b", {"app": "b"}, disruptions_allowed=0),),
+        answers={"default/r": EvictionAnswer(500, "no")},
+    )
+    asked: list[str] = []
+
+    def last_question(pod: Pod) -> Verdict:
+        asked.append(pod.name)
+        return ACCEPTED
+
+    for pod in (spared, refused, free, free, late):
+        evictor.request(pod, profile="p", plugin="PodLifeTime", last_question=last_question)
+
+    assert asked == ["f"]
+    assert [booked.pod.name for booked in evictor.booked] == ["f", "f"]
+
+
+def test_last_question_keeps_a_pod_as_an_attempt() -> None:
+    pod = make_pod("p")
+    evictor = make_evictor([pod])
+
+    verdict = evictor.request(
+        pod, profile="p", plugin="PodLifeTime", last_question=lambda _: refuse(Reason.NO_LANDING, "no room")
+    )
+
+    assert verdict.reason is Reason.NO_LANDING
+    assert [(refusal.verdict, refusal.is_attempt) for refusal in evictor.refusals] == [(verdict, True)]
 
 
 def test_first_reason_a_kept_candidate_gets_is_the_one_it_keeps() -> None:
