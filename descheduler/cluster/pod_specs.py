@@ -194,8 +194,14 @@ class SpecDecoder:
         return ContainerResources(resources.requests, resources.limits, is_sidecar=True)
 
     def _host_ports(self, spec: PodSpecWire) -> tuple[HostPort, ...]:
+        ports = [port for container in spec.containers or () for port in self._ports[bytes(container.ports)]]
         sidecars = [container for container in spec.init_containers or () if container.restart_policy == SIDECAR]
-        return tuple(port for c in (*(spec.containers or ()), *sidecars) for port in self._ports[bytes(c.ports)])
+        ports += [
+            HostPort(port.protocol, port.ip, port.port, is_of_sidecar=True)
+            for sidecar in sidecars
+            for port in self._ports[bytes(sidecar.ports)]
+        ]
+        return tuple(ports)
 
 
 def _are_alike(volumes: PodVolumes, others: PodVolumes) -> bool:

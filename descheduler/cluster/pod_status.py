@@ -25,7 +25,6 @@ from descheduler.model.requests import (
     ContainerResources,
     ResizedRequests,
     highest,
-    pod_level_requests,
     pod_requests,
     scoring_requests,
 )
@@ -205,15 +204,15 @@ class ResizeDecoder:
         containers, init = held[: len(spec.containers)], held[len(spec.containers) :]
         pod_level = spec.pod_level_requests
         if pod_level and bytes(told.resources) != _NULL:
-            pod_level = pod_level_requests(
-                highest(
-                    (
-                        {} if is_infeasible else pod_level,
-                        self._resources[bytes(told.resources)].requests,
-                        self._quantities[bytes(told.allocated_resources)],
-                    )
+            held_by_pod = highest(
+                (
+                    {} if is_infeasible else pod_level,
+                    self._resources[bytes(told.resources)].requests,
+                    self._quantities[bytes(told.allocated_resources)],
                 )
             )
+            # What a pod does not ask for itself stays the sum over its containers, whatever its status reports.
+            pod_level = {name: held_by_pod.get(name, 0) for name in pod_level}
         requests = pod_requests(containers, init, pod_level=pod_level, overhead=spec.overhead)
         scoring = scoring_requests(
             containers, init, pod_level=pod_level, overhead=spec.overhead, has_pod_level=bool(spec.pod_level_requests)

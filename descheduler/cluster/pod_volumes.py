@@ -43,6 +43,9 @@ def read_volumes(volumes: list[VolumeWire] | None) -> PodVolumes:
             or volume.image is not ABSENT
             or volume.gce_persistent_disk is not ABSENT
             or volume.aws_elastic_block_store is not ABSENT
+            or volume.azure_disk is not ABSENT
+            or volume.cinder is not ABSENT
+            or volume.portworx_volume is not ABSENT
             or volume.iscsi is not ABSENT
             or volume.rbd is not ABSENT
         ):
@@ -55,9 +58,12 @@ def read_volumes(volumes: list[VolumeWire] | None) -> PodVolumes:
 
 
 def _read_special(volumes: list[VolumeWire], claims: tuple[str, ...], *, has_local_storage: bool) -> PodVolumes:
-    ephemeral = [
-        decode_ephemeral_volume(v.name or "", bytes(v.ephemeral)) for v in volumes if v.ephemeral is not ABSENT
-    ]
+    num_claims = 0
+    ephemeral = []
+    for each in volumes:
+        num_claims += each.persistent_volume_claim is not None
+        if each.ephemeral is not ABSENT:
+            ephemeral.append(decode_ephemeral_volume(each.name or "", bytes(each.ephemeral), num_claims))
     images = [decode_volume_image(bytes(v.image)) for v in volumes if v.image is not ABSENT]
     disks = [decode_inline_disk(volume) for volume in volumes]
     return PodVolumes(

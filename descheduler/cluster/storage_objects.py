@@ -9,8 +9,9 @@ import msgspec
 from descheduler.cluster.affinity_blocks import decode_node_affinity, decode_nullable_selector
 from descheduler.cluster.blocks import decode_labels, decode_owners, decode_quantities, decode_quantity, decode_text
 from descheduler.cluster.times import set_time
-from descheduler.cluster.volume_blocks import ClaimSpecWire, requested_bytes
+from descheduler.cluster.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
 from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
+from descheduler.model.in_tree_volumes import ebs_handle, gce_handle, zones_of
 from descheduler.model.labels import EVERYTHING, NOTHING, Requirement
 from descheduler.model.quantity import ceil_value
 from descheduler.model.storage import (
@@ -74,6 +75,7 @@ class _InTreeSourceWire(Wire):
     pd_name: str | None = None
     volume_id: str | None = msgspec.field(default=None, name="volumeID")
     disk_uri: str | None = msgspec.field(default=None, name="diskURI")
+    kind: str | None = None
 
 
 class _VolumeSpecWire(Wire):
@@ -214,10 +216,11 @@ def decode_volume(block: bytes) -> PersistentVolume:
     metadata, spec = wire.metadata or MetadataWire(), wire.spec or _VolumeSpecWire()
     annotations = metadata.annotations or {}
     claim = spec.claim_ref
-    driver, handle, plugin = _csi_source(spec)
+    labels = decode_labels(bytes(metadata.labels))
+    driver, handle, plugin = _csi_source(spec, labels)
     return PersistentVolume(
         name=metadata.name or "",
-        labels=decode_labels(bytes(metadata.labels)),
+        labels=labels,
         node_affinity=decode_node_affinity(bytes(spec.node_affinity.required)) if spec.node_affinity else None,
         capacity_bytes=ceil_value(decode_quantities(bytes(spec.capacity)).get("storage", 0)),
         access_modes=frozenset(spec.access_modes or ()),
@@ -243,15 +246,24 @@ _IN_TREE: Mapping[str, Callable[[_VolumeSpecWire], _InTreeSourceWire | None]] = 
 """Provisioner → what its volumes state as their source."""
 
 
-def _csi_source(spec: _VolumeSpecWire) -> tuple[str, str, str]:
+def _csi_source(spec: _VolumeSpecWire, labels: Mapping[str, str]) -> tuple[str, str, str]:
     """The driver, the handle, and the plugin that the driver took over from."""
     if spec.csi is not None:
         return spec.csi.driver or "", spec.csi.volume_handle or "", ""
     for plugin, source_of in _IN_TREE.items():
         source = source_of(spec)
         if source is not None:
-            return MIGRATED_DRIVERS[plugin], source.pd_name or source.volume_id or source.disk_uri or "", plugin
+            return MIGRATED_DRIVERS[plugin], _handle(source, labels), plugin
     return "", "", ""
+
+
+def _handle(source: _InTreeSourceWire, labels: Mapping[str, str]) -> str:
+    """What the driver calls the volume; empty for one that it does not serve."""
+    if source.pd_name:
+        return gce_handle(source.pd_name, zones_of(labels))
+    if source.disk_uri:
+        return source.disk_uri if is_managed_disk(source.kind) else ""
+    return ebs_handle(source.volume_id or "")
 
 
 def decode_storage_class(block: bytes) -> StorageClass:

@@ -19,6 +19,7 @@ __all__ = [
     "decode_ephemeral_volume",
     "decode_inline_disk",
     "decode_volume_image",
+    "is_managed_disk",
     "requested_bytes",
 ]
 
@@ -59,6 +60,8 @@ class _DiskWire(Wire):
 
     pd_name: str | None = None
     volume_id: str | None = msgspec.field(default=None, name="volumeID")
+    disk_uri: str | None = msgspec.field(default=None, name="diskURI")
+    kind: str | None = None
     iqn: str | None = None
     pool: str | None = None
     image: str | None = None
@@ -94,12 +97,12 @@ def claim_template(wire: ClaimTemplateWire) -> ClaimTemplate:
     )
 
 
-def decode_ephemeral_volume(name: str, block: bytes) -> EphemeralVolume | None:
-    """The volume of this name and `ephemeral` source; None for null."""
+def decode_ephemeral_volume(name: str, block: bytes, num_claims_before: int) -> EphemeralVolume | None:
+    """The volume of this name and `ephemeral` source, after so many that name a claim; None for null."""
     wire = _decode_ephemeral(block)
     if wire is None:
         return None
-    return EphemeralVolume(name, claim_template(wire.volume_claim_template or ClaimTemplateWire()))
+    return EphemeralVolume(name, claim_template(wire.volume_claim_template or ClaimTemplateWire()), num_claims_before)
 
 
 def decode_volume_image(block: bytes) -> str:
@@ -109,7 +112,7 @@ def decode_volume_image(block: bytes) -> str:
 
 
 def decode_inline_disk(volume: VolumeWire) -> InlineDisk | None:
-    """The disk that a volume states itself, of the kinds that pods of a node may have to share; None for others."""
+    """The disk that a volume states itself, of the kinds that the scheduler looks at; None for others."""
     if (disk := _disk(volume.gce_persistent_disk)) is not None:
         return InlineDisk("gcePersistentDisk", (disk.pd_name or "",), bool(disk.read_only))
     if (disk := _disk(volume.aws_elastic_block_store)) is not None:
@@ -120,7 +123,18 @@ def decode_inline_disk(volume: VolumeWire) -> InlineDisk | None:
         # The API server fills in the pool where a pod names none.
         identity = (disk.pool or "rbd", disk.image or "")
         return InlineDisk("rbd", identity, bool(disk.read_only), frozenset(disk.monitors or ()))
+    if (disk := _disk(volume.azure_disk)) is not None:
+        return InlineDisk("azureDisk", (disk.disk_uri or "",)) if is_managed_disk(disk.kind) else None
+    if (disk := _disk(volume.cinder)) is not None:
+        return InlineDisk("cinder", (disk.volume_id or "",))
+    if (disk := _disk(volume.portworx_volume)) is not None:
+        return InlineDisk("portworxVolume", (disk.volume_id or "",))
     return None
+
+
+def is_managed_disk(kind: str | None) -> bool:
+    """Whether an Azure disk of this kind is one that the CSI driver serves."""
+    return kind is None or kind.lower() == "managed"
 
 
 def _disk(raw: msgspec.Raw) -> _DiskWire | None:

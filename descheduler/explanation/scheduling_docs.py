@@ -173,7 +173,7 @@ SCHEDULING_DOCS: Mapping[str, SchedulingDoc] = {
     ),
     "NodeDeclaredFeatures": SchedulingDoc(
         check="A node has to declare the features of its kubelet that the pod needs.",
-        reasons=("node declared features check failed - unsatisfied requirements: <features>",),
+        reasons=("node(s) didn't match Pod's required features",),
     ),
     "NodeResourcesBalancedAllocation": SchedulingDoc(
         preference="Nodes on which the pod leaves cpu and memory used to similar shares.",

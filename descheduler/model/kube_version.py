@@ -72,12 +72,26 @@ GATES: Mapping[str, Gate] = {
         Gate("VolumeAttributesClass", (1, 34), "a volume is bound only to a claim of the same attributes class"),
         Gate("VolumeLimitScaling", _NEVER, "a node without its CSI driver takes no volume of the driver"),
         Gate(
+            "counts_portworx_volumes_everywhere",
+            (1, 36),
+            "Portworx volumes count for the limit of their CSI driver, whatever a CSINode says of migration",
+        ),
+        Gate("counts_ports_of_sidecars", (1, 34), "NodePorts looks at the host ports of sidecars too"),
+        Gate(
             "matches_negative_namespace_selectors_everywhere",
             (1, 34),
             "a namespaceSelector of the incoming pod that the empty label set meets selects every namespace"
             " (kubernetes/kubernetes issue 141526, measured on 1.36.3)",
         ),
+        Gate(
+            "rules_out_nodes_too_small",
+            (1, 34),
+            "NodeResourcesFit says of a node that is too small as a whole that no preemption helps",
+        ),
         Gate("scores_balance_change", (1, 36), "NodeResourcesBalancedAllocation scores the change of balance"),
+        Gate(
+            "scores_image_volumes", (1, 36), "ImageLocality scores images mounted as volumes like those of containers"
+        ),
         Gate("ties_in_examined_order", (1, 35), "the first examined of several best nodes is taken, not a random one"),
     )
 }

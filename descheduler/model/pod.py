@@ -74,21 +74,25 @@ class PodCondition(msgspec.Struct, frozen=True, gc=False):
 
 
 class HostPort(msgspec.Struct, frozen=True, gc=False):
-    """A port of the node that a container wants; `ip` is `0.0.0.0` for every address of the node."""
+    """A port of the node that a container, or a sidecar, wants; `ip` is `0.0.0.0` for every address of the node."""
 
     protocol: str
     ip: str
     port: int
+    is_of_sidecar: bool = False
 
 
-InlineDiskKind = Literal["gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd"]
+InlineDiskKind = Literal[
+    "gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd", "azureDisk", "cinder", "portworxVolume"
+]
+_EXCLUSIVE_KINDS = frozenset({"gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd"})
 
 
 class InlineDisk(msgspec.Struct, frozen=True, gc=False):
-    """A disk that a pod states itself instead of claiming it, of a kind that not every two pods of a node may share.
+    """A disk that a pod states itself instead of claiming it, of a kind that the scheduler looks at.
 
-    `identity` says which disk it is: disk name, volume id, target name, or pool and image. `monitors` are the servers
-    of an `rbd` image.
+    `identity` says which disk it is: disk name, volume id, disk URI, target name, or pool and image. `monitors` are
+    the servers of an `rbd` image.
     """
 
     kind: InlineDiskKind
@@ -96,12 +100,21 @@ class InlineDisk(msgspec.Struct, frozen=True, gc=False):
     read_only: bool = False
     monitors: frozenset[str] = frozenset()
 
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether it is of a kind that not every two pods of a node may share."""
+        return self.kind in _EXCLUSIVE_KINDS
+
 
 class EphemeralVolume(msgspec.Struct, frozen=True, gc=False):
-    """A volume that lives as long as its pod; its claim is named `<pod name>-<name>`."""
+    """A volume that lives as long as its pod; its claim is named `<pod name>-<name>`.
+
+    `num_claims_before` are the volumes of the pod before this one that name a claim.
+    """
 
     name: str
     claim: ClaimTemplate
+    num_claims_before: int = 0
 
 
 class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):

@@ -39,6 +39,7 @@ __all__ = ["Choice", "Evaluation", "Scheduler", "ScoreTable"]
 _STATIC_CELLS = 5_000_000
 """Nodes times placement classes whose static answers are kept, some ten bytes each."""
 _LEAST_STATIC = 64
+_UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,9 @@ class Evaluation:
 
     def scores(self) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
+        unprepared = self._scheduler.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
         by_plugin = {}
         totals = np.zeros(len(self.nodes), dtype=np.int64)
         for plugin, weight in self._scheduler.scorers:
@@ -182,13 +186,19 @@ class Scheduler:
     ) -> None:
         self.cluster = cluster
         self.profile = profile = profile or DEFAULT_CONFIGURATION.profiles[0]
-        names = dict.fromkeys((*profile.pre_enqueue, *profile.filters))
+        names = dict.fromkeys((*profile.pre_enqueue, *profile.filters, *profile.pre_filters))
         rows = ((name, plugins.get(name)) for name in names)
         made = {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
         self._pre_enqueue = [plugin for plugin in made.values() if isinstance(plugin, PreEnqueuePlugin)]
-        self.filters = {name: plugin for name, plugin in made.items() if isinstance(plugin, FilterPlugin)}
-        self._reservers = [plugin for plugin in made.values() if isinstance(plugin, ReservePlugin)]
+        self._pre_filters = {name: plugin for name, plugin in made.items() if isinstance(plugin, FilterPlugin)}
+        # A plugin that is disabled as a filter alone still answers before nodes are looked at.
+        self._only_before = frozenset(self._pre_filters) - {*profile.filters}
+        self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
+        self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
+        acting = [plugin for name, plugin in made.items() if name not in self._only_before]
+        self._reservers = [plugin for plugin in acting if isinstance(plugin, ReservePlugin)]
         self._permitters = [plugin for plugin in made.values() if isinstance(plugin, PermitPlugin)]
+        self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
             row = plugins.get(name)
@@ -202,24 +212,24 @@ class Scheduler:
     def evaluate(self, pod: Pod) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now."""
         cycle = Cycle(self.cluster.incoming(pod), self.cluster)
-        for gate in self._pre_enqueue:
-            obstacle = gate.pre_enqueue(cycle.pod)
-            if obstacle is not None:
-                return self._refused(cycle, (obstacle,), is_queued=False)
+        barred = self._barred(cycle)
+        if barred is not None:
+            return barred
         static = self._static.get(cycle.pod) or self._static_answers(cycle)
         refusals = []
         narrowed, narrowed_by = None, ""
         asked = []
-        for name, plugin in self.filters.items():
+        for name, plugin in self._pre_filters.items():
             result = static.pre_filters[name] if plugin.is_static else plugin.pre_filter(cycle)
             if result.obstacle is not None:
                 refusals.append(result.obstacle)
             if result.nodes is not None:
                 narrowed = result.nodes if narrowed is None else narrowed & result.nodes
                 narrowed_by = narrowed_by or name
-            if not result.is_skipped:
+            if not result.is_skipped and name not in self._only_before:
                 asked.append(plugin)
         if refusals:
+            refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
             return self._refused(cycle, tuple(refusals), is_queued=True)
         bits = {}
         feasible = ~static.blocked if narrowed is None else narrowed & ~static.blocked
@@ -251,6 +261,14 @@ class Scheduler:
         answers = (plugin.permit(cycle, node) for plugin in self._permitters)
         return tuple(obstacle for obstacle in answers if obstacle is not None)
 
+    def _barred(self, cycle: Cycle) -> Evaluation | None:
+        """The answer for a pod that never gets as far as PreFilter."""
+        for gate in self._pre_enqueue:
+            obstacle = gate.pre_enqueue(cycle.pod)
+            if obstacle is not None:
+                return self._refused(cycle, (obstacle,), is_queued=False)
+        return self._refused(cycle, self._failures, is_queued=True) if self._failures else None
+
     def _refused(self, cycle: Cycle, refusals: tuple[Obstacle, ...], *, is_queued: bool) -> Evaluation:
         nowhere = np.zeros(len(self.cluster.table), dtype=bool)
         return Evaluation(
@@ -266,10 +284,10 @@ class Scheduler:
 
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
         pre_filters, bits = {}, {}
-        for name, plugin in self.filters.items():
+        for name, plugin in self._pre_filters.items():
             if plugin.is_static:
                 result = pre_filters[name] = plugin.pre_filter(cycle)
-                if result.obstacle is None and not result.is_skipped:
+                if result.obstacle is None and not result.is_skipped and name not in self._only_before:
                     against = plugin.filter(cycle)
                     if against is not None:
                         bits[name] = against

@@ -39,7 +39,7 @@ def test_host_ports_are_those_of_containers_and_sidecars() -> None:
     assert spec.host_ports == (
         HostPort("UDP", "0.0.0.0", 80),
         HostPort("TCP", "10.0.0.1", 81),
-        HostPort("TCP", "0.0.0.0", 83),
+        HostPort("TCP", "0.0.0.0", 83, is_of_sidecar=True),
     )
 
 

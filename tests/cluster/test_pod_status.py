@@ -183,6 +183,12 @@ def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
         pytest.param(
             ONE_CORE, {"resources": {"requests": {"cpu": "4"}}}, None, id="the sum of a pod that asks per container"
         ),
+        pytest.param(
+            ONE_CORE | POD_LEVEL,
+            {"resources": {"requests": {"memory": "4Gi"}}},
+            None,
+            id="the pod as a whole, of which something else is reported",
+        ),
     ],
 )
 def test_pod_that_is_being_resized_holds_the_most_of_all_amounts(

@@ -132,12 +132,17 @@ def test_volume_says_where_it_can_be_reached_and_by_whom() -> None:
     )
 
 
+GCE = "pd.csi.storage.gke.io"
+GCE_HANDLE = "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"
+
+
 @pytest.mark.parametrize(
     ("source", "driver", "handle"),
     [
-        pytest.param({"gcePersistentDisk": {"pdName": "d"}}, "pd.csi.storage.gke.io", "d", id="a disk of Google's"),
+        pytest.param({"gcePersistentDisk": {"pdName": "d"}}, GCE, GCE_HANDLE, id="a disk of Google's"),
         pytest.param({"awsElasticBlockStore": {"volumeID": "v"}}, "ebs.csi.aws.com", "v", id="a volume of Amazon's"),
         pytest.param({"azureDisk": {"diskURI": "u"}}, "disk.csi.azure.com", "u", id="a disk of Microsoft's"),
+        pytest.param({"azureDisk": {"diskURI": "u", "kind": "Shared"}}, "disk.csi.azure.com", "", id="one unmanaged"),
         pytest.param({"cinder": {"volumeID": "v"}}, "cinder.csi.openstack.org", "v", id="a volume of OpenStack's"),
         pytest.param({"local": {"path": "/d"}}, "", "", id="a local disk belongs to no driver"),
     ],
@@ -257,5 +262,5 @@ def test_ephemeral_volume_brings_the_claim_that_will_be_made() -> None:
     pod = make_pod("x", claims=["data"], volumes=volumes)
 
     expected = ClaimTemplate(access_modes=frozenset(("ReadWriteOnce",)), request_bytes=GIB, labels={"app": "x"})
-    assert pod.ephemeral_volumes == (EphemeralVolume("scratch", expected),)
+    assert pod.ephemeral_volumes == (EphemeralVolume("scratch", expected, num_claims_before=1),)
     assert pod.claim_names == ("data",)

@@ -104,7 +104,14 @@ def claim(name: str, *, volume_name: str = "", storage_class: str = "local", mod
     }
 
 
-def volume(name: str, claim_name: str, *, zone: str = "", labels: Mapping[str, str] | None = None) -> Object:
+def volume(
+    name: str,
+    claim_name: str,
+    *,
+    zone: str = "",
+    labels: Mapping[str, str] | None = None,
+    source: Object | None = None,
+) -> Object:
     """A PersistentVolume bound to a claim; with a `zone` it is reached from there alone."""
     terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
     affinity = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}} if zone else {}
@@ -118,6 +125,7 @@ def volume(name: str, claim_name: str, *, zone: str = "", labels: Mapping[str, s
             "storageClassName": "local",
             "claimRef": {"namespace": "default", "name": claim_name, "uid": f"claim-{claim_name}"},
             **affinity,
+            **(source or {}),
         },
         "status": {"phase": "Bound"},
     }

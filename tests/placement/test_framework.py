@@ -87,6 +87,44 @@ def test_plugin_of_ones_own_takes_part_in_every_point() -> None:
     assert (choice.node, tickets, gang[0].tickets) == (1, [1], [])
 
 
+def test_plugin_that_is_disabled_as_a_filter_alone_still_answers_before_nodes_are_looked_at() -> None:
+    """NodeAffinity names the one node left; the labels that only its filter looks at do not count."""
+    profile = replace(PROFILE, filters=tuple(name for name in PROFILE.filters if name != "NodeAffinity"))
+    scheduler = Scheduler(ShadowCluster(make_snapshot(NODES, [])), profile)
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    pod = make_pod("pod", node="", affinity={"nodeAffinity": required}, node_selector={"disk": "ssd"})
+
+    evaluation = scheduler.evaluate(pod)
+
+    assert evaluation.feasible.tolist() == [False, True, False]
+    assert evaluation.obstacles_on(0) == ()
+    assert evaluation.first_obstacle_on(0).plugin == "NodeAffinity"
+
+
+def test_filter_without_its_pre_filter_fails_every_pod() -> None:
+    profile = replace(PROFILE, unprepared_filters=("NodePorts",))
+    scheduler = Scheduler(ShadowCluster(make_snapshot(NODES, [])), profile)
+
+    evaluation = scheduler.evaluate(make_pod("pod", node=""))
+
+    reason = "runs at filter without its preFilter, which fails every pod"
+    assert not evaluation.fits
+    assert evaluation.refusals == (Obstacle("NodePorts", Code.UNRESOLVABLE, (reason,)),)
+
+
+def test_scorer_without_its_pre_score_fails_every_pod_that_fits_several_nodes() -> None:
+    profile = replace(PROFILE, unprepared_scorers=("InterPodAffinity",))
+    scheduler = Scheduler(ShadowCluster(make_snapshot(NODES, [])), profile)
+
+    anywhere = scheduler.evaluate(make_pod("anywhere", node="")).choose()
+    only_on_c = scheduler.evaluate(make_pod("large", node="", cpu="32")).choose()
+
+    assert anywhere is None
+    assert only_on_c is not None
+    assert only_on_c.node == 2
+
+
 def test_pod_that_is_held_back_lands_on_a_condition() -> None:
     plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang)}
     configuration = replace(DEFAULT_CONFIGURATION, profiles=(WITH_GANG,))

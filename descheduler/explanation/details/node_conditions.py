@@ -1,4 +1,4 @@
-"""NodeUnschedulable, NodeName, TaintToleration and NodeAffinity: what of the node itself is in the way."""
+"""NodeUnschedulable, NodeName, TaintToleration, NodeAffinity and NodeDeclaredFeatures: what of a node is in the way."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from descheduler.placement.tolerations import honoured_tolerations
 
 __all__ = [
     "explain_cordon",
+    "explain_declared_features",
     "explain_node_affinity",
     "explain_node_name",
     "explain_taints",
@@ -57,6 +58,13 @@ def explain_node_affinity(site: Site, obstacle: Obstacle) -> Iterator[str]:
     added = site.profile.args.node_affinity.added_affinity
     if added is not None and added.node_required is not None:
         yield from _unmet_terms("the affinity that the scheduler adds", added.node_required, node)
+
+
+def explain_declared_features(site: Site, obstacle: Obstacle) -> Iterator[str]:
+    """The features that the pod needs and the node does not declare."""
+    del obstacle
+    lacking = site.pod.spec.required_features - site.node.declared_features
+    yield f"the node does not declare {', '.join(sorted(lacking))}"
 
 
 def unmet(terms: Iterable[NodeSelectorTerm], node: Node) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from descheduler.explanation.details.neighbours import explain_pod_affinity, explain_ports, explain_spread
 from descheduler.explanation.details.node_conditions import (
     explain_cordon,
+    explain_declared_features,
     explain_node_affinity,
     explain_node_name,
     explain_taints,
@@ -27,6 +28,7 @@ DETAILS: Mapping[str, Explain] = {
     "NodeName": explain_node_name,
     "TaintToleration": explain_taints,
     "NodeAffinity": explain_node_affinity,
+    "NodeDeclaredFeatures": explain_declared_features,
     "NodePorts": explain_ports,
     "NodeResourcesFit": explain_resources,
     "VolumeRestrictions": explain_volume_restrictions,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from descheduler.explanation.details.node_conditions import unmet
 from descheduler.explanation.details.site import Site
+from descheduler.model.in_tree_volumes import migrated_affinity
 from descheduler.model.storage import READ_WRITE_ONCE_POD, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.framework import Obstacle
 from descheduler.placement.volumes.attachable import AttachableVolumes
@@ -53,7 +54,7 @@ def explain_volume_restrictions(site: Site, obstacle: Obstacle) -> Iterator[str]
     for pod, node in site.pods_everywhere() if alone else ():
         for name in sorted(alone.intersection(pod.claim_names)) if pod.namespace == site.pod.namespace else ():
             yield f"claim {name} is for one pod alone, and {pod.key} on {node.name} uses it"
-    disks = {(disk.kind, disk.identity) for disk in site.pod.spec.inline_disks}
+    disks = {(disk.kind, disk.identity) for disk in site.pod.spec.inline_disks if disk.is_exclusive}
     for pod in site.pods_here() if disks else ():
         for disk in pod.spec.inline_disks:
             if (disk.kind, disk.identity) in disks:
@@ -74,7 +75,11 @@ def _out_of_reach(site: Site, claim: PersistentVolumeClaim) -> Iterator[str]:
     if volume is None:
         yield f"claim {claim.name} is bound to volume {claim.volume_name}, which does not exist"
         return
-    for index, fault in enumerate(unmet(volume.node_affinity or (), site.node)):
+    affinity = volume.node_affinity
+    csi_node = site.snapshot.csi_nodes.get(site.node.name)
+    if csi_node is not None and volume.in_tree_plugin in csi_node.migrated_plugins:
+        affinity = migrated_affinity(volume.in_tree_plugin, affinity, volume.labels)
+    for index, fault in enumerate(unmet(affinity or (), site.node)):
         lead = "or with" if index else f"volume {volume.name} of claim {claim.name} is reached only from nodes with"
         yield f"{lead} {fault}"
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NodeDeclaredFeatures"]
 
+_REASON = "node(s) didn't match Pod's required features"
+
 
 class NodeDeclaredFeatures:
     """Compares what the pod's spec implies with `status.declaredFeatures` of each node."""
@@ -35,7 +37,6 @@ class NodeDeclaredFeatures:
         return np.array(lacking, dtype=np.uint32) if any(lacking) else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The features that `node` lacks."""
-        lacking = cycle.pod.spec.required_features - self._nodes[node].declared_features
-        reason = f"node declared features check failed - unsatisfied requirements: {', '.join(sorted(lacking))}"
-        return Obstacle(self.name, Code.UNRESOLVABLE, (reason,))
+        """The only reason there is."""
+        del cycle, node, bits
+        return Obstacle(self.name, Code.UNRESOLVABLE, (_REASON,))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from descheduler.model.pod import HostPort, Pod
+from descheduler.model.pod import HostPort, Pod, PodSpec
 from descheduler.placement.framework import PASS, SKIP, BoolMask, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class UsedPorts:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._num_nodes = len(cluster.table)
+        self._counts_sidecars = cluster.version.gate("counts_ports_of_sidecars")
         self._ports: dict[tuple[str, int], _Port] = {}
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
@@ -80,6 +81,12 @@ class UsedPorts:
             for node, addresses in port.holders.items()
         )
 
+    def ports_of(self, spec: PodSpec) -> tuple[HostPort, ...]:
+        """The host ports of a pod that count."""
+        if self._counts_sidecars or not spec.host_ports:
+            return spec.host_ports
+        return tuple(port for port in spec.host_ports if not port.is_of_sidecar)
+
     def busy(self, wanted: HostPort) -> BoolMask | None:
         """Nodes on which a holder is in the way; None when no pod has ever used the port."""
         port = self._ports.get((wanted.protocol, wanted.port))
@@ -88,7 +95,7 @@ class UsedPorts:
     def _change(self, pod: Pod, node: int, by: int) -> None:
         if node < 0:
             return
-        for used in pod.spec.host_ports:
+        for used in self.ports_of(pod.spec):
             key = used.protocol, used.port
             port = self._ports.get(key)
             if port is None:
@@ -107,11 +114,12 @@ class NodePorts:
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves out pods that want no host port."""
-        return PASS if cycle.pod.spec.host_ports else SKIP
+        return PASS if self._used.ports_of(cycle.pod.spec) else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The nodes where any wanted port is taken."""
-        masks = [mask for port in cycle.pod.spec.host_ports if (mask := self._used.busy(port)) is not None]
+        wanted = self._used.ports_of(cycle.pod.spec)
+        masks = [mask for port in wanted if (mask := self._used.busy(port)) is not None]
         return np.logical_or.reduce(masks).astype(np.uint32) if masks else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:

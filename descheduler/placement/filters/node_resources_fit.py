@@ -31,6 +31,7 @@ class NodeResourcesFit:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._table = cluster.table
+        self._rules_out = cluster.version.gate("rules_out_nodes_too_small")
         args = profile.args.node_resources_fit
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
@@ -61,7 +62,7 @@ class NodeResourcesFit:
                 reasons.append("Too many pods")
                 continue
             reasons.append(f"Insufficient {names[row]}")
-            if amount > self._table.allocatable[row, node]:
+            if self._rules_out and amount > self._table.allocatable[row, node]:
                 code = Code.UNRESOLVABLE
         return Obstacle(self.name, code, tuple(sorted(reasons)))
 

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from descheduler.model.pod import Pod
 from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
 from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.placement.volumes.attachable import AttachableVolumes, may_have_attachable
 from descheduler.placement.volumes.attached_volumes import AttachedVolumes
-from descheduler.placement.volumes.pod_claims import PodClaims
+from descheduler.placement.volumes.pod_claims import PodClaims, not_found
 
 if TYPE_CHECKING:
     from descheduler.policy.scheduler_profile import SchedulerProfile
 
 __all__ = ["NodeVolumeLimits"]
 
-_TOO_MANY_VOLUMES = 1
+_TOO_MANY_VOLUMES, _NO_CLAIM = 1, 2
 _REASON = "node(s) exceed max volume count"
 _PASS = PreFilterResult()
 
@@ -32,22 +33,37 @@ class NodeVolumeLimits:
     is_static = False
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        del profile  # nothing can be configured
+        # Where VolumeBinding runs, no pod without its claims gets as far as this.
+        self._asks_for_claims = "VolumeBinding" not in profile.pre_filters
+        self._snapshot = cluster.snapshot
         self._volumes = AttachableVolumes(cluster.snapshot)
         self._claims = PodClaims(cluster)
         self._attached = cluster.follow(AttachedVolumes)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone that have nothing to attach."""
-        return _PASS if self._attached.has_limits and may_have_attachable(cycle.pod.pod) else SKIP
+        is_asked = self._attached.has_limits or self._asks_for_claims
+        return _PASS if is_asked and may_have_attachable(cycle.pod.pod) else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes that would have more volumes of some driver than it attaches."""
         pod = cycle.pod.pod
+        if self._asks_for_claims and self._missing(pod):
+            return np.full(len(cycle.cluster.table), _NO_CLAIM, dtype=np.uint32)
         exceeded = self._attached.exceeded(self._volumes.of(pod, self._claims.of(pod)))
         return None if exceeded is None else np.where(exceeded, _TOO_MANY_VOLUMES, 0).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The only reason there is."""
-        del cycle, node, bits
-        return Obstacle(self.name, Code.UNSCHEDULABLE, (_REASON,))
+        """The claim that does not exist, or that the driver has no room."""
+        del node
+        if bits == _TOO_MANY_VOLUMES:
+            return Obstacle(self.name, Code.UNSCHEDULABLE, (_REASON,))
+        pod = cycle.pod.pod
+        name = self._missing(pod)
+        found = not_found(self._snapshot, self.name, "PersistentVolumeClaim", name)
+        reasons = tuple(f"looking up PVC {pod.namespace}/{name}: {reason}" for reason in found.reasons)
+        return Obstacle(self.name, found.code, reasons)
+
+    def _missing(self, pod: Pod) -> str:
+        """The first claim of the pod that does not exist; empty when all do."""
+        return next((entry.name for entry in self._claims.of(pod) if entry.claim is None), "")

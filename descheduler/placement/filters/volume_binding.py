@@ -18,6 +18,7 @@ from descheduler.placement.volumes.assumed_volumes import Assumed
 from descheduler.placement.volumes.claim_supply import ClaimSupply, UnboundClaim
 from descheduler.placement.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.volumes.pod_claims import PodClaim, PodClaims, is_read, not_found
+from descheduler.placement.volumes.volume_reach import VolumeReach
 
 if TYPE_CHECKING:
     from descheduler.placement.incoming import Incoming
@@ -59,6 +60,7 @@ class VolumeBinding:
         self._claims = PodClaims(cluster)
         self._nodes = NodeSets(cluster.table)
         self._supply = ClaimSupply(cluster, self._nodes)
+        self._reach = VolumeReach(cluster.snapshot, cluster.table, self._nodes)
         self._demands: dict[Incoming, _Demand | Obstacle] = {}
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
@@ -142,8 +144,8 @@ class VolumeBinding:
                 volume = self._snapshot.volumes.get(wanted.claim.volume_name)
                 if volume is None:
                     reaches.append(None)
-                elif volume.node_affinity is not None:
-                    reaches.append(self._nodes.reaching(volume.node_affinity))
+                elif (reach := self._reach.of(volume)) is not None:
+                    reaches.append(reach)
         return _Demand(tuple(reaches), unbound)
 
     def _fault(self, pod: Pod, entry: PodClaim) -> Obstacle | None:

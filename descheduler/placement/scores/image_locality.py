@@ -32,6 +32,7 @@ class ImageLocality:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._num_nodes = len(cluster.table)
+        self._scores_volumes = cluster.version.gate("scores_image_volumes")
         self._nodes_with: dict[str, list[int]] = {}
         self._sizes: dict[str, int] = {}
         for index, node in enumerate(cluster.table.nodes):
@@ -43,7 +44,8 @@ class ImageLocality:
     def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
         """The score of each node; None when none of the images is anywhere."""
         spec = cycle.pod.spec
-        key = (*spec.init_images, *spec.images, *spec.volume_images), _num_containers(spec)
+        volume_images = spec.volume_images if self._scores_volumes else ()
+        key = (*spec.init_images, *spec.images, *volume_images), _num_containers(spec)
         if key not in self._scores:
             self._scores[key] = self._score_all(*key)
         known = self._scores[key]

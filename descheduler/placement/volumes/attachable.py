@@ -9,20 +9,27 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.in_tree_volumes import ebs_handle, gce_handle
 from descheduler.model.pod import InlineDisk, Pod
 from descheduler.model.storage import MIGRATED_DRIVERS, PersistentVolumeClaim
 from descheduler.placement.volumes.pod_claims import PodClaim
 
 __all__ = ["AttachableVolume", "AttachableVolumes", "may_have_attachable"]
 
-_INLINE_PLUGINS = {"awsElasticBlockStore": "kubernetes.io/aws-ebs", "gcePersistentDisk": "kubernetes.io/gce-pd"}
+_INLINE_PLUGINS = {
+    "awsElasticBlockStore": "kubernetes.io/aws-ebs",
+    "gcePersistentDisk": "kubernetes.io/gce-pd",
+    "azureDisk": "kubernetes.io/azure-disk",
+    "cinder": "kubernetes.io/cinder",
+    "portworxVolume": "kubernetes.io/portworx-volume",
+}
 
 
 class AttachableVolume(NamedTuple):
     """One volume as its driver counts it.
 
     `handle` is None for a volume that is yet to be made for one pod alone, which is like no other. A volume of an
-    in-tree `plugin` is left to the driver only by nodes that have migrated the plugin.
+    in-tree `plugin` may not be left to the driver on every node.
     """
 
     driver: str
@@ -70,5 +77,12 @@ class AttachableVolumes:
 
 
 def _inline_handle(disk: InlineDisk) -> str:
-    """The handle under which the driver knows a disk: an EBS volume may be written as `aws://zone/volume`."""
-    return disk.identity[0].rpartition("/")[2]
+    """The handle under which the driver knows a disk."""
+    identity = disk.identity[0]
+    match disk.kind:
+        case "gcePersistentDisk":
+            return gce_handle(identity)
+        case "awsElasticBlockStore":
+            return ebs_handle(identity)
+        case _:
+            return identity

@@ -15,6 +15,7 @@ from descheduler.placement.volumes.pod_claims import PodClaims
 
 __all__ = ["AttachedVolumes"]
 
+_PORTWORX = "kubernetes.io/portworx-volume"
 _UNLIMITED = np.iinfo(np.int64).max
 
 
@@ -29,6 +30,7 @@ class AttachedVolumes:
         self._claims = PodClaims(cluster)
         self._volumes = AttachableVolumes(cluster.snapshot)
         self._index = cluster.table.index
+        self._asks_nodes = not cluster.version.gate("counts_portworx_volumes_everywhere")
         self._limits = self._read_limits()
         shape = len(cluster.table)
         self._counts = {driver: np.zeros(shape, dtype=np.int64) for driver in self._limits}
@@ -127,9 +129,11 @@ class AttachedVolumes:
                 yield driver, handle
 
     def _has_migrated(self, plugin: str) -> BoolMask:
+        """Nodes that count the volumes of an in-tree plugin for its driver."""
         known = self._migrated.get(plugin)
         if known is None:
-            known = self._migrated[plugin] = np.zeros(len(self._index), dtype=bool)
+            asks_nodes = plugin == _PORTWORX and self._asks_nodes
+            known = self._migrated[plugin] = np.full(len(self._index), not asks_nodes)
             for name, csi_node in self._snapshot.csi_nodes.items():
                 if plugin in csi_node.migrated_plugins and name in self._index:
                     known[self._index[name]] = True

@@ -50,9 +50,11 @@ class ClaimUsers:
         )
 
     def is_used(self, namespace: str, name: str) -> bool:
-        """Whether any pod uses the claim, be it one that is being deleted."""
-        users = self._users.get(namespace)
-        return users is not None and name in users
+        """Whether any pod uses the claim on a node of the snapshot, be it one that is being deleted.
+
+        kube-scheduler (1.36) does not see the pods of nodes that do not exist any more.
+        """
+        return any(user >= 0 for user in self._users.get(namespace, {}).get(name, ()))
 
     def holders(self, namespace: str, name: str) -> frozenset[int]:
         """The nodes of users that stay; `NO_NODE` among them for a node that the snapshot does not hold."""

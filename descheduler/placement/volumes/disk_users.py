@@ -27,7 +27,7 @@ class DiskUsers:
         """Counts a mount of each disk."""
         del is_terminating  # a pod that is being deleted still has its disks
         if node != NO_NODE:
-            for disk in pod.spec.inline_disks:
+            for disk in _exclusive(pod):
                 mounts = self._mounts.setdefault((disk.kind, disk.identity), {})
                 mounts[node, disk] = mounts.get((node, disk), 0) + 1
 
@@ -35,7 +35,7 @@ class DiskUsers:
         """Takes the mounts back."""
         del is_terminating
         if node != NO_NODE:
-            for disk in pod.spec.inline_disks:
+            for disk in _exclusive(pod):
                 mounts = self._mounts[disk.kind, disk.identity]
                 mounts[node, disk] -= 1
                 if not mounts[node, disk]:
@@ -59,6 +59,10 @@ class DiskUsers:
             for node, held in self._mounts.get((disk.kind, disk.identity), ())
             if _conflict(disk, held)
         )
+
+
+def _exclusive(pod: Pod) -> list[InlineDisk]:
+    return [disk for disk in pod.spec.inline_disks if disk.is_exclusive]
 
 
 def _conflict(disk: InlineDisk, held: InlineDisk) -> bool:

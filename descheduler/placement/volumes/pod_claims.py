@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
@@ -41,7 +42,7 @@ class PodClaims:
         self._owners = cluster.follow(ClaimOwners)
 
     def of(self, pod: Pod) -> tuple[PodClaim, ...]:
-        """The claims of `pod`: those that it names, in order, before those of its ephemeral volumes.
+        """The claims of `pod`, in the order of its volumes.
 
         A pod without uid does not exist yet, so the claims of its ephemeral volumes are to be made too, unless a
         claim of that name is there: it belongs to a predecessor and goes with it.
@@ -50,7 +51,7 @@ class PodClaims:
         named = tuple([PodClaim(name, claims.get((pod.namespace, name))) for name in pod.claim_names])
         if not pod.ephemeral_volumes:
             return named
-        return (*named, *(self._of_volume(pod, volume) for volume in pod.ephemeral_volumes))
+        return _in_order(pod, named, (self._of_volume(pod, volume) for volume in pod.ephemeral_volumes))
 
     def of_placed(self, pod: Pod) -> tuple[PodClaim, ...]:
         """The claims of a pod that is on a node, which has what it needs: the same whatever has happened since."""
@@ -59,7 +60,7 @@ class PodClaims:
         if not pod.ephemeral_volumes:
             return named
         found = self._existing if pod.uid else self._new
-        return (*named, *(found(pod, volume) for volume in pod.ephemeral_volumes))
+        return _in_order(pod, named, (found(pod, volume) for volume in pod.ephemeral_volumes))
 
     def _of_volume(self, pod: Pod, volume: EphemeralVolume) -> PodClaim:
         existing = self._existing(pod, volume)
@@ -91,6 +92,14 @@ class PodClaims:
             attributes_class=template.attributes_class,
             selector=template.selector,
         )
+
+
+def _in_order(pod: Pod, named: tuple[PodClaim, ...], ephemeral: Iterable[PodClaim]) -> tuple[PodClaim, ...]:
+    """The claims of `pod` as its volumes have them: the first that is at fault is the one that is told."""
+    claims = list(named)
+    for place, (volume, claim) in enumerate(zip(pod.ephemeral_volumes, ephemeral, strict=True)):
+        claims.insert(volume.num_claims_before + place, claim)
+    return tuple(claims)
 
 
 def is_read(snapshot: Snapshot, kind: _Kind) -> bool:

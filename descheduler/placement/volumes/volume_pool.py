@@ -82,7 +82,8 @@ class VolumePool:
         return (
             volume.capacity_bytes >= claim.request_bytes
             and volume.volume_mode == claim.volume_mode
-            and (volume.attributes_class == claim.attributes_class or not self._compares_attributes)
+            # Before it knows of the classes, the scheduler takes no volume that has one.
+            and volume.attributes_class == (claim.attributes_class if self._compares_attributes else "")
             and not volume.is_deleting
         )
 

@@ -65,6 +65,14 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             id="a cordon",
         ),
         pytest.param(
+            [
+                node_object("here"),
+                pod_object("new", **PENDING, spec={"hostNetwork": True, "hostUsers": False}),
+            ],
+            [("NodeDeclaredFeatures", "the node does not declare UserNamespacesHostNetworkSupport")],
+            id="a feature of the kubelet",
+        ),
+        pytest.param(
             [node_object("here", taints=["gpu=yes:NoSchedule", "soft:PreferNoSchedule"]), pod_object("new", **PENDING)],
             [("TaintToleration", "the taint gpu=yes:NoSchedule is not tolerated")],
             id="the taint that keeps pods away",
@@ -165,6 +173,31 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 )
             ],
             id="a volume of another zone",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z1"}),
+                {
+                    "apiVersion": "storage.k8s.io/v1",
+                    "kind": "CSINode",
+                    "metadata": {
+                        "name": "here",
+                        "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"},
+                    },
+                },
+                storage_class(),
+                claim("data", volume_name="pv"),
+                volume("pv", "data", zone="z1", source={"awsElasticBlockStore": {"volumeID": "vol-1"}}),
+                pod_object("new", **PENDING, claims=["data"]),
+            ],
+            [
+                (
+                    "VolumeBinding",
+                    "volume pv of claim data is reached only from nodes with topology.ebs.csi.aws.com/zone in (z1),"
+                    " the node has no such label",
+                )
+            ],
+            id="a volume whose driver asks for a label of its own",
         ),
         pytest.param(
             [node_object("here"), storage_class(), claim("data"), pod_object("new", **PENDING, claims=["data"])],

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.filters.node_ports import NodePorts
 from descheduler.placement.framework import Code, Obstacle
@@ -65,6 +66,17 @@ def test_sidecars_want_host_ports_and_other_init_containers_do_not() -> None:
 
     assert passing(NodePorts, cluster, sidecar) == []
     assert passing(NodePorts, cluster, init) == ["a"]
+
+
+def test_ports_of_sidecars_do_not_count_before_1_34() -> None:
+    ports = [{"containerPort": 80, "hostPort": 80}]
+    spec = {"initContainers": [{"name": "side", "image": "i", "ports": ports, "restartPolicy": "Always"}]}
+    old = KubeVersion.parse("1.33")
+    held = make_cluster([make_node("a")], [make_pod("holder", node="a", spec=spec)], version=old)
+    taken = make_cluster([make_node("a")], [_pod("holder", "a", "TCP :80")], version=old)
+
+    assert passing(NodePorts, held, _pod("new", "", "TCP :80")) == ["a"]
+    assert passing(NodePorts, taken, make_pod("new", node="", spec=spec)) == ["a"]
 
 
 def test_port_stays_taken_until_its_last_holder_goes() -> None:

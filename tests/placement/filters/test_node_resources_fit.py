@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.filters.node_resources_fit import NodeResourcesFit
 from descheduler.placement.framework import Code, Cycle, Obstacle
@@ -150,6 +151,14 @@ def test_profile_may_ignore_extended_resources(args: NodeResourcesFitArgs, left:
     against = obstacles(NodeResourcesFit, cluster, pod, make_profile(node_resources_fit=args))
 
     assert [name for name in ["a"] if name not in against] == left
+
+
+def test_node_that_is_too_small_as_a_whole_is_not_ruled_out_before_1_34() -> None:
+    cluster = make_cluster([make_node("a", cpu="1")], version=KubeVersion.parse("1.33"))
+
+    against = obstacles(NodeResourcesFit, cluster, make_pod("new", node="", cpu="2"))
+
+    assert against == {"a": _obstacle(Code.UNSCHEDULABLE, "Insufficient cpu")}
 
 
 def test_resources_of_kubernetes_itself_cannot_be_ignored() -> None:

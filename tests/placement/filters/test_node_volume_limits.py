@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.model.storage import CSINode
 from descheduler.placement.filters.node_volume_limits import NodeVolumeLimits
 from descheduler.placement.framework import Code, Obstacle
 from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION
 from tests.builders import make_node, make_pod, node_object
 from tests.placement.clusters import make_cluster, obstacles, passing
 from tests.placement.volumes.storage import (
@@ -28,6 +30,7 @@ from tests.placement.volumes.storage import (
 NODES = [make_node("a"), make_node("b")]
 NAMES = ["c0", "c1", "c2", "c3"]
 EBS, EBS_PLUGIN = "ebs.csi.aws.com", "kubernetes.io/aws-ebs"
+PORTWORX, PORTWORX_PLUGIN = "pxd.portworx.com", "kubernetes.io/portworx-volume"
 
 
 def _storage(limit: int = 2, **others: Any) -> dict[str, Any]:
@@ -128,15 +131,27 @@ def test_claims_yet_to_be_made_each_take_a_place() -> None:
     assert (with_one, with_two) == (["a", "b"], ["b"])
 
 
-def _in_tree(*migrated: str) -> dict[str, Any]:
-    """One EBS volume in use on node a, which attaches one, and another one to be attached."""
+def test_missing_claim_is_told_where_volume_binding_does_not_run() -> None:
+    cluster = make_cluster([NODES[0]], **make_storage())
+
+    alone = obstacles(NodeVolumeLimits, cluster, new_pod("data"))
+    after_volume_binding = obstacles(NodeVolumeLimits, cluster, new_pod("data"), DEFAULT_CONFIGURATION.profiles[0])
+
+    reason = 'looking up PVC default/data: persistentvolumeclaim "data" not found'
+    assert alone == {"a": Obstacle("NodeVolumeLimits", Code.UNRESOLVABLE, (reason,))}
+    assert after_volume_binding == {}
+
+
+def _in_tree(driver: str = EBS, plugin: str = EBS_PLUGIN, *, migrated: bool = False) -> dict[str, Any]:
+    """One volume of an in-tree plugin in use on node a, which attaches one, and another one to be attached."""
     volumes = [
-        make_volume(f"v{index}", csi_driver=EBS, csi_handle=f"h{index}", in_tree_plugin=EBS_PLUGIN) for index in (0, 1)
+        make_volume(f"v{index}", csi_driver=driver, csi_handle=f"vol-{index}", in_tree_plugin=plugin)
+        for index in (0, 1)
     ]
     return make_storage(
         claims=[make_claim("c0", volume="v0"), make_claim("c1", volume="v1")],
         volumes=volumes,
-        csi_nodes={"a": CSINode("a", {EBS: 1}, frozenset(migrated))},
+        csi_nodes={"a": CSINode("a", {driver: 1}, frozenset({plugin} if migrated else ()))},
     )
 
 
@@ -145,28 +160,53 @@ def _in_tree(*migrated: str) -> dict[str, Any]:
     [
         pytest.param(new_pod("c1"), True, id="a claimed volume"),
         pytest.param(
-            new_pod(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "aws://east/h1"}}]),
+            new_pod(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "aws://east/vol-1"}}]),
             True,
             id="a stated disk",
         ),
         pytest.param(
-            new_pod(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "aws://east/h0"}}]),
+            new_pod(volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "aws://east/vol-0"}}]),
             False,
             id="a stated disk that is there as a claimed volume",
         ),
         pytest.param(new_pod(volumes=[{"name": "d", "iscsi": {"iqn": "q"}}]), False, id="a disk of no driver"),
     ],
 )
-def test_volumes_of_a_migrated_plugin_count_for_its_driver(pod: Pod, is_counted: bool) -> None:
-    cluster = make_cluster(NODES, [make_pod("p", claims=["c0"])], **_in_tree(EBS_PLUGIN))
+def test_volumes_of_an_in_tree_plugin_count_for_its_driver(pod: Pod, is_counted: bool) -> None:
+    cluster = make_cluster(NODES, [make_pod("p", claims=["c0"])], **_in_tree())
 
     assert passing(NodeVolumeLimits, cluster, pod) == (["b"] if is_counted else ["a", "b"])
 
 
-def test_node_that_has_not_migrated_a_plugin_does_not_count_its_volumes() -> None:
-    cluster = make_cluster(NODES, [make_pod("p", claims=["c0"])], **_in_tree())
+@pytest.mark.parametrize(
+    ("version", "migrated", "left"),
+    [
+        pytest.param("1.35", False, ["a", "b"], id="not before 1.36 where the plugin still serves them"),
+        pytest.param("1.35", True, ["b"], id="before 1.36 where the driver has taken over"),
+        pytest.param("1.36", False, ["b"], id="since 1.36"),
+    ],
+)
+def test_volumes_of_portworx_count_for_its_driver(version: str, migrated: bool, left: list[str]) -> None:
+    kube = KubeVersion.parse(version)
+    storage = _in_tree(PORTWORX, PORTWORX_PLUGIN, migrated=migrated)
+    cluster = make_cluster(NODES, [make_pod("p", claims=["c0"])], version=kube, **storage)
 
-    assert passing(NodeVolumeLimits, cluster, new_pod("c1")) == ["a", "b"]
+    assert passing(NodeVolumeLimits, cluster, new_pod("c1")) == left
+
+
+@pytest.mark.parametrize(
+    ("driver", "source"),
+    [
+        pytest.param("pd.csi.storage.gke.io", {"gcePersistentDisk": {"pdName": "d"}}, id="Google's"),
+        pytest.param("disk.csi.azure.com", {"azureDisk": {"diskURI": "u", "kind": "Managed"}}, id="Microsoft's"),
+        pytest.param("cinder.csi.openstack.org", {"cinder": {"volumeID": "v"}}, id="OpenStack's"),
+        pytest.param("pxd.portworx.com", {"portworxVolume": {"volumeID": "v"}}, id="Portworx's"),
+    ],
+)
+def test_stated_disk_counts_for_the_driver_that_took_over(driver: str, source: dict[str, Any]) -> None:
+    cluster = make_cluster(NODES, **make_storage(csi_nodes={"a": CSINode("a", {driver: 0})}))
+
+    assert passing(NodeVolumeLimits, cluster, new_pod(volumes=[{"name": "d", **source}])) == ["b"]
 
 
 def _stored(kind: str, name: str, version: str = "v1", **facts: Any) -> dict[str, Any]:
@@ -176,19 +216,20 @@ def _stored(kind: str, name: str, version: str = "v1", **facts: Any) -> dict[str
 
 def test_migration_is_read_from_the_objects_of_the_cluster() -> None:
     """The annotation of a CSINode and the source of a volume decide, as the API has them."""
-    migrated = {"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": f"kubernetes.io/gce-pd,{EBS_PLUGIN}"}}
-    drivers = {"drivers": [{"name": EBS, "nodeID": "i", "allocatable": {"count": 0}}]}
+    plugins = f"kubernetes.io/gce-pd,{PORTWORX_PLUGIN}"
+    migrated = {"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": plugins}}
+    drivers = {"drivers": [{"name": PORTWORX, "nodeID": "i", "allocatable": {"count": 0}}]}
     snapshot = snapshot_from_objects(
         [
             node_object("a"),
             node_object("b"),
             _stored("CSINode", "a", "storage.k8s.io/v1", metadata=migrated, spec=drivers),
             _stored("CSINode", "b", "storage.k8s.io/v1", spec=drivers),
-            _stored("PersistentVolume", "v", spec={"awsElasticBlockStore": {"volumeID": "h"}}),
+            _stored("PersistentVolume", "v", spec={"portworxVolume": {"volumeID": "h"}}),
             _stored("PersistentVolumeClaim", "c", spec={"volumeName": "v"}),
         ]
     )
 
-    left = passing(NodeVolumeLimits, ShadowCluster(snapshot), new_pod("c"))
+    left = passing(NodeVolumeLimits, ShadowCluster(snapshot, version=KubeVersion.parse("1.35")), new_pod("c"))
 
     assert left == ["b"]

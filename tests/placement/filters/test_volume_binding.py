@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.storage import CSIDriver, PersistentVolumeClaim
+from descheduler.model.storage import CSIDriver, CSINode, PersistentVolumeClaim
 from descheduler.placement.filters.volume_binding import VolumeBinding
 from descheduler.placement.framework import Code, Cycle, Obstacle
 from descheduler.placement.shadow_cluster import ShadowCluster
@@ -60,6 +60,39 @@ def test_bound_claim_is_used_where_its_volume_can_be_reached() -> None:
     cluster = make_cluster(NODES, **make_storage(claims=[make_claim("data", volume="v")], volumes=[volume]))
 
     assert obstacles(VolumeBinding, cluster, new_pod("data")) == {"a": _against(ELSEWHERE), "c": _against(ELSEWHERE)}
+
+
+def test_node_that_left_the_plugin_to_its_driver_is_asked_for_the_label_of_the_driver() -> None:
+    """Nodes a and b have migrated; only a has the driver's label. Node c is asked for what the volume says."""
+    plugin = "kubernetes.io/gce-pd"
+    east = {ZONE: "east"}
+    nodes = [make_node("a", labels=east | {"topology.gke.io/zone": "east"}), *(make_node(n, labels=east) for n in "bc")]
+    volume = make_volume(
+        "v", claim="data", in_tree_plugin=plugin, csi_driver="pd", node_affinity=any_of([is_in(ZONE, "east")])
+    )
+    storage = make_storage(
+        claims=[make_claim("data", volume="v")],
+        volumes=[volume],
+        csi_nodes={name: CSINode(name, {}, frozenset({plugin})) for name in "ab"},
+    )
+
+    assert passing(VolumeBinding, make_cluster(nodes, **storage), new_pod("data")) == ["a", "c"]
+
+
+def test_first_volume_that_is_at_fault_is_told_whatever_its_kind() -> None:
+    """The claim of the ephemeral volume is bound to nothing, the other one elsewhere: the order of volumes decides."""
+    owned = make_claim("new-scratch", volume="gone", owner_uid="uid-new")
+    elsewhere = make_volume("v", claim="data", node_affinity=on_nodes("b"))
+    storage = make_storage(claims=[owned, make_claim("data", volume="v")], volumes=[elsewhere])
+    data = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    cluster = make_cluster(NODES, **storage)
+
+    reasons = [
+        obstacles(VolumeBinding, cluster, new_pod(uid="uid-new", volumes=volumes))["a"]
+        for volumes in ([data, ephemeral()], [ephemeral(), data])
+    ]
+
+    assert reasons == [_against(ELSEWHERE), _against(LOST)]
 
 
 def test_all_bound_volumes_have_to_be_reached() -> None:

@@ -47,12 +47,15 @@ def _rbd(monitors: list[str], *, image: str = "i", read_only: bool = False) -> d
     return {"name": "d", "rbd": {"monitors": monitors, "pool": "p", "image": image, "readOnly": read_only}}
 
 
+def _cinder(volume: str) -> dict[str, Any]:
+    return {"name": "d", "cinder": {"volumeID": volume}}
+
+
 @pytest.mark.parametrize(
     "user",
     [
         pytest.param(make_pod("user", node="b", claims=["data"]), id="by a pod of any node"),
         pytest.param(make_pod("user", node="b", claims=["data"], deleted=5), id="by a pod that is being deleted"),
-        pytest.param(make_pod("user", node="gone", claims=["data"]), id="by a pod of a node that is not there"),
     ],
 )
 def test_claim_for_one_pod_that_is_in_use_blocks_every_node(user: Pod) -> None:
@@ -65,6 +68,7 @@ def test_claim_for_one_pod_that_is_in_use_blocks_every_node(user: Pod) -> None:
     "user",
     [
         pytest.param(make_pod("user", claims=["data"], phase="Succeeded"), id="by a pod that has finished"),
+        pytest.param(make_pod("user", node="gone", claims=["data"]), id="by a pod of a node that is not there"),
         pytest.param(make_pod("user", claims=["data"], namespace="other"), id="by a pod of another namespace"),
         pytest.param(make_pod("user", claims=["else"]), id="by nobody"),
     ],
@@ -115,6 +119,7 @@ def test_ephemeral_volumes_are_not_looked_at() -> None:
         pytest.param(_rbd(["m1"]), _rbd(["m2"]), True, id="an RBD image of another cluster"),
         pytest.param(_rbd(["m1"]), _rbd(["m1"], image="j"), True, id="another RBD image"),
         pytest.param(_rbd(["m"], read_only=True), _rbd(["m"], read_only=True), True, id="an RBD image read only"),
+        pytest.param(_cinder("v"), _cinder("v"), True, id="a volume of OpenStack's, which nothing is known of"),
     ],
 )
 def test_stated_disk_is_shared_on_a_node_only_by_readers(

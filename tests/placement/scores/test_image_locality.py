@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.placement.scores.image_locality import ImageLocality
 from tests.builders import make_node, make_pod
@@ -22,8 +23,8 @@ def _holding(name: str, **images: int) -> Node:
     )
 
 
-def _scores(*nodes: Node, **facts: Any) -> list[int] | None:
-    answer = scores(ImageLocality, make_cluster(nodes), make_pod("new", node="", **facts))
+def _scores(*nodes: Node, version: KubeVersion | None = None, **facts: Any) -> list[int] | None:
+    answer = scores(ImageLocality, make_cluster(nodes, version=version), make_pod("new", node="", **facts))
     return None if answer is None else answer[1]
 
 
@@ -56,6 +57,13 @@ def test_init_containers_and_image_volumes_count() -> None:
 
     assert _scores(_holding("a", app=1000), images=["other"], spec=init) == [49]
     assert _scores(_holding("a", app=1000), images=["other"], spec=volume) == [100]
+
+
+def test_image_volumes_do_not_count_before_1_36() -> None:
+    volume = {"volumes": [{"name": "v", "image": {"reference": "app"}}]}
+    old = KubeVersion.parse("1.35")
+
+    assert _scores(_holding("a", app=1000), images=["other"], spec=volume, version=old) is None
 
 
 @pytest.mark.parametrize(

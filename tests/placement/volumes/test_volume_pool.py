@@ -68,10 +68,12 @@ def test_unsuitable_volume_is_passed_over(facts: dict[str, Any]) -> None:
     assert _chosen(pool, claim) == ["", "", ""]
 
 
-def test_attributes_class_is_not_compared_before_it_exists() -> None:
-    pool = _pool(make_volume("v", attributes_class="gold"), compares_attributes=False)
+def test_volume_of_an_attributes_class_is_for_no_claim_before_the_scheduler_knows_of_them() -> None:
+    pool = _pool(
+        make_volume("gold", size=10, attributes_class="gold"), make_volume("plain", size=20), compares_attributes=False
+    )
 
-    assert _chosen(pool, make_claim("data")) == ["v", "v", "v"]
+    assert _chosen(pool, make_claim("data")) == ["plain", "plain", "plain"]
 
 
 def test_volume_kept_for_the_claim_is_the_only_one_that_will_do() -> None:
