@@ -32,10 +32,19 @@ class Cluster:
 
     def create(self, obj: Object) -> Object:
         """The stored object; those outside the namespace are remembered and deleted by `clear`."""
-        made = self.api.create(obj)
+        made = wait_until("its PriorityClass is known to admission", lambda: self._admitted(obj), timeout_seconds=20.0)
         if obj["metadata"].get("namespace") != self.namespace:
             self._made.append(obj)
         return made
+
+    def _admitted(self, obj: Object) -> Object | None:
+        """The stored object; None while admission, which hears of new classes late, does not know the one it names."""
+        try:
+            return self.api.create(obj)
+        except ApiError as error:
+            if "no PriorityClass with name" in str(error):
+                return None
+            raise
 
     def add_nodes(self, *nodes: Object) -> None:
         """Creates nodes and returns when the scheduler may use them; one marked not-ready is not waited for."""
