@@ -1,29 +1,39 @@
-"""Builders and stand-ins for tests of the executor: planned evictions, a scripted API, a clock that stands still."""
+"""Builders and stand-ins for tests of the executor: plans, a scripted API, a clock that stands still, a run."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.status import StatusCause
-from descheduler.migration.outcome import Outcome
+from descheduler.migration.executor import execute
+from descheduler.migration.outcome import Outcome, OutcomeCode
 from descheduler.migration.planned import PlannedEviction
+from descheduler.migration.settings import ExecutorSettings
 
 __all__ = [
+    "FAST",
+    "ONE_BY_ONE",
     "BusyApi",
     "Clock",
     "Heard",
     "ScriptedApi",
+    "codes",
     "make_eviction",
+    "make_plan",
     "no_answer",
     "no_disruption",
+    "run",
     "turned_away",
     "wait_told",
 ]
 
 EVICTED = EvictionResponse(201)
+FAST = ExecutorSettings(qps=1000.0, burst=1000)
+ONE_BY_ONE = replace(FAST, max_in_flight=1)
 
 
 def make_eviction(
@@ -153,3 +163,29 @@ class Heard(list[Outcome]):
     def record(self, outcome: Outcome) -> None:
         """Keeps it."""
         self.append(outcome)
+
+
+def run(
+    evictions: Iterable[PlannedEviction],
+    api: ScriptedApi,
+    settings: ExecutorSettings = ONE_BY_ONE,
+    *,
+    clock: Clock | None = None,
+    stop: threading.Event | None = None,
+    sink: Heard | None = None,
+) -> tuple[Outcome, ...]:
+    """The outcomes of an execution, whose time passes on `clock` only."""
+    clock = clock or Clock()
+    return execute(
+        evictions, api, settings, stop=stop or threading.Event(), sink=sink, now=clock.now, sleep=clock.sleep
+    )
+
+
+def make_plan(*names: str) -> list[PlannedEviction]:
+    """An eviction for each name."""
+    return [make_eviction(name) for name in names]
+
+
+def codes(outcomes: Iterable[Outcome]) -> list[tuple[str, OutcomeCode]]:
+    """Names of pods with what became of them."""
+    return [(outcome.eviction.name, outcome.code) for outcome in outcomes]

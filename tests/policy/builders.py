@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from descheduler.policy.load import inspect_policy
+from descheduler.policy.load import inspect_policy, load_policy
 from descheduler.policy.problems import PolicyError
+from descheduler.policy.types import Policy
 from descheduler.strategies.registry import REGISTRY
 
 UPSTREAM = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n"
@@ -41,3 +42,13 @@ def warnings(text: str) -> list[str]:
     """Every warning about `text`."""
     loaded = inspect_policy(text, REGISTRY, name="policy.yaml")
     return [str(warning) for warning in loaded.policy.warnings]
+
+
+def load(text: str) -> Policy:
+    """The policy in `text`, which is called policy.yaml."""
+    return load_policy(text, REGISTRY, name="policy.yaml")
+
+
+def args_of(plugin: str, args: str) -> object:
+    """The arguments of `plugin` that are read from `args` in flow style."""
+    return load(with_args(plugin, args)).profiles[0].args[plugin]
