@@ -76,6 +76,9 @@ _DEFAULT_QPS = 5.0
 _DEFAULT_BURST = 10
 _EVENT_FLUSH_SECONDS = 10.0
 
+_ETCD_ALLOWANCE_SECONDS = 10.0
+"""What a server that has given a call up may still do: a write that waits in etcd, whose own limit is 7 s."""
+
 
 def decide(
     policy: Policy,
@@ -275,7 +278,7 @@ def _read_and_carry_out(
     )
     if options.dry_run or is_dry(policy):
         return RunResult(decide_now(most_assessed=options.most_assessed))
-    settings = _executor_settings(policy, options, started)
+    settings = _executor_settings(policy, options, started, client.request_timeout_seconds)
     return carrier.carry_out(
         lambda answers, evicted: decide_now(answers=answers, evicted=evicted, most_assessed=0),
         settings,
@@ -312,7 +315,9 @@ class _Carrier:
         events = EventRecorder(self.client)
         decisions, outcomes = carry_out(
             decide_with,
-            EvictionClient(self.client, policy_version=policy_version),
+            EvictionClient(
+                self.client, policy_version=policy_version, timeout_seconds=self.client.request_timeout_seconds
+            ),
             settings,
             stop=stop,
             sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
@@ -354,7 +359,9 @@ def _names_priority_class(args: msgspec.Struct) -> bool:
     return threshold is not None and threshold.value is None
 
 
-def _executor_settings(policy: Policy, options: RunOptions, started: float) -> ExecutorSettings:
+def _executor_settings(
+    policy: Policy, options: RunOptions, started: float, request_timeout_seconds: float
+) -> ExecutorSettings:
     from descheduler.migration.settings import ExecutorSettings
 
     controllers = migration_controllers(policy)
@@ -370,6 +377,7 @@ def _executor_settings(policy: Policy, options: RunOptions, started: float) -> E
         grace_period_seconds=grace,
         evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
         limits=_limits(policy),
+        effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
         deadline=None if options.deadline_seconds is None else started + options.deadline_seconds,
     )
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code"]
 
 
-_GUARD_CODES = {"deadline", "overloaded"}
-"""Why a guard ends a run with pods left over: no time, or an API server that has none for it."""
+_GUARD_CODES = {"deadline", "overloaded", "lease-lost"}
+"""Why a guard ends a run with pods left over: no time, an API server that has none for it, another run's Lease."""
 
 
 class ExitCode(IntEnum):
@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
     DONE = 0
     """Done, or nothing to do."""
     FAILED = 1
-    """Failed without having evicted anything: repeating the run is safe."""
+    """Failed, and certainly nothing was evicted: repeating the run is safe."""
     INVALID = 2
     """Wrong usage, an invalid policy or a dump that cannot be read."""
     INCOMPLETE = 3
@@ -43,15 +43,15 @@ def plan_exit_code(plan: Plan, *, is_detailed: bool) -> ExitCode:
 def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
     """The end of a run that evicted.
 
-    A fault counts as failure only if nothing was evicted: a Job is started again after a failure, and would evict
-    once more up to all limits.
+    A fault counts as failure only if certainly nothing was evicted: a Job is started again after a failure, and would
+    evict once more up to all limits.
     """
     if any(result.result == "not-attempted" and result.code in _GUARD_CODES for result in outcome.results):
         return ExitCode.STOPPED
     has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
-    if has_failed and not outcome.counts["evicted"]:
+    if has_failed and not outcome.may_have_evicted:
         return ExitCode.FAILED
-    is_incomplete = has_failed or _has_refused_requests(outcome.plan) or any(map(_was_left_out, outcome.results))
+    is_incomplete = has_failed or outcome.unconfirmed > 0 or _has_refused_requests(outcome.plan) or any(map(_was_left_out, outcome.results))
     return ExitCode.INCOMPLETE if is_detailed and is_incomplete else ExitCode.DONE
 
 

@@ -242,7 +242,7 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord) -> ExitCo
         write_document(outcome, flags.output)
     except CommandError as error:
         # Exit code 1 would have a Job evict once more.
-        if not outcome.counts["evicted"]:
+        if not outcome.may_have_evicted:
             raise
         _logger.error("Outcome not written", extra=fields(err=str(error)))
     return ExitCode.STOPPED if result.guard else outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

@@ -34,6 +34,7 @@ class KubeClient:
         self, transport: Transport, *, retry: RetryPolicy | None = None, bucket: TokenBucket | None = None
     ) -> None:
         self.host = transport.host
+        self.request_timeout_seconds = transport.timeout_seconds
         self.retry = retry or RetryPolicy()
         self._transport = transport
         self._bucket = bucket

@@ -1,38 +1,38 @@
-"""The eviction call: one POST, and the truth about the pod when the answer leaves it open."""
+"""The eviction call, one POST, and a look at the pod for when the answer leaves open what the call did."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, NotConnected, TransportError
+from descheduler.kube.errors import KubeError, NotConnected, TransportError
 from descheduler.kube.status import RawResponse, StatusCause, decode_status
 
 __all__ = ["EvictionClient", "EvictionResponse", "PodState"]
 
 _REQUESTED_BY = "sigs.k8s.io/descheduler"
 
+_FAIRNESS_HEADER = "x-kubernetes-pf-flowschema-uid"
+"""On every answer of a server with priority and fairness; a balancer that answers by itself does not know it."""
+
 
 class PodState(Enum):
-    """What a second look at the pod found, after an answer that leaves open whether it was evicted."""
+    """What a look at a pod found."""
 
-    NOT_READ = "not read"
-    """The answer was clear, nobody looked."""
-    UNTOUCHED = "untouched"
-    """Nobody looked, since no connection could be made and so nothing was asked for."""
     PRESENT = "present"
-    """The same pod is there and stays."""
+    """The pod is there and stays."""
     TERMINATING = "terminating"
-    """The same pod is there and has a deletion time stamp."""
+    """The pod is there and has a deletion time stamp."""
     GONE = "gone"
     """No pod of this name."""
     REPLACED = "replaced"
     """Another pod has taken the name."""
     UNKNOWN = "unknown"
-    """The second look failed too."""
+    """No answer that says anything about the pod."""
 
     @property
     def is_leaving(self) -> bool:
@@ -42,9 +42,11 @@ class PodState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EvictionResponse:
-    """What the API server said to one eviction, and what became of the pod where it did not say.
+    """What was said to one eviction.
 
-    `status_code` is 0 when no answer came; `message` then names the fault.
+    `status_code` is 0 when no answer came; `message` then names the fault, and `was_sent` is False when no connection
+    could be made, so that nothing was asked for. `is_told` says whether the answer is a `Status` of the API server,
+    `is_unread` whether its priority and fairness turned the call away, which it does in plain text.
     """
 
     status_code: int
@@ -52,17 +54,18 @@ class EvictionResponse:
     message: str = ""
     causes: tuple[StatusCause, ...] = ()
     retry_after_seconds: float | None = None
-    pod_state: PodState = PodState.NOT_READ
+    was_sent: bool = True
+    is_told: bool = True
+    is_unread: bool = False
 
 
 class EvictionApi(Protocol):
     """What evicting needs of a client."""
 
-    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
+    def send(
+        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> RawResponse:
         """The answer to one request, without any retry."""
-
-    def get(self, path: str) -> bytes:
-        """The body of a successful GET, retried on faults."""
 
 
 class _ObjectMeta(msgspec.Struct):
@@ -89,23 +92,32 @@ class _Eviction(msgspec.Struct, rename="camel"):
 
 
 class _PodMeta(msgspec.Struct, rename="camel"):
-    uid: str = ""
+    name: str
+    namespace: str
+    uid: str
     deletion_timestamp: str | None = None
 
 
 class _PodHead(msgspec.Struct):
     metadata: _PodMeta
+    kind: str = "Pod"
 
 
 class EvictionClient:
     """Evicts pods through the `pods/eviction` subresource. Safe to use from several threads.
 
     `policy_version` is the preferred version of the server's group `policy`, as discovery gives it.
+    `timeout_seconds` is told to the server as the time that it may spend on a call (query parameter `timeout`,
+    kubernetes 1.36 `apiserver/pkg/endpoints/filters/request_deadline.go`): a call that this side has given up must not
+    take effect much later.
     """
 
-    def __init__(self, client: EvictionApi, policy_version: str = "policy/v1") -> None:
+    def __init__(
+        self, client: EvictionApi, policy_version: str = "policy/v1", *, timeout_seconds: float = 30.0
+    ) -> None:
         self._client = client
         self._policy_version = policy_version
+        self._query = {"timeout": f"{max(timeout_seconds, 0.001):.3f}s"}
 
     def evict(
         self,
@@ -119,20 +131,19 @@ class EvictionClient:
     ) -> EvictionResponse:
         """The response to one eviction of the pod with this uid, never of a successor with the same name.
 
-        Never repeats the call. When no answer came, the server gave up half-way (504) or it reports a conflict (409),
-        the pod is read again and `pod_state` says what was found. `annotations_reason` is written to the annotation
-        `reason` as it is; `grace_period_seconds` None leaves the pod its own. Raises KubeError for a TLS failure.
+        Never repeats the call. `annotations_reason` is written to the annotation `reason` as it is;
+        `grace_period_seconds` None leaves the pod its own. Raises KubeError for a TLS failure.
         """
         options = _DeleteOptions(grace_period_seconds, _Preconditions(uid), ["All"] if dry_run else None)
         annotations = {"reason": annotations_reason, "requested-by": _REQUESTED_BY}
         eviction = _Eviction(self._policy_version, "Eviction", _ObjectMeta(name, namespace, annotations), options)
-        pod_path = f"/api/v1/namespaces/{namespace}/pods/{name}"
+        path = f"{_pod_path(namespace, name)}/eviction"
         try:
-            answer = self._client.send("POST", f"{pod_path}/eviction", body=msgspec.json.encode(eviction))
+            answer = self._client.send("POST", path, query=self._query, body=msgspec.json.encode(eviction))
         except NotConnected as error:
-            return EvictionResponse(0, message=str(error), pod_state=PodState.UNTOUCHED)
+            return EvictionResponse(0, message=str(error), was_sent=False)
         except TransportError as error:
-            return EvictionResponse(0, message=str(error), pod_state=self._look_again(pod_path, uid))
+            return EvictionResponse(0, message=str(error))
         status = decode_status(answer)
         return EvictionResponse(
             status_code=answer.status_code,
@@ -140,16 +151,35 @@ class EvictionClient:
             message="" if answer.is_success else status.message,
             causes=status.causes,
             retry_after_seconds=status.retry_after_seconds,
-            pod_state=self._look_again(pod_path, uid) if answer.status_code in {409, 504} else PodState.NOT_READ,
+            is_told=status.is_told,
+            is_unread=answer.status_code == 429 and _FAIRNESS_HEADER in answer.headers,
         )
 
-    def _look_again(self, pod_path: str, uid: str) -> PodState:
+    def look(self, namespace: str, name: str, *, uid: str) -> PodState:
+        """What became of the pod with this uid, by one GET. An answer that is not about the pod gives UNKNOWN."""
         try:
-            found = msgspec.json.decode(self._client.get(pod_path), type=_PodHead).metadata
-        except ApiError as error:
-            return PodState.GONE if error.status_code == 404 else PodState.UNKNOWN
-        except (KubeError, msgspec.DecodeError):
+            answer = self._client.send("GET", _pod_path(namespace, name))
+        except KubeError:
             return PodState.UNKNOWN
-        if found.uid != uid:
-            return PodState.REPLACED
-        return PodState.TERMINATING if found.deletion_timestamp else PodState.PRESENT
+        if answer.status_code == 404:
+            # A proxy that cannot find the API server answers 404 as well; that says nothing about the pod.
+            status = decode_status(answer)
+            return PodState.GONE if status.is_told and status.reason == "NotFound" else PodState.UNKNOWN
+        return _pod_state(answer, namespace, name, uid) if answer.status_code == 200 else PodState.UNKNOWN
+
+
+def _pod_path(namespace: str, name: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/pods/{name}"
+
+
+def _pod_state(answer: RawResponse, namespace: str, name: str, uid: str) -> PodState:
+    try:
+        pod = msgspec.json.decode(answer.body, type=_PodHead)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return PodState.UNKNOWN
+    found = pod.metadata
+    if pod.kind != "Pod" or (found.namespace, found.name) != (namespace, name) or not found.uid:
+        return PodState.UNKNOWN
+    if found.uid != uid:
+        return PodState.REPLACED
+    return PodState.TERMINATING if found.deletion_timestamp else PodState.PRESENT

@@ -34,13 +34,17 @@ class StatusCause(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ApiStatus:
-    """What an answer says: `metav1.Status` reduced to what decisions need."""
+    """What an answer says: `metav1.Status` reduced to what decisions need.
+
+    `is_told` says whether the body is a `Status`; else a proxy has spoken, or the server in plain text.
+    """
 
     code: int
     reason: str
     message: str
     causes: tuple[StatusCause, ...]
     retry_after_seconds: float | None
+    is_told: bool
 
 
 class _Details(msgspec.Struct, frozen=True):
@@ -49,6 +53,7 @@ class _Details(msgspec.Struct, frozen=True):
 
 
 class _Status(msgspec.Struct, frozen=True):
+    kind: str | None = None
     reason: str | None = None
     message: str | None = None
     details: _Details | None = None
@@ -73,6 +78,7 @@ def decode_status(response: RawResponse) -> ApiStatus:
         message=status.message or response.phrase or f"HTTP status {response.status_code}",
         causes=details.causes or (),
         retry_after_seconds=_retry_after(response.headers, details),
+        is_told=status.kind == "Status",
     )
 
 

@@ -47,7 +47,7 @@ class Transport:
         self.host = connection.host
         self._connection = connection
         self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip", **headers}
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         # The hook that renews a token rewrites the shared configuration, and is not made for several threads.
         self._auth_lock = threading.Lock()
 
@@ -66,7 +66,7 @@ class Transport:
         return exchange(
             lambda: self._open(method, url, headers, body),
             what=f"{method} {path} on {self.host}",
-            timeout_seconds=self._timeout_seconds,
+            timeout_seconds=self.timeout_seconds,
         )
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class Transport:
             url,
             body=body,
             headers=headers,
-            timeout=urllib3.Timeout(connect=min(10.0, self._timeout_seconds), read=self._timeout_seconds),
+            timeout=urllib3.Timeout(connect=min(10.0, self.timeout_seconds), read=self.timeout_seconds),
             retries=False,
             redirect=False,
             preload_content=False,

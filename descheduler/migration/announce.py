@@ -24,7 +24,7 @@ class EvictionAnnouncer:
     """An outcome sink that writes a Normal event for each eviction.
 
     When `failures` is true it also writes a Warning for each one that was refused, failed or met a limit. Nothing is
-    said of pods that left by themselves, were handed over, or whose turn never came.
+    said of pods that left by themselves, were handed over, whose turn never came, or whose fate is unknown.
     """
 
     def __init__(self, events: EventSink, *, failures: bool) -> None:
@@ -40,6 +40,8 @@ class EvictionAnnouncer:
 def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
     pod = outcome.eviction
     note = f"pod eviction from {pod.node} node by {_SENDER}"
+    if outcome.code is OutcomeCode.OUTCOME_UNKNOWN:
+        return None
     if outcome.kind is OutcomeKind.EVICTED:
         reason = pod.reason or pod.plugin or "NotSet"
         return PodEvent(pod.namespace, pod.name, pod.uid, "Normal", reason, _ACTION, note)

@@ -8,16 +8,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
 from functools import partial
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.token_bucket import TokenBucket
 from descheduler.migration.call_window import CallWindow
+from descheduler.migration.eviction_task import EvictionTask
+from descheduler.migration.judgement import Effect, Judgement, judge
 from descheduler.migration.limits import LimitLedger, Room
-from descheduler.migration.outcome import Judgement, Outcome, OutcomeCode, OutcomeKind, judge, judge_conclusively
+from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
@@ -30,11 +31,22 @@ _SLICE_SECONDS = 0.1
 _HALTED = {
     OutcomeCode.STOPPED: "the run was told to stop before its turn came",
     OutcomeCode.DEADLINE: "the run's time was over before its turn came",
+    OutcomeCode.LEASE_LOST: "another run may hold the Lease by now",
     OutcomeCode.OVERLOADED: "the API server was overloaded for too long before its turn came",
 }
 
-_NOT_LOOKED_AT = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
-"""Answers that say nothing about the pod: the API server was not reached, or turned the call away unread."""
+_LEAST_BLIND_LOOKS = 3
+"""Looks in a row that say nothing, before the fate of a pod is given up as unknown."""
+
+_LONGEST_BLINDNESS_SECONDS = 8.0
+"""The longest wait between two such looks."""
+
+_UNSERVED = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
+"""Answers of an API server that was not reached, or turned the call away unread."""
+_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
+
+_Answer = tuple[EvictionResponse | PodState, float] | None
+"""What a call or a look brought, and when it began; None when the run was halted before it began."""
 
 
 def execute(
@@ -47,13 +59,16 @@ def execute(
     bucket: TokenBucket | None = None,
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
+    may_call: Callable[[], str] = lambda: "",
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
     `bucket` paces the calls together with others that take from it; without one the settings say the pace. First
     calls start in plan order. Nothing is sent for a repeated request, for a uid that was requested before, or
-    once `stop` is set (by a signal handler, say); calls in flight are then awaited. `now` is a monotonic clock in
-    seconds. Raises whatever other than KubeError `port` raises.
+    once `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock
+    in seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start
+    any more, else "". A call that did not clearly fail counts as an eviction, against limits too, until the pod was
+    seen alive after the call could no longer take effect.
     """
     execution = _Execution(
         evictions,
@@ -64,6 +79,7 @@ def execute(
         bucket=bucket or TokenBucket(settings.qps, settings.burst, now=now),
         now=now,
         sleep=sleep or sleep_unless(stop),
+        may_call=may_call,
     )
     return execution.run()
 
@@ -83,25 +99,6 @@ def sleep_unless(stop: threading.Event) -> Callable[[float], None]:
     return sleep
 
 
-@dataclass(order=True, slots=True)
-class _Task:
-    """One planned eviction on its way; compared by when it may be asked again, then by place in the plan."""
-
-    ready_at: float
-    position: int
-    eviction: PlannedEviction = field(compare=False)
-    num_attempts: int = field(default=0, compare=False)
-    num_faults: int = field(default=0, compare=False)
-    num_unsent: int = field(default=0, compare=False)
-    status_code: int = field(default=0, compare=False)
-    judgement: Judgement | None = field(default=None, compare=False)
-    is_booked: bool = field(default=False, compare=False)
-
-    @property
-    def subject(self) -> str:
-        return f"pod {self.eviction.namespace}/{self.eviction.name}"
-
-
 class _Execution:
     """The dispatcher of one run. All state belongs to the calling thread; threads of the pool only make the calls."""
 
@@ -116,6 +113,7 @@ class _Execution:
         bucket: TokenBucket,
         now: Callable[[], float],
         sleep: Callable[[float], None],
+        may_call: Callable[[], str],
     ) -> None:
         self._port = port
         self._settings = settings
@@ -124,23 +122,24 @@ class _Execution:
         self._now = now
         self._sleep = sleep
         self._bucket = bucket
+        self._may_call = may_call
         self._ledger = LimitLedger(settings.limits)
-        self._calls: BackgroundCalls[EvictionResponse | None] = BackgroundCalls(settings.max_in_flight, name="evict")
-        self._queue = deque(_Task(0.0, position, eviction) for position, eviction in enumerate(evictions))
-        self._retries: list[_Task] = []
-        self._in_flight: dict[Future[EvictionResponse | None], _Task] = {}
+        self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
+        self._queue = deque(EvictionTask(0.0, position, eviction) for position, eviction in enumerate(evictions))
+        self._waiting: list[EvictionTask] = []
+        self._in_flight: dict[Future[_Answer], EvictionTask] = {}
         self._window = CallWindow(settings.max_in_flight, now)
         self._cut_off_since: float | None = None
         self._is_overload_lasting = False
+        self._is_fenced = False
         self._requested: set[str] = set()
         self._outcomes: dict[int, Outcome] = {}
 
     def run(self) -> tuple[Outcome, ...]:
         try:
-            while self._queue or self._retries or self._in_flight:
+            while self._queue or self._waiting or self._in_flight:
                 if (halted := self._halted()) is not None:
-                    self._abandon_waiting(halted)
-                    self._drain()
+                    self._wind_up(halted)
                 elif (wait_seconds := self._start_next()) > 0:
                     self._pause(wait_seconds)
                 self._collect()
@@ -151,38 +150,44 @@ class _Execution:
     def _halted(self) -> OutcomeCode | None:
         if self._stop.is_set():
             return OutcomeCode.STOPPED
+        if self._is_fenced:
+            return OutcomeCode.LEASE_LOST
         if self._is_overload_lasting:
             return OutcomeCode.OVERLOADED
         deadline = self._settings.deadline
         return OutcomeCode.DEADLINE if deadline is not None and self._now() >= deadline else None
 
     def _start_next(self) -> float:
-        """Starts one call and returns 0, else the seconds after which one might start."""
+        """Starts one call or look and returns 0, else the seconds after which one might start."""
         task, wait_seconds = self._choose()
         if task is None:
             return wait_seconds
+        if task.wants_look:
+            heapq.heappop(self._waiting)
+            self._look(task)
+            return 0.0
         if (wait_seconds := self._bucket.try_take()) > 0:
             return wait_seconds
-        if task.num_attempts:
-            heapq.heappop(self._retries)
+        if task.num_calls:
+            heapq.heappop(self._waiting)
         else:
             self._queue.popleft()
             self._requested.add(task.eviction.uid)
             self._ledger.book(task.eviction)
             task.is_booked = True
-        task.num_attempts += 1
+        task.num_calls += 1
         self._in_flight[self._calls.submit(partial(self._call, task.eviction))] = task
         return 0.0
 
-    def _choose(self) -> tuple[_Task | None, float]:
-        """The task to start next, a due repetition first; else None and the seconds to wait."""
+    def _choose(self) -> tuple[EvictionTask | None, float]:
+        """The task to go on with, a waiting one whose time has come first; else None and the seconds to wait."""
         if not self._window.has_room(len(self._in_flight)):
             return None, _SLICE_SECONDS
         if (shut_seconds := self._window.shut_seconds) > 0:
             return None, shut_seconds
-        until_retry = self._retries[0].ready_at - self._now() if self._retries else _SLICE_SECONDS
-        if self._retries and until_retry <= 0:
-            return self._retries[0], 0.0
+        until_due = self._waiting[0].ready_at - self._now() if self._waiting else _SLICE_SECONDS
+        if self._waiting and until_due <= 0:
+            return self._waiting[0], 0.0
         while self._queue:
             task = self._queue[0]
             reason = self._never_sent(task.eviction)
@@ -192,9 +197,8 @@ class _Execution:
             if room is Room.AWAITED:
                 break
             self._queue.popleft()
-            code, text = reason or (OutcomeCode.LIMIT, limit)
-            self._finish(task, OutcomeKind.NOT_ATTEMPTED, code, f"{task.subject} not evicted: {text}")
-        return None, until_retry if self._retries or self._in_flight else 0.0
+            self._leave_out(task, *(reason or (OutcomeCode.LIMIT, limit)))
+        return None, until_due if self._waiting or self._in_flight else 0.0
 
     def _never_sent(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
         if eviction.repeated or eviction.uid in self._requested:
@@ -203,11 +207,15 @@ class _Execution:
             return OutcomeCode.NO_UID, "it has no uid, so a successor with its name could be hit"
         return None
 
-    def _call(self, eviction: PlannedEviction) -> EvictionResponse | None:
-        """Runs on a thread of the pool; None when the run was halted between the decision and the call."""
+    def _call(self, eviction: PlannedEviction) -> _Answer:
+        """Runs on a thread of the pool; nothing is sent when the run was halted since the decision."""
         if self._halted() is not None:
             return None
-        return self._port.evict(
+        if self._may_call():
+            self._is_fenced = True
+            return None
+        called_at = self._now()
+        response = self._port.evict(
             eviction.namespace,
             eviction.name,
             uid=eviction.uid,
@@ -215,6 +223,15 @@ class _Execution:
             annotations_reason=eviction.annotation,
             dry_run=self._settings.dry_run,
         )
+        return response, called_at
+
+    def _look(self, task: EvictionTask) -> None:
+        self._in_flight[self._calls.submit(partial(self._see, task.eviction))] = task
+
+    def _see(self, eviction: PlannedEviction) -> _Answer:
+        """Runs on a thread of the pool."""
+        looked_at = self._now()
+        return self._port.look(eviction.namespace, eviction.name, uid=eviction.uid), looked_at
 
     def _pause(self, seconds: float) -> None:
         if self._in_flight:
@@ -227,96 +244,159 @@ class _Execution:
         for future in [future for future in self._in_flight if future.done()]:
             task = self._in_flight.pop(future)
             try:
-                response = future.result()
-            except KubeError as error:
-                text = f"{task.subject} not evicted: {error}"
-                self._finish(task, OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text)
+                answer = future.result()
+            except Exception as error:  # whatever it is, what was done so far has to be reported
+                self._failed(task, error)
                 continue
-            if response is None:
-                task.num_attempts -= 1
-                self._abandon(task, self._halted() or OutcomeCode.STOPPED)
+            if answer is None:
+                self._not_called(task)
+                continue
+            said, asked_at = answer
+            if isinstance(said, PodState):
+                self._seen(task, said, looked_at=asked_at)
             else:
-                self._weigh(task, response)
+                task.status_code = said.status_code
+                self._answered(task, self._judge(task, said), called_at=asked_at)
 
-    def _weigh(self, task: _Task, response: EvictionResponse) -> None:
-        """Ends the task, or has it wait for its repetition."""
-        settings = self._settings
-        task.status_code = response.status_code
-        judgement = judge_conclusively(
-            task.eviction,
-            judge(
-                task.eviction,
-                response,
-                evictions_in_background=settings.evictions_in_background,
-                fault_wait_seconds=settings.fault_wait_seconds,
-            ),
-            earlier_unanswered=task.num_faults > 0,
-        )
-        task.judgement = judgement
-        self._watch_server(judgement)
-        if self._may_repeat(task, judgement):
-            task.num_faults += judgement.code is OutcomeCode.NO_ANSWER
-            task.num_unsent += judgement.code in _NOT_LOOKED_AT
-            task.ready_at = self._now() + (judgement.retry_after_seconds or 0.0)
-            heapq.heappush(self._retries, task)
+    def _failed(self, task: EvictionTask, error: Exception) -> None:
+        """A call or a look ended without any answer of the port: with nothing sent, or in a defect of this program."""
+        if isinstance(error, KubeError):
+            text = f"{task.subject} not evicted: {error}"
+            judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text)
+            self._answered(task, judgement, called_at=self._now())
+        elif task.is_looked_at:
+            self._seen(task, PodState.UNKNOWN, looked_at=self._now())
         else:
-            self._is_overload_lasting |= judgement.code is OutcomeCode.OVERLOADED
-            self._finish(task, judgement.kind, judgement.code, judgement.message)
+            # The error's text is not repeated: it may quote a header field with a credential.
+            text = f"{task.subject} not evicted: internal error ({type(error).__name__})"
+            judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, effect=Effect.OPEN)
+            self._answered(task, judgement, called_at=self._now())
+
+    def _not_called(self, task: EvictionTask) -> None:
+        """The run was halted between the decision and the call."""
+        task.num_calls -= 1
+        if task.judgement is None:
+            halted = self._halted() or OutcomeCode.STOPPED
+            self._leave_out(task, halted, _HALTED[halted])
+        else:
+            self._wind_up_task(task)
+
+    def _judge(self, task: EvictionTask, response: EvictionResponse) -> Judgement:
+        return judge(
+            task.eviction,
+            response,
+            evictions_in_background=self._settings.evictions_in_background,
+            fault_wait_seconds=self._settings.fault_wait_seconds,
+        )
+
+    def _answered(self, task: EvictionTask, judgement: Judgement, *, called_at: float) -> None:
+        task.answer(judgement, called_at=called_at, now=self._now(), effect_seconds=self._settings.effect_seconds)
+        self._watch_server(judgement)
+        self._go_on(task)
+
+    def _seen(self, task: EvictionTask, state: PodState, *, looked_at: float) -> None:
+        if state.is_leaving:
+            self._finish(task, task.departure)
+        else:
+            task.see(state, looked_at=looked_at)
+            self._go_on(task)
+
+    def _go_on(self, task: EvictionTask) -> None:
+        """Ends the task, or has it wait for its next call or look."""
+        now, again_at = self._now(), self._again_at(task)
+        if again_at is None and task.judged is OutcomeCode.OVERLOADED:
+            self._is_overload_lasting = True
+        if task.is_decided:
+            self._finish(task, task.ending)
+        elif self._halted() is not None:
+            self._wind_up_task(task)
+        elif task.num_blind_looks:
+            self._look_later(task)
+        elif task.is_unseen:
+            self._schedule(task, now, wants_look=True)
+        elif again_at is not None:
+            self._schedule(task, again_at, wants_look=False)
+        elif task.needs_look:
+            self._schedule(task, max(now, task.settles_at), wants_look=True)
+        else:
+            self._finish(task, task.ending)
+
+    def _look_later(self, task: EvictionTask) -> None:
+        """After a look that said nothing: another one, ever later, until the pod's fate is given up as unknown."""
+        wait_seconds = self._settings.fault_wait_seconds * 2 ** (task.num_blind_looks - 1)
+        if task.num_blind_looks >= _LEAST_BLIND_LOOKS and self._now() >= task.settles_at:
+            self._finish(task, task.ending)
+        else:
+            self._schedule(task, self._now() + min(wait_seconds, _LONGEST_BLINDNESS_SECONDS), wants_look=True)
+
+    def _schedule(self, task: EvictionTask, at: float, *, wants_look: bool) -> None:
+        task.ready_at = at
+        task.wants_look = wants_look
+        heapq.heappush(self._waiting, task)
 
     def _watch_server(self, judgement: Judgement) -> None:
         """Notes since when no call gets through to the API server, and how many at once it can bear."""
         if judgement.code is OutcomeCode.OVERLOADED:
             self._window.turned_away(judgement.retry_after_seconds or 0.0)
-        if judgement.code not in _NOT_LOOKED_AT:
+        if judgement.code not in _UNSERVED:
             self._window.served()
             self._cut_off_since = None
         elif self._cut_off_since is None:
             self._cut_off_since = self._now()
 
-    def _may_repeat(self, task: _Task, judgement: Judgement) -> bool:
-        settings, wait_seconds = self._settings, judgement.retry_after_seconds
-        if wait_seconds is None or wait_seconds > settings.longest_wait_seconds:
-            return False
-        if settings.deadline is not None and self._now() + wait_seconds >= settings.deadline:
-            return False
-        if judgement.code is OutcomeCode.NO_ANSWER:
-            return task.num_faults < settings.max_fault_retries
-        if self._cut_off_since is not None:
-            return self._now() + wait_seconds <= self._cut_off_since + settings.longest_outage_seconds
-        return task.num_attempts - task.num_faults - task.num_unsent <= settings.max_retries
+    def _again_at(self, task: EvictionTask) -> float | None:
+        """When the pod may be asked for again, None when it may not."""
+        settings, judgement = self._settings, task.judgement
+        if judgement is None or (wait_seconds := judgement.retry_after_seconds) is None:
+            return None
+        at = task.answered_at + wait_seconds
+        if wait_seconds > settings.longest_wait_seconds or (settings.deadline is not None and at >= settings.deadline):
+            return None
+        if judgement.code in _FAULTS:
+            may_call = task.num_faults <= settings.max_fault_retries
+        elif self._cut_off_since is not None:
+            may_call = at <= self._cut_off_since + settings.longest_outage_seconds
+        else:
+            may_call = task.num_waits <= settings.max_retries
+        return at if may_call else None
 
-    def _abandon_waiting(self, halted: OutcomeCode) -> None:
-        waiting = [*self._queue, *sorted(self._retries, key=lambda task: task.position)]
-        self._queue.clear()
-        self._retries.clear()
-        for task in waiting:
+    def _wind_up(self, halted: OutcomeCode) -> None:
+        """Calls nothing more; waits for what is in flight, and gives up what has no answer when patience ends."""
+        for task in self._queue:
             self._abandon(task, halted)
-
-    def _abandon(self, task: _Task, halted: OutcomeCode) -> None:
-        """Ends a task that is not called again: with its last answer, else as not attempted."""
-        if task.judgement is not None:
-            self._finish(task, task.judgement.kind, task.judgement.code, task.judgement.message)
-            return
-        code, text = self._never_sent(task.eviction) or (halted, _HALTED[halted])
-        self._finish(task, OutcomeKind.NOT_ATTEMPTED, code, f"{task.subject} not evicted: {text}")
-
-    def _drain(self) -> None:
-        """Waits for the calls in flight, and gives those up that have no answer when patience ends."""
+        self._queue.clear()
+        waiting, self._waiting = sorted(self._waiting, key=lambda task: task.position), []
+        for task in waiting:
+            self._wind_up_task(task)
         give_up_at = self._now() + self._settings.drain_seconds
-        while any(not future.done() for future in self._in_flight) and self._now() < give_up_at:
-            wait(self._in_flight, timeout=_SLICE_SECONDS)
+        while self._in_flight and self._now() < give_up_at:
+            wait(self._in_flight, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
+            self._collect()
         self._collect()
         for task in self._in_flight.values():
-            seconds = self._settings.drain_seconds
-            text = f"{task.subject} may or may not be evicted: no answer within {seconds:g} s after the run was halted"
-            self._finish(task, OutcomeKind.FAILED, OutcomeCode.OUTCOME_UNKNOWN, text)
+            late = f"no answer within {self._settings.drain_seconds:g} s after the run was stopped"
+            self._finish(task, task.ending if task.is_looked_at else task.unknown(late))
         self._in_flight.clear()
 
-    def _finish(self, task: _Task, kind: OutcomeKind, code: OutcomeCode, message: str) -> None:
-        outcome = Outcome(task.eviction, kind, code, message, task.status_code, task.num_attempts)
+    def _wind_up_task(self, task: EvictionTask) -> None:
+        """Ends a task that is not called again, with a last look at the pod where its fate is open."""
+        if task.needs_look and not task.had_last_look:
+            task.had_last_look = True
+            self._look(task)
+        else:
+            self._finish(task, task.ending)
+
+    def _abandon(self, task: EvictionTask, halted: OutcomeCode) -> None:
+        """Ends a task that was never called."""
+        self._leave_out(task, *(self._never_sent(task.eviction) or (halted, _HALTED[halted])))
+
+    def _leave_out(self, task: EvictionTask, code: OutcomeCode, why: str) -> None:
+        self._finish(task, Judgement(OutcomeKind.NOT_ATTEMPTED, code, f"{task.subject} not evicted: {why}"))
+
+    def _finish(self, task: EvictionTask, ending: Judgement) -> None:
+        outcome = Outcome(task.eviction, ending.kind, ending.code, ending.message, task.status_code, task.num_calls)
         if task.is_booked:
-            counts = kind in {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND} or code is OutcomeCode.OUTCOME_UNKNOWN
-            self._ledger.settle(task.eviction, counts=counts)
+            self._ledger.settle(task.eviction, counts=ending.kind in {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND})
         self._outcomes[task.position] = outcome
         if self._sink is not None:
             self._sink.record(outcome)

@@ -1,18 +1,13 @@
-"""What became of one planned eviction, and how an API answer is read."""
+"""What became of one planned eviction: how it ended and why."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.planned import PlannedEviction
 
-__all__ = ["Judgement", "Outcome", "OutcomeCode", "OutcomeKind", "judge", "judge_conclusively"]
-
-_EVACUATION = "Eviction triggered evacuation"
-_SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
-_BUDGET_CAUSE = "DisruptionBudget"
+__all__ = ["Outcome", "OutcomeCode", "OutcomeKind"]
 
 
 class OutcomeKind(Enum):
@@ -21,7 +16,7 @@ class OutcomeKind(Enum):
     UNSET = "unset"
     """Never seen; a run that reports it is at fault."""
     EVICTED = "evicted"
-    """The API server took the eviction, or the pod left after a call without an answer."""
+    """The API server took the eviction, the pod left after a call without a clear answer, or its fate is unknown."""
     GONE = "gone"
     """The pod was not there any more; nothing was evicted."""
     REFUSED = "refused"
@@ -29,7 +24,7 @@ class OutcomeKind(Enum):
     BACKGROUND = "background"
     """Another controller has taken the eviction over and will finish it."""
     FAILED = "failed"
-    """A fault, or an answer that leaves the outcome open."""
+    """A fault, and the pod was seen alive when the call could no longer take effect."""
     NOT_ATTEMPTED = "not-attempted"
     """No call was made."""
 
@@ -42,7 +37,7 @@ class OutcomeCode(Enum):
     DONE = "done"
     """Evicted, with an answer that says so."""
     LEFT_WITHOUT_ANSWER = "left-without-answer"
-    """Evicted: no answer came, and the pod was found terminating, gone or replaced."""
+    """Evicted: no clear answer came, and the pod was found terminating, gone or replaced."""
     POD_GONE = "pod-gone"
     """No pod of this name and uid."""
     BUDGET = "budget"
@@ -64,7 +59,7 @@ class OutcomeCode(Enum):
     NO_CONNECTION = "no-connection"
     """No trusted connection could be made, nothing was sent."""
     OUTCOME_UNKNOWN = "outcome-unknown"
-    """No answer came, and the pod could not be read again: it may or may not leave."""
+    """No clear answer came, and nobody could see what became of the pod: it counts as evicted, everywhere."""
     SERVER_ERROR = "server-error"
     """Any other answer."""
     REPEATED = "repeated"
@@ -75,6 +70,8 @@ class OutcomeCode(Enum):
     """The run's time was over."""
     STOPPED = "stopped"
     """The run was told to stop."""
+    LEASE_LOST = "lease-lost"
+    """Another run may hold the Lease by now."""
     LIMIT = "limit"
     """A limit of evictions was reached."""
 
@@ -89,99 +86,3 @@ class Outcome:
     message: str
     status_code: int = 0
     num_attempts: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What one answer means. `retry_after_seconds` is None when asking again is of no use in this run."""
-
-    kind: OutcomeKind
-    code: OutcomeCode
-    message: str
-    retry_after_seconds: float | None = None
-
-
-def judge(
-    eviction: PlannedEviction,
-    response: EvictionResponse,
-    *,
-    evictions_in_background: bool,
-    fault_wait_seconds: float = 1.0,
-) -> Judgement:
-    """What `response` says about `eviction`, from the documented answers of the eviction API.
-
-    `evictions_in_background` is the feature gate of that name. After a fault that left the pod in place the call may
-    be made again after `fault_wait_seconds`: the uid precondition keeps a successor from being hit.
-    """
-    pod = f"pod {eviction.namespace}/{eviction.name}"
-    match response.status_code:
-        case code if 200 <= code < 300:
-            return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, f"{pod} evicted")
-        case 404:
-            return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, f"{pod} was gone before it was evicted")
-        case 409:
-            return _judge_conflict(pod, response)
-        case 0 | 504:
-            return _judge_unanswered(pod, response, fault_wait_seconds)
-        case 403:
-            return _refused(OutcomeCode.FORBIDDEN, pod, response)
-        case 429 if evictions_in_background and eviction.request_evict_only and _EVACUATION in response.message:
-            return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, f"{pod} is evacuated in the background")
-        case 429:
-            return _judge_throttled(pod, response)
-        case 500 if _SEVERAL_BUDGETS in response.message:
-            return _refused(OutcomeCode.SEVERAL_BUDGETS, pod, response)
-        case code:
-            wait_seconds = response.retry_after_seconds if code >= 500 else None
-            text = f"{pod} not evicted: {response.message} ({code})"
-            return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, wait_seconds)
-
-
-def judge_conclusively(eviction: PlannedEviction, judgement: Judgement, *, earlier_unanswered: bool) -> Judgement:
-    """The judgement in the light of earlier calls for the same pod.
-
-    A pod that is found gone after a call whose answer was lost counts as evicted: that call may well have been the
-    cause, and limits must not be exceeded on a guess.
-    """
-    if earlier_unanswered and judgement.kind is OutcomeKind.GONE:
-        return _left(f"pod {eviction.namespace}/{eviction.name}")
-    return judgement
-
-
-def _refused(code: OutcomeCode, pod: str, response: EvictionResponse, wait_seconds: float | None = None) -> Judgement:
-    causes = [cause.message for cause in response.causes if cause.message]
-    text = "; ".join([response.message.rstrip("."), *causes])
-    return Judgement(OutcomeKind.REFUSED, code, f"{pod} not evicted: {text} ({response.status_code})", wait_seconds)
-
-
-def _left(pod: str) -> Judgement:
-    text = f"{pod} evicted: the answer was lost, and the pod left"
-    return Judgement(OutcomeKind.EVICTED, OutcomeCode.LEFT_WITHOUT_ANSWER, text)
-
-
-def _judge_throttled(pod: str, response: EvictionResponse) -> Judgement:
-    by_budget = any(cause.reason == _BUDGET_CAUSE for cause in response.causes)
-    code = OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED
-    # The API server and proxies before it turn calls away in plain text, without a Status: that is not about the pod.
-    if not response.reason and not by_budget and response.retry_after_seconds is not None:
-        code = OutcomeCode.OVERLOADED
-    return _refused(code, pod, response, response.retry_after_seconds)
-
-
-def _judge_conflict(pod: str, response: EvictionResponse) -> Judgement:
-    if response.pod_state.is_leaving:
-        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, f"{pod} was gone before it was evicted")
-    return _refused(OutcomeCode.CONFLICT, pod, response)
-
-
-def _judge_unanswered(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
-    if response.pod_state.is_leaving:
-        return _left(pod)
-    if response.pod_state is PodState.UNTOUCHED:
-        text = f"{pod} not evicted: {response.message}"
-        return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text, wait_seconds)
-    if response.pod_state is PodState.PRESENT:
-        text = f"{pod} not evicted: {response.message}; the pod is still there"
-        return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, text, wait_seconds)
-    text = f"{pod} may or may not be evicted: {response.message}; it could not be read again"
-    return Judgement(OutcomeKind.FAILED, OutcomeCode.OUTCOME_UNKNOWN, text)

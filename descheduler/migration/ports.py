@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.outcome import Outcome
 
 __all__ = ["EvictPort", "OutcomeSink"]
@@ -23,7 +23,10 @@ class EvictPort(Protocol):
         annotations_reason: str,
         dry_run: bool = False,
     ) -> EvictionResponse:
-        """The response to one call; a KubeError it raises becomes a failed outcome."""
+        """The response to one call; a KubeError that it raises says that nothing was sent."""
+
+    def look(self, namespace: str, name: str, *, uid: str) -> PodState:
+        """What became of the pod with this uid, by one look."""
 
 
 class OutcomeSink(Protocol):

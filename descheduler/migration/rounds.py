@@ -78,8 +78,6 @@ def _was_halted(outcome: Outcome) -> bool:
 
 def _said_no(outcome: Outcome) -> bool:
     """Whether nothing was evicted, so that limits are free for another pod."""
-    if outcome.code is OutcomeCode.OUTCOME_UNKNOWN:
-        return False
     return outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.GONE)
 
 
@@ -91,7 +89,7 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
 
 def _used_up(outcome: Outcome) -> bool:
     """Whether the pod left, may have left or is about to, which limits have to bear."""
-    return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND) or outcome.code is OutcomeCode.OUTCOME_UNKNOWN
+    return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND)
 
 
 def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome]) -> bool:

@@ -20,7 +20,9 @@ class ExecutorSettings:
     `fault_wait_seconds`. While no connection can be made at all, so that nothing is sent, calls are tried again after
     the same waits until that has lasted for `longest_outage_seconds`: a server that restarts is back by then. A server
     that turns all calls away as too many is waited for as long.
-    `drain_seconds` bounds the wait for calls in flight once the run stops or is out of time.
+    `effect_seconds` after its start a call without a clear answer can no longer take effect: the time that the server
+    was told it may spend, and an allowance. `drain_seconds` bounds the wait for calls in flight once the run stops or
+    is out of time.
     """
 
     qps: float = 5.0
@@ -36,7 +38,8 @@ class ExecutorSettings:
     max_fault_retries: int = 2
     fault_wait_seconds: float = 1.0
     longest_outage_seconds: float = 60.0
-    drain_seconds: float = 30.0
+    effect_seconds: float = 40.0
+    drain_seconds: float = 3.0
 
     def __post_init__(self) -> None:
         if not self.qps > 0:

@@ -19,6 +19,9 @@ ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-
 _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
 
+_UNCONFIRMED = "outcome-unknown"
+
+
 class PlannedEviction(Protocol):
     """The eviction that was to be made; see `descheduler.migration.planned`."""
 
@@ -90,13 +93,22 @@ class EvictionResult(Fields, frozen=True):
 
 
 class Outcome(Fields, frozen=True):
-    """A plan and what became of it. `results` stand in the order of request; `counts` has every kind."""
+    """A plan and what became of it. `results` stand in the order of request; `counts` has every kind.
+
+    `unconfirmed` of the evicted pods have code `outcome-unknown`: no clear answer came, and they count as evicted.
+    """
 
     api_version: ApiVersion
     kind: Literal["Outcome"]
     plan: Plan
     results: tuple[EvictionResult, ...]
     counts: Mapping[ResultKind, int]
+    unconfirmed: int
+
+    @property
+    def may_have_evicted(self) -> bool:
+        """Whether any pod left, may have left, or is left to another controller that evicts it."""
+        return bool(self.counts["evicted"] or self.counts["background"])
 
 
 def make_outcome(plan: Plan, executed: Sequence[ExecutedEviction]) -> Outcome:
@@ -109,6 +121,7 @@ def make_outcome(plan: Plan, executed: Sequence[ExecutedEviction]) -> Outcome:
         plan=plan,
         results=results,
         counts={kind: counts[kind] for kind in _KINDS.values()},
+        unconfirmed=sum(result.code == _UNCONFIRMED for result in results),
     )
 
 

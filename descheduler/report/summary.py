@@ -35,7 +35,8 @@ def outcome_summary(outcome: Outcome) -> str:
     """Such as `10 pods evicted, 1 refused, 1 not-attempted, 3 requests refused beforehand, 40 candidates kept`."""
     if outcome.plan.skipped:
         return f"nothing was judged: {outcome.plan.skipped}"
-    parts = [f"{_pods(outcome.counts['evicted'])} evicted"]
+    unconfirmed = f" ({outcome.unconfirmed} unconfirmed)" if outcome.unconfirmed else ""
+    parts = [f"{_pods(outcome.counts['evicted'])} evicted{unconfirmed}"]
     parts += [f"{num} {kind}" for kind, num in outcome.counts.items() if num and kind != "evicted"]
     return ", ".join([*parts, *_refused(outcome.plan)])
 

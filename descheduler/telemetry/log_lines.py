@@ -40,7 +40,9 @@ def log_outcome(outcome: Outcome) -> None:
             "node": result.node,
             "profile": result.profile,
         }
-        if result.result == "evicted":
+        if result.code == "outcome-unknown":
+            _logger.warning("Eviction not confirmed, counted as evicted", extra=fields(**event_fields))
+        elif result.result == "evicted":
             log_event(_logger, "Evicted pod", verbosity=1, **event_fields)
         elif result.result == "failed":
             _logger.error("Error evicting pod", extra=fields(**event_fields))

@@ -10,6 +10,7 @@ import gzip
 import json
 import re
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +24,17 @@ import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from tests.integration.fake_leases import FakeLeases
-from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
+from tests.integration.faults import (
+    Answer,
+    BrokenGzip,
+    Drop,
+    EvictLate,
+    EvictThenAnswer,
+    EvictThenDrop,
+    Fault,
+    Truncate,
+    failure,
+)
 
 __all__ = ["FakeApi", "Request"]
 
@@ -142,9 +153,15 @@ class FakeApi:
             fault = self._faults[key].popleft() if self._faults[key] else self._standing.get(key)
             if isinstance(fault, Answer):
                 return fault, None
-            if isinstance(fault, Drop):
+            if isinstance(fault, Drop | EvictLate):
                 return Answer(0, None), fault
-            return self._route(request), fault
+            answer = self._route(request)
+            return (fault.answer, None) if isinstance(fault, EvictThenAnswer) else (answer, fault)
+
+    def respond_late(self, request: Request) -> Answer:
+        """The answer to a request that was recorded before."""
+        with self._lock:
+            return self._route(request)
 
     def _route(self, request: Request) -> Answer:
         parts = request.path.strip("/").split("/")
@@ -268,6 +285,9 @@ class _Handler(BaseHTTPRequestHandler):
             headers={name.lower(): text for name, text in self.headers.items()},
         )
         answer, fault = self.server.api.respond(request)
+        if isinstance(fault, EvictLate):
+            time.sleep(fault.seconds)
+            answer = self.server.api.respond_late(request)
         if isinstance(fault, Drop | EvictThenDrop):
             self.close_connection = True
             return

@@ -9,6 +9,8 @@ __all__ = [
     "Answer",
     "BrokenGzip",
     "Drop",
+    "EvictLate",
+    "EvictThenAnswer",
     "EvictThenDrop",
     "Fault",
     "Truncate",
@@ -51,7 +53,21 @@ class EvictThenDrop:
     """The pod is evicted, and the connection closes without any answer."""
 
 
-Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop
+@dataclass(frozen=True)
+class EvictThenAnswer:
+    """The pod is evicted, and the answer says something else."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class EvictLate:
+    """The pod is evicted, and the call answered, after so many seconds."""
+
+    seconds: float
+
+
+Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | EvictThenAnswer | EvictLate
 
 
 def failure(

@@ -58,7 +58,10 @@ FORBIDDEN = failure(403, "Forbidden", "pods is forbidden")
         pytest.param([several_budgets()], OutcomeCode.SEVERAL_BUDGETS, 1, id="two budgets are never asked twice"),
         pytest.param([failure(404, "NotFound", "gone")], OutcomeCode.POD_GONE, 1, id="a pod that left by itself"),
         pytest.param([FORBIDDEN], OutcomeCode.FORBIDDEN, 1, id="a right that is missing"),
-        pytest.param([failure(500, "InternalError", "oops")], OutcomeCode.SERVER_ERROR, 1, id="a fault of the server"),
+        pytest.param([failure(500, "InternalError", "oops")], OutcomeCode.DONE, 2, id="a fault of the server"),
+        pytest.param(
+            [failure(500, "InternalError", "oops")] * 3, OutcomeCode.SERVER_ERROR, 3, id="a lasting fault of the server"
+        ),
         pytest.param([Drop()], OutcomeCode.DONE, 2, id="a call that was lost on its way"),
         pytest.param([EvictThenDrop()], OutcomeCode.LEFT_WITHOUT_ANSWER, 1, id="an answer that was lost on its way"),
     ],

@@ -193,7 +193,7 @@ def samples(text: str) -> dict[str, float]:
 
 
 def test_metrics_of_a_run_are_written_to_a_file(run: Run, fake_api: FakeApi, tmp_path: Path) -> None:
-    fake_api.on_eviction("p2", failure(500, "", "no"), namespace="default")
+    fake_api.on_eviction("p2", failure(422, "Invalid", "no"), namespace="default")
     file = tmp_path / "descheduler.prom"
 
     ended = run("--metrics-textfile", file)

@@ -8,7 +8,15 @@ from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.evict import EvictionClient, EvictionResponse, PodState
 from descheduler.kube.status import StatusCause
 from tests.integration.fake_api import FakeApi
-from tests.integration.faults import Drop, EvictThenDrop, budget_refusal, budget_unobserved, failure, several_budgets
+from tests.integration.faults import (
+    Answer,
+    Drop,
+    EvictThenDrop,
+    budget_refusal,
+    budget_unobserved,
+    failure,
+    several_budgets,
+)
 
 CART = "/api/v1/namespaces/shop/pods/cart"
 
@@ -76,7 +84,7 @@ def test_successor_with_the_same_name_is_never_evicted(fake_api: FakeApi, client
 
     response = evict(client, uid="uid-cart")
 
-    assert (response.status_code, response.pod_state) == (409, PodState.REPLACED)
+    assert response.status_code == 409
     assert fake_api.pods() == ["cart"]
 
 
@@ -109,8 +117,8 @@ def test_wait_that_the_server_asks_for_is_told_and_not_taken(
     assert len(fake_api.sent("POST")) == 1
 
 
-@pytest.mark.parametrize("status_code", [403, 404, 429, 500, 503])
-def test_clear_answer_needs_no_second_look(fake_api: FakeApi, client: KubeClient, status_code: int) -> None:
+@pytest.mark.parametrize("status_code", [403, 404, 409, 429, 500, 503])
+def test_answer_is_told_as_it_came_and_nobody_looks(fake_api: FakeApi, client: KubeClient, status_code: int) -> None:
     fake_api.add_pod("cart")
     fake_api.on_eviction("cart", failure(status_code, "Reason", "text"))
 
@@ -120,6 +128,37 @@ def test_clear_answer_needs_no_second_look(fake_api: FakeApi, client: KubeClient
     assert fake_api.sent("GET") == []
 
 
+def test_answer_that_is_not_of_the_api_server_is_told_apart(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.add_pod("cart")
+    fake_api.on_eviction("cart", Answer(404, b"<html>no such page</html>"))
+
+    response = evict(client)
+
+    assert (response.status_code, response.is_told) == (404, False)
+
+
+def test_call_turned_away_by_priority_and_fairness_is_known_by_its_header(
+    fake_api: FakeApi, client: KubeClient
+) -> None:
+    header = {"Retry-After": "1", "X-Kubernetes-PF-FlowSchema-UID": "a"}
+    fake_api.add_pod("cart")
+    fake_api.on_eviction("cart", Answer(429, b"Too many requests, please try again later.", header))
+
+    response = evict(client)
+
+    assert (response.is_unread, response.is_told, response.retry_after_seconds) == (True, False, 1.0)
+
+
+def test_server_is_told_how_long_it_may_work_on_a_call(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.add_pod("cart")
+
+    EvictionClient(client, timeout_seconds=2.5).evict(
+        "shop", "cart", uid="uid-cart", grace_period_seconds=None, annotations_reason=""
+    )
+
+    assert [request.query for request in fake_api.sent("POST")] == [{"timeout": "2.500s"}]
+
+
 def test_several_budgets_are_named_by_the_message(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.add_pod("cart")
     fake_api.on_eviction("cart", several_budgets())
@@ -127,56 +166,68 @@ def test_several_budgets_are_named_by_the_message(fake_api: FakeApi, client: Kub
     assert "more than one PodDisruptionBudget" in evict(client).message
 
 
-def test_lost_answer_of_a_done_eviction_is_found_out(fake_api: FakeApi, client: KubeClient) -> None:
+def test_lost_answer_is_told_with_what_happened_to_it(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.add_pod("cart")
     fake_api.on_eviction("cart", EvictThenDrop())
 
     response = evict(client)
 
-    assert (response.status_code, response.pod_state) == (0, PodState.GONE)
+    assert (response.status_code, response.was_sent) == (0, True)
+    assert "closed before the answer was complete" in response.message
     assert len(fake_api.sent("POST")) == 1
 
 
-def test_lost_answer_of_a_pod_that_is_terminating_is_found_out(fake_api: FakeApi, client: KubeClient) -> None:
-    fake_api.terminate_only = True
+def look(client: KubeClient, *, uid: str = "uid-cart") -> PodState:
+    return EvictionClient(client).look("shop", "cart", uid=uid)
+
+
+def test_look_finds_a_pod_that_is_gone(client: KubeClient) -> None:
+    assert look(client) is PodState.GONE
+
+
+def test_look_finds_a_pod_that_stays(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.add_pod("cart")
-    fake_api.on_eviction("cart", EvictThenDrop())
 
-    assert evict(client).pod_state is PodState.TERMINATING
-
-
-def test_lost_answer_of_an_eviction_that_was_not_done_is_found_out(fake_api: FakeApi, client: KubeClient) -> None:
-    fake_api.add_pod("cart")
-    fake_api.on_eviction("cart", Drop())
-
-    response = evict(client)
-
-    assert response.pod_state is PodState.PRESENT
-    assert "closed before the answer was complete" in response.message
+    assert look(client) is PodState.PRESENT
 
 
-def test_server_timeout_leads_to_a_second_look(fake_api: FakeApi, client: KubeClient) -> None:
-    fake_api.add_pod("cart")
-    fake_api.on_eviction("cart", failure(504, "Timeout", "request did not complete"))
+def test_look_finds_a_pod_that_is_terminating(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.add_pod("cart")["metadata"]["deletionTimestamp"] = "2026-01-15T12:00:00Z"
 
-    response = evict(client)
+    assert look(client) is PodState.TERMINATING
 
-    assert (response.status_code, response.pod_state) == (504, PodState.PRESENT)
+
+def test_look_finds_a_successor_of_the_same_name(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.add_pod("cart", uid="uid-successor")
+
+    assert look(client) is PodState.REPLACED
+
+
+OTHER_POD = {"kind": "Pod", "metadata": {"name": "desk", "namespace": "shop", "uid": "uid-desk"}}
 
 
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(Drop(), id="the pod cannot be reached"),
-        pytest.param(failure(403, "Forbidden", "no"), id="the pod may not be read"),
+        pytest.param(Drop(), id="no answer"),
+        pytest.param(failure(403, "Forbidden", "no"), id="no right to read pods"),
+        pytest.param(failure(503, "ServiceUnavailable", "down"), id="a server that is down"),
+        pytest.param(Answer(404, b"<html>no such page</html>"), id="404 of a proxy"),
+        pytest.param(Answer(200, {"kind": "Status", "metadata": {}, "status": "Failure"}), id="a Status with 200"),
+        pytest.param(Answer(200, OTHER_POD), id="another pod"),
+        pytest.param(Answer(200, {**OTHER_POD, "kind": "PodMetrics"}), id="another kind"),
+        pytest.param(Answer(200, {"kind": "Pod", "metadata": {"name": "cart", "namespace": "shop"}}), id="no uid"),
+        pytest.param(Answer(200, b"[" * 100_000), id="nesting without end"),
+        pytest.param(Answer(206, {"kind": "Pod", "metadata": {}}), id="part of an answer"),
     ],
 )
-def test_second_look_that_fails_leaves_the_outcome_unknown(fake_api: FakeApi, client: KubeClient, fault: Drop) -> None:
+def test_look_that_is_not_answered_with_the_pod_says_nothing(
+    fake_api: FakeApi, client: KubeClient, fault: Drop | Answer
+) -> None:
     fake_api.add_pod("cart")
-    fake_api.on_eviction("cart", Drop())
     fake_api.fail_always("GET", CART, fault)
 
-    assert evict(client).pod_state is PodState.UNKNOWN
+    assert look(client) is PodState.UNKNOWN
 
 
 def test_eviction_that_was_never_sent_is_told_from_one_without_answer(fake_api: FakeApi, tmp_path: Path) -> None:
@@ -185,5 +236,5 @@ def test_eviction_that_was_never_sent_is_told_from_one_without_answer(fake_api: 
 
     response = evict(connect(str(file)))
 
-    assert response.pod_state is PodState.UNTOUCHED
+    assert not response.was_sent
     assert response.message.endswith("no connection (Connection refused)")

@@ -17,7 +17,7 @@ def test_status_object_is_reduced_to_what_decisions_need() -> None:
 
     status = decode_status(make_response(body))
 
-    assert status == ApiStatus(429, "TooManyRequests", "no", (StatusCause("DisruptionBudget", "b"),), 10.0)
+    assert status == ApiStatus(429, "TooManyRequests", "no", (StatusCause("DisruptionBudget", "b"),), 10.0, True)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_status_object_is_reduced_to_what_decisions_need() -> None:
     ],
 )
 def test_body_that_is_no_status_is_described_by_the_http_phrase(body: bytes) -> None:
-    assert decode_status(make_response(body)) == ApiStatus(429, "", "Too Many Requests", (), None)
+    assert decode_status(make_response(body)) == ApiStatus(429, "", "Too Many Requests", (), None, False)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descheduler.eviction.limits import EvictionLimits
-from descheduler.kube.errors import KubeError
-from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.executor import sleep_unless
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.settings import ExecutorSettings
@@ -22,7 +21,6 @@ from tests.migration.worlds import (
     codes,
     make_eviction,
     make_plan,
-    no_answer,
     no_disruption,
     run,
     wait_told,
@@ -210,56 +208,6 @@ def test_call_that_hangs_after_a_stop_is_given_up_and_reported_as_unknown() -> N
     assert codes(outcomes) == [("a", OutcomeCode.OUTCOME_UNKNOWN), ("b", OutcomeCode.STOPPED)]
 
 
-def test_lost_answer_is_asked_again_only_when_the_pod_is_still_there() -> None:
-    api = ScriptedApi(
-        left=[no_answer(PodState.GONE)],
-        stays=[no_answer(PodState.PRESENT)],
-        unknown=[no_answer(PodState.UNKNOWN)],
-    )
-
-    outcomes = run(make_plan("left", "stays", "unknown"), api)
-
-    assert sorted(api.names) == ["left", "stays", "stays", "unknown"]
-    assert codes(outcomes) == [
-        ("left", OutcomeCode.LEFT_WITHOUT_ANSWER),
-        ("stays", OutcomeCode.DONE),
-        ("unknown", OutcomeCode.OUTCOME_UNKNOWN),
-    ]
-
-
-def test_pod_gone_after_a_lost_answer_counts_as_evicted() -> None:
-    api = ScriptedApi(a=[no_answer(PodState.PRESENT), EvictionResponse(404)])
-
-    outcomes = run(make_plan("a"), api)
-
-    assert codes(outcomes) == [("a", OutcomeCode.LEFT_WITHOUT_ANSWER)]
-
-
-def test_answers_lost_again_and_again_end_as_a_failure() -> None:
-    api = ScriptedApi(a=[no_answer(PodState.PRESENT)] * 9)
-
-    outcomes = run(make_plan("a"), api, replace(ONE_BY_ONE, max_fault_retries=2))
-
-    assert codes(outcomes) == [("a", OutcomeCode.NO_ANSWER)]
-    assert outcomes[0].num_attempts == 3
-
-
-def test_error_of_the_edge_is_an_outcome_and_the_others_go_on() -> None:
-    api = ScriptedApi(a=[KubeError("TLS failed")])
-
-    outcomes = run(make_plan("a", "b"), api)
-
-    assert codes(outcomes) == [("a", OutcomeCode.NO_CONNECTION), ("b", OutcomeCode.DONE)]
-    assert outcomes[0].message == "pod shop/a not evicted: TLS failed"
-
-
-def test_defect_in_a_port_is_not_swallowed() -> None:
-    api = ScriptedApi(a=[ZeroDivisionError()])
-
-    with pytest.raises(ZeroDivisionError):
-        run(make_plan("a", "b"), api)
-
-
 def test_limit_counts_successes_only() -> None:
     api = ScriptedApi(a=[no_disruption()], b=[EvictionResponse(404)])
 
@@ -285,14 +233,6 @@ def test_eviction_handed_over_counts_against_limits() -> None:
     )
 
     assert codes(outcomes) == [("vm", OutcomeCode.HANDED_OVER), ("a", OutcomeCode.LIMIT)]
-
-
-def test_unknown_outcome_counts_against_limits() -> None:
-    api = ScriptedApi(a=[no_answer(PodState.UNKNOWN)])
-
-    outcomes = run(make_plan("a", "b"), api, replace(FAST, limits=EvictionLimits(per_namespace=1)))
-
-    assert codes(outcomes) == [("a", OutcomeCode.OUTCOME_UNKNOWN), ("b", OutcomeCode.LIMIT)]
 
 
 def test_eviction_waits_for_the_retry_that_decides_its_limit() -> None:

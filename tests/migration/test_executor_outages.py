@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from descheduler.eviction.limits import EvictionLimits
-from descheduler.kube.evict import PodState
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from tests.migration.worlds import (
     FAST,
@@ -15,14 +14,14 @@ from tests.migration.worlds import (
     ScriptedApi,
     codes,
     make_plan,
-    no_answer,
+    not_sent,
     run,
     turned_away,
 )
 
 
 def test_evictions_wait_for_an_api_server_that_is_away_for_a_while() -> None:
-    away = no_answer(PodState.UNTOUCHED)
+    away = not_sent()
     api = ScriptedApi(a=[away] * 20, b=[away] * 20)
 
     outcomes = run(make_plan("a", "b", "c"), api, replace(ONE_BY_ONE, max_retries=1, max_fault_retries=1))
@@ -32,7 +31,7 @@ def test_evictions_wait_for_an_api_server_that_is_away_for_a_while() -> None:
 
 def test_api_server_that_stays_away_is_waited_for_once_and_not_once_a_pod() -> None:
     """Nothing was sent, so the limit is not used up either."""
-    away = no_answer(PodState.UNTOUCHED)
+    away = not_sent()
     clock = Clock()
     api = ScriptedApi(clock, a=[away] * 99, b=[away] * 99, c=[away] * 99)
     patient = replace(ONE_BY_ONE, longest_outage_seconds=30.0, limits=EvictionLimits(total=3))
@@ -44,7 +43,7 @@ def test_api_server_that_stays_away_is_waited_for_once_and_not_once_a_pod() -> N
 
 
 def test_outage_starts_anew_after_an_answer() -> None:
-    away = no_answer(PodState.UNTOUCHED)
+    away = not_sent()
     clock = Clock()
     api = ScriptedApi(clock, a=[away] * 8, b=[away] * 8)
     settings = replace(ONE_BY_ONE, qps=1.0, burst=1, longest_outage_seconds=10.0)

@@ -14,7 +14,7 @@ from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs, default_args
 from descheduler.eviction.object_limiter import ObjectLimiter
-from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_ROUNDS, carry_out
 from descheduler.migration.settings import ExecutorSettings
@@ -27,7 +27,7 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.migration.worlds import Clock, ScriptedApi, no_answer, no_disruption
+from tests.migration.worlds import Clock, ScriptedApi, no_disruption, not_sent
 from tests.policy.builders import upstream
 
 POLICY = load_policy(upstream(), REGISTRY)
@@ -122,7 +122,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
         return Decisions(POLICY, snapshot, evictor, NOW)
 
     clock = Clock()
-    api = ScriptedApi(clock, first=[no_answer(PodState.UNTOUCHED)] * 99)
+    api = ScriptedApi(clock, first=[not_sent()] * 99)
 
     _, outcomes = carry_out(
         decide, api, ExecutorSettings(), stop=threading.Event(), sink=None, clock=clock.now, sleep=clock.sleep

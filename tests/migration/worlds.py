@@ -21,11 +21,13 @@ __all__ = [
     "Clock",
     "Heard",
     "ScriptedApi",
+    "broken_off",
     "codes",
     "make_eviction",
     "make_plan",
     "no_answer",
     "no_disruption",
+    "not_sent",
     "run",
     "turned_away",
     "wait_told",
@@ -71,14 +73,25 @@ def wait_told(seconds: float) -> EvictionResponse:
     return EvictionResponse(429, "TooManyRequests", "busy", retry_after_seconds=seconds)
 
 
-def turned_away(seconds: float) -> EvictionResponse:
+def turned_away(seconds: float, *, is_unread: bool = True) -> EvictionResponse:
     """The server has too much to do for any call, and says so in plain text."""
-    return EvictionResponse(429, message="Too Many Requests", retry_after_seconds=seconds)
+    message = "Too Many Requests"
+    return EvictionResponse(429, message=message, retry_after_seconds=seconds, is_told=False, is_unread=is_unread)
 
 
-def no_answer(pod_state: PodState) -> EvictionResponse:
-    """The connection was lost, and a second look found this."""
-    return EvictionResponse(0, message="connection lost", pod_state=pod_state)
+def no_answer() -> EvictionResponse:
+    """The connection was lost after the call was sent."""
+    return EvictionResponse(0, message="connection lost", is_told=False)
+
+
+def not_sent() -> EvictionResponse:
+    """No connection could be made."""
+    return EvictionResponse(0, message="no connection", was_sent=False, is_told=False)
+
+
+def broken_off(status_code: int = 500) -> EvictionResponse:
+    """The server gave the call up while it was under way."""
+    return EvictionResponse(status_code, "InternalError", "etcdserver: request timed out")
 
 
 class Clock:
@@ -99,7 +112,10 @@ class Clock:
 
 
 class ScriptedApi:
-    """Answers each call for a pod with the next of its responses, then with success; keeps the calls."""
+    """Answers each call for a pod with the next of its responses, then with success; keeps the calls.
+
+    Looks at a pod find what `finds` scripts for it, the last state for ever; a pod that nothing is scripted for stays.
+    """
 
     def __init__(self, clock: Clock | None = None, **responses: list[EvictionResponse | Exception]) -> None:
         self._clock = clock or Clock()
@@ -109,6 +125,24 @@ class ScriptedApi:
         """Pod names with the time of the call, in order of starting."""
         self.requests: list[tuple[str, str, int | None, str, bool]] = []
         self.before_answer: Callable[[str], None] = lambda name: None
+        self.looks: list[tuple[str, float]] = []
+        """As `calls`, of looks at pods."""
+        self._states: dict[str, deque[PodState | Exception]] = {}
+
+    def finds(self, name: str, *states: PodState | Exception) -> ScriptedApi:
+        """This API, whose looks at the pod find these states, one after the other."""
+        self._states[name] = deque(states)
+        return self
+
+    def look(self, namespace: str, name: str, *, uid: str) -> PodState:
+        """The next state scripted for the pod."""
+        with self._lock:
+            self.looks.append((name, self._clock.now()))
+            states = self._states.get(name) or deque([PodState.PRESENT])
+            state = states.popleft() if len(states) > 1 else states[0]
+        if isinstance(state, Exception):
+            raise state
+        return state
 
     @property
     def names(self) -> list[str]:
@@ -173,11 +207,19 @@ def run(
     clock: Clock | None = None,
     stop: threading.Event | None = None,
     sink: Heard | None = None,
+    may_call: Callable[[], str] = lambda: "",
 ) -> tuple[Outcome, ...]:
     """The outcomes of an execution, whose time passes on `clock` only."""
     clock = clock or Clock()
     return execute(
-        evictions, api, settings, stop=stop or threading.Event(), sink=sink, now=clock.now, sleep=clock.sleep
+        evictions,
+        api,
+        settings,
+        stop=stop or threading.Event(),
+        sink=sink,
+        now=clock.now,
+        sleep=clock.sleep,
+        may_call=may_call,
     )
 
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.status import StatusCause
-from descheduler.migration.outcome import Judgement, OutcomeCode, OutcomeKind, judge, judge_conclusively
-from tests.migration.worlds import make_eviction, no_answer, no_disruption, turned_away, wait_told
+from descheduler.migration.judgement import Effect, judge
+from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from tests.migration.worlds import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggered evacuation of VMI")
@@ -42,55 +43,9 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
             None,
             id="several budgets are never asked again",
         ),
-        pytest.param(
-            EvictionResponse(409, pod_state=PodState.REPLACED),
-            OutcomeKind.GONE,
-            OutcomeCode.POD_GONE,
-            None,
-            id="a successor has the name",
-        ),
-        pytest.param(
-            EvictionResponse(409, pod_state=PodState.PRESENT),
-            OutcomeKind.REFUSED,
-            OutcomeCode.CONFLICT,
-            None,
-            id="a conflict about a pod that stays",
-        ),
-        pytest.param(
-            no_answer(PodState.GONE),
-            OutcomeKind.EVICTED,
-            OutcomeCode.LEFT_WITHOUT_ANSWER,
-            None,
-            id="the answer was lost and the pod left",
-        ),
-        pytest.param(
-            EvictionResponse(504, pod_state=PodState.TERMINATING),
-            OutcomeKind.EVICTED,
-            OutcomeCode.LEFT_WITHOUT_ANSWER,
-            None,
-            id="the server timed out and the pod leaves",
-        ),
-        pytest.param(
-            no_answer(PodState.PRESENT),
-            OutcomeKind.FAILED,
-            OutcomeCode.NO_ANSWER,
-            1.0,
-            id="the answer was lost and the pod stays",
-        ),
-        pytest.param(
-            no_answer(PodState.UNTOUCHED),
-            OutcomeKind.FAILED,
-            OutcomeCode.NO_CONNECTION,
-            1.0,
-            id="no connection could be made",
-        ),
-        pytest.param(
-            no_answer(PodState.UNKNOWN),
-            OutcomeKind.FAILED,
-            OutcomeCode.OUTCOME_UNKNOWN,
-            None,
-            id="the answer was lost and nobody knows",
-        ),
+        pytest.param(EvictionResponse(409), OutcomeKind.REFUSED, OutcomeCode.CONFLICT, None, id="a conflict"),
+        pytest.param(no_answer(), OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, 1.0, id="the answer was lost"),
+        pytest.param(not_sent(), OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, 1.0, id="no connection could be made"),
         pytest.param(
             EvictionResponse(503, retry_after_seconds=3.0),
             OutcomeKind.FAILED,
@@ -98,7 +53,7 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
             3.0,
             id="the server shuts down",
         ),
-        pytest.param(EvictionResponse(500), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, None, id="a server error"),
+        pytest.param(EvictionResponse(500), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, 1.0, id="a server error"),
         pytest.param(EvictionResponse(401), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, None, id="no credentials"),
     ],
 )
@@ -140,15 +95,29 @@ def test_ordinary_refusal_of_an_annotated_pod_is_no_background_eviction() -> Non
     assert judge(eviction, no_disruption(), evictions_in_background=True).kind is OutcomeKind.REFUSED
 
 
+TOLD, UNTOLD = True, False
+
+
 @pytest.mark.parametrize(
-    ("earlier_unanswered", "kind"),
+    ("status_code", "is_told", "effect"),
     [
-        pytest.param(True, OutcomeKind.EVICTED, id="after a lost answer it counts as evicted"),
-        pytest.param(False, OutcomeKind.GONE, id="else it left by itself"),
+        *((code, TOLD, Effect.KNOWN) for code in (201, 200, 403, 404, 409, 422, 429)),
+        *((code, TOLD, Effect.DECIDED) for code in (400, 401, 405)),
+        *((code, TOLD, Effect.OPEN) for code in (302, 408, 500, 502, 503, 504)),
+        (201, UNTOLD, Effect.KNOWN),
+        (429, UNTOLD, Effect.DECIDED),
+        *((code, UNTOLD, Effect.OPEN) for code in (0, 200, 204, 302, 400, 403, 404, 408, 409, 422, 500, 502, 503, 504)),
     ],
 )
-def test_pod_found_gone_is_read_in_the_light_of_earlier_calls(earlier_unanswered: bool, kind: OutcomeKind) -> None:
-    eviction = make_eviction("cart")
-    gone = Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, "gone")
+def test_only_a_status_of_the_api_server_says_for_certain_that_nothing_was_done(
+    status_code: int, is_told: bool, effect: Effect
+) -> None:
+    response = EvictionResponse(status_code, "Reason", "text", is_told=is_told)
 
-    assert judge_conclusively(eviction, gone, earlier_unanswered=earlier_unanswered).kind is kind
+    assert judge(make_eviction("cart"), response, evictions_in_background=False).effect is effect
+
+
+def test_several_budgets_are_a_refusal_for_certain() -> None:
+    response = EvictionResponse(500, message=SEVERAL)
+
+    assert judge(make_eviction("cart"), response, evictions_in_background=False).effect is Effect.KNOWN

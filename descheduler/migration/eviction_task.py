@@ -1,0 +1,135 @@
+"""One planned eviction on its way through the executor: what was called, what was said, what is still open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from descheduler.kube.evict import PodState
+from descheduler.migration.judgement import Effect, Judgement
+from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.migration.planned import PlannedEviction
+
+__all__ = ["EvictionTask"]
+
+_NOT_LOOKED_AT = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
+"""Answers that say nothing about the pod: the API server was not reached, or turned the call away unread."""
+_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
+_FINAL = {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND, OutcomeKind.GONE}
+
+
+@dataclass(order=True, slots=True)
+class EvictionTask:
+    """One planned eviction, compared by when its next step is due, then by its place in the plan.
+
+    A call whose answer does not say for certain that it did nothing may have taken effect, or may still: until
+    `settles_at` (seconds of the run's clock). Such a task is in doubt, and ends without an eviction only once the pod
+    was seen alive after that time.
+    """
+
+    ready_at: float
+    position: int
+    eviction: PlannedEviction = field(compare=False)
+    wants_look: bool = field(default=False, compare=False)
+    num_calls: int = field(default=0, compare=False)
+    num_faults: int = field(default=0, compare=False)
+    num_unread: int = field(default=0, compare=False)
+    num_blind_looks: int = field(default=0, compare=False)
+    status_code: int = field(default=0, compare=False)
+    judgement: Judgement | None = field(default=None, compare=False)
+    answered_at: float = field(default=0.0, compare=False)
+    is_in_doubt: bool = field(default=False, compare=False)
+    settles_at: float = field(default=0.0, compare=False)
+    seen_alive_at: float | None = field(default=None, compare=False)
+    had_last_look: bool = field(default=False, compare=False)
+    is_booked: bool = field(default=False, compare=False)
+
+    @property
+    def subject(self) -> str:
+        """The pod, for sentences."""
+        return f"pod {self.eviction.namespace}/{self.eviction.name}"
+
+    @property
+    def num_waits(self) -> int:
+        """Calls after which the server asked to wait with this very pod."""
+        return self.num_calls - self.num_faults - self.num_unread
+
+    @property
+    def needs_look(self) -> bool:
+        """Whether the pod has to be seen before the last judgement can stand."""
+        seen_at = self.seen_alive_at
+        if self.is_in_doubt:
+            return seen_at is None or seen_at < self.settles_at
+        return self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT and seen_at is None
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether its step under way is a look, not a call."""
+        return self.wants_look or self.had_last_look
+
+    @property
+    def judged(self) -> OutcomeCode | None:
+        """Why the last call ended as it did; None before the first."""
+        return None if self.judgement is None else self.judgement.code
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the last answer is the end of it, whatever calls before it left open."""
+        judgement = self.judgement
+        return judgement is not None and judgement.kind in _FINAL
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody has looked at the pod since an answer that leaves open what the call did."""
+        judgement, seen_at = self.judgement, self.seen_alive_at
+        if judgement is None or (judgement.effect is not Effect.OPEN and judgement.code is not OutcomeCode.CONFLICT):
+            return False
+        return seen_at is None or seen_at < self.answered_at
+
+    def answer(self, judgement: Judgement, *, called_at: float, now: float, effect_seconds: float) -> None:
+        """Notes what was said to a call; a call of open effect may take it for `effect_seconds` from its start."""
+        self.judgement = judgement
+        self.answered_at = now
+        self.num_faults += judgement.code in _FAULTS
+        self.num_unread += judgement.code in _NOT_LOOKED_AT
+        if judgement.effect is not Effect.KNOWN:
+            self.is_in_doubt = True
+            until = called_at + effect_seconds if judgement.effect is Effect.OPEN else now
+            self.settles_at = max(self.settles_at, until)
+
+    def see(self, state: PodState, *, looked_at: float) -> None:
+        """Notes what a look that began at `looked_at` found of a pod that has not left."""
+        if state is PodState.PRESENT:
+            self.seen_alive_at = looked_at
+            self.num_blind_looks = 0
+        else:
+            self.num_blind_looks += 1
+
+    @property
+    def ending(self) -> Judgement:
+        """How the task ends when nothing more is called or looked at: what is in doubt counts as evicted."""
+        if self.judgement is None:
+            raise ValueError(f"{self.subject} was never called, so it has no ending")
+        if self.is_in_doubt and self.judgement.kind is OutcomeKind.GONE:
+            return self.departure
+        if not self.is_in_doubt or self.is_decided:
+            return self.judgement
+        if self.needs_look:
+            return self.unknown(self.judgement.message.removeprefix(f"{self.subject} not evicted: "))
+        return replace(self.judgement, message=f"{self.judgement.message}; the pod is still there")
+
+    @property
+    def departure(self) -> Judgement:
+        """How the task ends when the pod is found to be leaving, gone or replaced.
+
+        After a call that may have been the cause it counts as evicted: limits must not be exceeded on a guess.
+        """
+        if self.is_in_doubt:
+            text = f"{self.subject} evicted: no clear answer came, and the pod left"
+            return Judgement(OutcomeKind.EVICTED, OutcomeCode.LEFT_WITHOUT_ANSWER, text)
+        text = f"{self.subject} was gone before it was evicted"
+        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, text)
+
+    def unknown(self, why: str) -> Judgement:
+        """The judgement of a pod that may or may not leave."""
+        text = f"{self.subject} counts as evicted, unconfirmed: {why}"
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.OUTCOME_UNKNOWN, text)

@@ -1,0 +1,118 @@
+"""How an answer of the eviction API is read: what it says, and whether the call may have taken effect all the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.migration.planned import PlannedEviction
+
+__all__ = ["Effect", "Judgement", "judge"]
+
+_EVACUATION = "Eviction triggered evacuation"
+_SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
+_BUDGET_CAUSE = "DisruptionBudget"
+
+
+class Effect(Enum):
+    """What an answer leaves open about the effect of its call."""
+
+    KNOWN = "known"
+    """Nothing: the pod is evicted, or the call did nothing."""
+    DECIDED = "decided"
+    """Whether the pod is evicted; nothing more can come of the call."""
+    OPEN = "open"
+    """Whether the pod is evicted or will be: the call may still be under way behind whoever answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one answer means. `retry_after_seconds` is None when asking again is of no use in this run."""
+
+    kind: OutcomeKind
+    code: OutcomeCode
+    message: str
+    retry_after_seconds: float | None = None
+    effect: Effect = Effect.KNOWN
+
+
+def judge(
+    eviction: PlannedEviction,
+    response: EvictionResponse,
+    *,
+    evictions_in_background: bool,
+    fault_wait_seconds: float = 1.0,
+) -> Judgement:
+    """What `response` says about `eviction`, from the documented answers of the eviction API.
+
+    Only a `Status` of the API server refuses for certain. Every other answer can come from a proxy or a balancer whose
+    backend has carried the call out, or from a server that gave up while the call was under way in etcd.
+    `evictions_in_background` is the feature gate of that name. After a fault the call may be made again after
+    `fault_wait_seconds`: the uid precondition keeps a successor from being hit.
+    """
+    pod = f"pod {eviction.namespace}/{eviction.name}"
+    match response.status_code:
+        case code if code == 201 or (200 <= code < 300 and response.is_told):
+            return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, f"{pod} evicted")
+        case 0:
+            return _judge_unanswered(pod, response, fault_wait_seconds)
+        case 404 if response.is_told:
+            return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, f"{pod} was gone before it was evicted")
+        case 409 if response.is_told:
+            return _refused(OutcomeCode.CONFLICT, pod, response)
+        case 403 if response.is_told:
+            return _refused(OutcomeCode.FORBIDDEN, pod, response)
+        case 429 if evictions_in_background and eviction.request_evict_only and _EVACUATION in response.message:
+            return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, f"{pod} is evacuated in the background")
+        case 429:
+            return _judge_throttled(pod, response)
+        case 500 if response.is_told and _SEVERAL_BUDGETS in response.message:
+            return _refused(OutcomeCode.SEVERAL_BUDGETS, pod, response)
+        case _:
+            return _judge_fault(pod, response, fault_wait_seconds)
+
+
+def _refused(
+    code: OutcomeCode,
+    pod: str,
+    response: EvictionResponse,
+    wait_seconds: float | None = None,
+    effect: Effect = Effect.KNOWN,
+) -> Judgement:
+    causes = [cause.message for cause in response.causes if cause.message]
+    text = "; ".join([response.message.rstrip("."), *causes])
+    message = f"{pod} not evicted: {text} ({response.status_code})"
+    return Judgement(OutcomeKind.REFUSED, code, message, wait_seconds, effect)
+
+
+def _judge_throttled(pod: str, response: EvictionResponse) -> Judgement:
+    wait_seconds = response.retry_after_seconds
+    if response.is_told:
+        by_budget = any(cause.reason == _BUDGET_CAUSE for cause in response.causes)
+        return _refused(OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED, pod, response, wait_seconds)
+    # The API server and proxies before it turn calls away in plain text, without a Status: that is not about the pod.
+    code = OutcomeCode.THROTTLED if wait_seconds is None else OutcomeCode.OVERLOADED
+    return _refused(code, pod, response, wait_seconds, Effect.KNOWN if response.is_unread else Effect.DECIDED)
+
+
+def _judge_unanswered(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
+    text = f"{pod} not evicted: {response.message}"
+    if not response.was_sent:
+        return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text, wait_seconds)
+    return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, text, wait_seconds, Effect.OPEN)
+
+
+def _judge_fault(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
+    """An answer that nobody documents for an eviction, or one that does not come from the API server."""
+    code = response.status_code
+    text = f"{pod} not evicted: {response.message or 'an answer that is not of the Kubernetes API'} ({code})"
+    if code == 422 and response.is_told:
+        return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text)
+    if 400 <= code < 500 and code != 408 and response.is_told:
+        return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, effect=Effect.DECIDED)
+    may_pass = code >= 500 or code == 408
+    asked = response.retry_after_seconds
+    again = (wait_seconds if asked is None else asked) if may_pass else None
+    return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, again, Effect.OPEN)
