@@ -106,7 +106,12 @@ class RemoveDuplicates:
             originals.add(identity.fingerprint)
 
     def _owned_pods(self, node: Node) -> Iterable[Pod]:
-        return (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+        """The pods looked at. What earlier rounds of the run have evicted comes last, as the first to be above average.
+
+        It still counts, or the average would fall with every round.
+        """
+        pods = (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+        return sorted(pods, key=self._view.prior_moves.have_taken)
 
     def _is_looked_at(self, pod: Pod) -> bool:
         if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):
