@@ -77,7 +77,8 @@ class RemoveDuplicates:
                 continue
             average = -(-replicas.occurrences // num_targets)
             for node_name, duplicates in replicas.duplicates.items():
-                victims = [pod for pod in duplicates[average - 1 :] if self._asks_again or id(pod) not in asked]
+                surplus = (pod for pod in duplicates[average - 1 :] if not self._view.prior_moves.have_taken(pod))
+                victims = [pod for pod in surplus if self._asks_again or id(pod) not in asked]
                 asked.update(map(id, victims))
                 sentence = _sentence(replicas, node_name, average)
                 if not evict_from_node(self._evictor, victims, lambda _: sentence):  # noqa: B023 - used at once

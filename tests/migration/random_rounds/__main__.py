@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = Counter(fault.rpartition(": ")[2] for run in broken for fault in run.faults)
     for kind, number in kinds.most_common():
         print(f"{number:6} {kind}")
+    for plugin, number in Counter(deed.plugin for run in runs for deed in run.deeds).most_common():
+        print(f"{number:6} evictions by {plugin}")
     num_again = sum(run.num_rounds > 1 for run in runs)
     num_deeds = sum(len(run.deeds) for run in runs)
     print(f"{len(runs)} clusters, {num_again} decided again, {num_deeds} evictions, {len(broken)} broke a promise")

@@ -24,6 +24,8 @@ _BALANCE = (
     "LowNodeUtilization",
     "HighNodeUtilization",
 )
+_COUNTING = (*_BALANCE, "RemovePodsViolatingInterPodAntiAffinity")
+"""Strategies that count, so that an eviction which is not charged misleads them."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,16 @@ def make_policy(random: Random) -> PolicyFacts:
     names = ("first", "second")[: random.choice((1, 1, 2))]
     return PolicyFacts(
         is_upstream=is_upstream,
-        total=random.choice((None, None, 2, 4, 6)),
-        per_node=random.choice((None, None, 1, 2, 4)),
-        per_namespace=random.choice((None, 1, 1, 2, 3)),
+        total=random.choice((None, None, None, 3, 6)),
+        per_node=random.choice((None, None, None, 2, 4)),
+        per_namespace=random.choice((None, 1, 2, 3, 4)),
         profiles=tuple(_make_profile(random, name) for name in names),
     )
 
 
 def _make_profile(random: Random, name: str) -> ProfileFacts:
-    underused = random.randrange(10, 50, 10)
-    plugins = random.sample((*DESCHEDULE, *_BALANCE, "LowNodeUtilization"), k=random.randint(1, 5))
+    underused = random.randrange(10, 60, 10)
+    plugins = random.sample((*DESCHEDULE, *_COUNTING, *_COUNTING), k=random.randint(1, 5))
     return ProfileFacts(
         name=name,
         plugins=tuple(dict.fromkeys(plugins)),
@@ -82,12 +84,12 @@ def _make_profile(random: Random, name: str) -> ProfileFacts:
         overused=random.randrange(underused, 90, 10),
         node_limit=random.choice((None, 1, 2)),
         min_replicas=random.choice((0, 0, 2, 3)),
-        max_per_node=random.choice((0, 1, 2, 3)),
-        max_per_namespace=random.choice((0, 0, 1, 3)),
+        max_per_node=random.choice((0, 0, 2, 4)),
+        max_per_namespace=random.choice((0, 0, 2, 4)),
         max_globally=random.choice((0, 0, 3, 5)),
-        max_per_workload=random.choice((1, 2, 5)),
-        max_unavailable=random.choice((2, 5, 9)),
-        burst=random.choice((0, 1, 2)),
+        max_per_workload=random.choice((2, 5, 9)),
+        max_unavailable=random.choice((5, 9, 20)),
+        burst=random.choice((0, 0, 1, 2)),
         verifies_placement=random.random() < 0.15,
     )
 

@@ -1,4 +1,4 @@
-"""One seeded run: a random cluster, a random policy, and an API server that refuses, loses and leaves open at random."""
+"""One seeded run: a random cluster, a random policy, and an API that refuses, loses and leaves open at random."""
 
 from __future__ import annotations
 

@@ -89,16 +89,16 @@ class _App:
 
 
 def make_world(random: Random) -> World:
-    """A cluster of three to six nodes that are filled very unevenly."""
+    """A cluster of four to seven nodes that are filled very unevenly."""
     nodes = tuple(
         NodeFacts(f"n{number}", f"z{number % 3}", has_ssd=random.random() < 0.6, is_tainted=random.random() < 0.15)
-        for number in range(random.randint(3, 6))
+        for number in range(random.randint(4, 7))
     )
     apps = [_make_app(random, number) for number in range(random.randint(1, 5))]
-    crowded = random.sample(nodes, k=random.randint(1, 2))
+    crowded = random.sample(nodes, k=random.randint(1, 3))
     left = {node.name: CPU for node in nodes}
     pods = []
-    for number in range(random.randint(6, 26)):
+    for number in range(random.randint(10, 40)):
         node = random.choice(crowded) if random.random() < 0.7 else random.choice(nodes)
         pod = _make_pod(random, random.choice(apps), number, node)
         if pod.cpu <= left[node.name]:
@@ -124,7 +124,7 @@ def _make_pod(random: Random, app: _App, number: int, node: NodeFacts) -> PodFac
         name=f"p{number:02}",
         node=node.name,
         app=app.name if is_owned else "",
-        cpu=random.randrange(100, 1300, 100),
+        cpu=random.randrange(100, 1000, 100),
         age=random.randrange(1000, 9000),
         priority=random.choice((None, None, 0, 5, 10)),
         restarts=random.choice((0, 0, 0, 20)),
