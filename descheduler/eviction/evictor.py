@@ -49,7 +49,7 @@ class Evictor:
 
     `answers` are refusals of the API that are known beforehand. The prior moves of `view` have evicted their pods, or
     handed them over where the answer says so: they use limits and budgets up from the start, and are booked once more,
-    at no charge, when they are asked for again, or when the turn of their plugin is over.
+    at no charge, when their plugin asks for them again, or else when its turn is over.
     """
 
     def __init__(
@@ -61,7 +61,6 @@ class Evictor:
         evictions_in_background: bool = False,
     ) -> None:
         self._view = view
-        self.prior_moves = view.prior_moves
         self._answers = answers or {}
         self._budgets = BudgetLedger(view.snapshot)
         self.landings = LandingBook(view.snapshot)
@@ -110,15 +109,18 @@ class Evictor:
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
             self._refuse(pod, profile, plugin, _ALREADY_REQUESTED)
             return ACCEPTED
-        if self.awaits(pod):
-            return self._book_again(self._awaited[pod.uid])
+        if (move := self._awaited.get(pod.uid)) is not None:
+            if move.is_of(profile, plugin):
+                self._book_again(move)
+            return ACCEPTED
         verdict = self.counters.verdict(pod)
         if not verdict.is_accepted:
             return self._refuse(pod, profile, plugin, verdict)
         answer = self._answers.get(pod.key)
         if answer is not None:
             if self._is_handed_over(pod):
-                return self._leave_to_background(pod, profile, plugin, reason)
+                self._leave_to_background(pod, profile, plugin, reason)
+                return ACCEPTED
             verdict = refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
         elif id(pod) not in self._booked_pods:
             verdict = self._budgets.verdict(pod)
@@ -139,7 +141,8 @@ class Evictor:
 
     def num_taken_before(self, node_name: str, *, profile: str, plugin: str) -> int:
         """How many pods of the node earlier rounds have evicted in the name of this plugin."""
-        return sum(move.pod.node_name == node_name and move.is_of(profile, plugin) for move in self.prior_moves)
+        moves = self._view.prior_moves
+        return sum(move.pod.node_name == node_name and move.is_of(profile, plugin) for move in moves)
 
     def end_turn(self, *, profile: str, plugin: str) -> None:
         """Books what earlier rounds have evicted in the name of this plugin and it did not ask for again."""
@@ -166,19 +169,17 @@ class Evictor:
                 self._budgets.charge(pod)
                 self.landings.book(pod)
 
-    def _book_again(self, move: PriorMove) -> Verdict:
+    def _book_again(self, move: PriorMove) -> None:
         """Books a prior move in the name that it was made in; it has been charged for."""
-        if self._is_handed_over(move.pod):
-            return self._leave_to_background(move.pod, move.profile, move.plugin, move.reason)
-        self._book(move.pod, move.profile, move.plugin, move.reason)
-        return ACCEPTED
+        book = self._leave_to_background if self._is_handed_over(move.pod) else self._book
+        book(move.pod, move.profile, move.plugin, move.reason)
 
     def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
         self.results[profile, plugin, _code(verdict)] += 1
         self._attempts.append(Refusal(pod, profile, plugin, verdict, is_attempt=True))
         return verdict
 
-    def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> Verdict:
+    def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
         self.background.append(BookedEviction(pod, profile, plugin, reason))
         is_charged = self._awaited.pop(pod.uid, None) is not None
         if not pod.is_terminal:  # there is nothing left to evacuate, so nothing is remembered or counted
@@ -186,7 +187,6 @@ class Evictor:
             self.results[profile, plugin, "background"] += 1
             if not is_charged:
                 self.counters.count(pod)
-        return ACCEPTED
 
     def _is_handed_over(self, pod: Pod) -> bool:
         """Whether the API is known to answer that another controller carries the eviction out."""
@@ -195,7 +195,7 @@ class Evictor:
         return is_answer and self._in_background and _may_run_in_background(pod)
 
     def _adopt_prior_moves(self) -> None:
-        for move in self.prior_moves:
+        for move in self._view.prior_moves:
             pod = move.pod
             self._awaited[pod.uid] = move
             if not self._is_handed_over(pod):

@@ -62,8 +62,12 @@ class PluginEvictor:
         self._scope = scope
 
     def filter(self, pod: Pod) -> Verdict:
-        """The first refusal of the profile's filters, else acceptance. Notes nothing."""
-        if self._has_passed(pod):
+        """The first refusal of the profile's filters, else acceptance. Notes nothing.
+
+        What an earlier round has evicted passes here and below until it is booked again: filters that count pods on the
+        move, or those that an owner has left, would refuse it for having left.
+        """
+        if self._evictor.awaits(pod):
             return ACCEPTED
         for plugin in self._filters:
             verdict = plugin.filter(pod)
@@ -73,7 +77,7 @@ class PluginEvictor:
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
-        if self._has_passed(pod):
+        if self._evictor.awaits(pod):
             return ACCEPTED
         for plugin in self._pre_eviction_filters:
             verdict = plugin.pre_eviction_filter(pod)
@@ -123,11 +127,6 @@ class PluginEvictor:
             for gate in gates:
                 gate.count(candidate)
         return verdict
-
-    def _has_passed(self, pod: Pod) -> bool:
-        """Whether an earlier round has evicted `pod` in the name of this profile, so that all filters let it pass."""
-        move = self._evictor.prior_moves.of(pod)
-        return move is not None and move.profile == self._profile
 
     def _noted(self, candidate: Pod, verdict: Verdict) -> bool:
         if verdict.reason is None:

@@ -37,10 +37,6 @@ class PriorMoves:
     def __iter__(self) -> Iterator[PriorMove]:
         return iter(self._moves.values())
 
-    def of(self, pod: Pod) -> PriorMove | None:
-        """The move that took `pod`, if one did."""
-        return self._moves.get(pod.uid)
-
     def have_taken(self, pod: Pod) -> bool:
         """Whether `pod` has left, or may have left."""
         return pod.uid in self._moves

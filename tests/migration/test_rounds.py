@@ -53,7 +53,7 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
     assert evictor.booked == []
 
 
-def test_pod_evicted_before_is_charged_once_and_booked_in_the_name_it_left_in() -> None:
+def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it() -> None:
     gone, other = make_pod("gone"), make_pod("other")
     move = PriorMove(gone, "p", "first", "was too old")
     view = ClusterView(make_snapshot([], [gone, other]), moves_take_effect=False, prior_moves=[move])
@@ -63,10 +63,20 @@ def test_pod_evicted_before_is_charged_once_and_booked_in_the_name_it_left_in() 
 
     assert [verdict.reason for verdict in verdicts] == [None, None]
     assert evictor.counters.total == 2
-    assert [(booked.pod.name, booked.plugin, booked.reason) for booked in evictor.booked] == [
-        ("gone", "first", "was too old"),
-        ("other", "second", ""),
-    ]
+    assert [booked.pod.name for booked in evictor.booked] == ["other"]
+
+
+def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> None:
+    gone = make_pod("gone")
+    move = PriorMove(gone, "p", "q", "was too old")
+    view = ClusterView(make_snapshot([], [gone]), moves_take_effect=False, prior_moves=[move])
+    evictor = Evictor(view, EvictionLimits(total=1))
+
+    verdict = evictor.request(gone, profile="p", plugin="q", reason="is too old")
+
+    assert verdict.is_accepted
+    assert [(booked.pod.name, booked.reason) for booked in evictor.booked] == [("gone", "was too old")]
+    assert evictor.counters.total == 1
 
 
 def test_pod_evicted_before_that_nobody_asks_for_again_is_booked_when_its_plugin_is_done() -> None:
