@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,6 +28,7 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
+from descheduler.placement.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
 from descheduler.policy.types import Policy
@@ -86,7 +86,7 @@ def decide(
     *,
     now: datetime,
     answers: Answers | None = None,
-    evicted: AbstractSet[str] = frozenset(),
+    prior_moves: Sequence[PriorMove] = (),
     feature_gates: Mapping[str, bool] | None = None,
     registry: Registry = REGISTRY,
     processed_nodes: Sequence[Node] | None = None,
@@ -96,21 +96,20 @@ def decide(
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
-    `answers` are refusals of the eviction API that are known already, `evicted` the keys of pods that an earlier
-    decision of this run has evicted. `processed_nodes` are handed to the plugins as they are; without them it is the
-    ready nodes that the policy selects, of which there must be two. `observer` is told of every run of a plugin. Pods
-    out of `scope` stay, and count for the plugins as ever. Where no plugin verifies landings, those of the first
-    `most_assessed` evictions are looked up for the report, which changes no decision. Raises PolicyError when a
-    PriorityClass that the policy names does not exist.
+    `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
+    decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
+    without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
+    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Where no plugin verifies landings,
+    those of the first `most_assessed` evictions are looked up for the report, which changes no decision. Raises
+    PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
-    view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", evicted=evicted)
+    view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
     evictor = Evictor(
         view,
         _limits(policy),
         answers=answers,
-        evicted=evicted,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
     )
     notes = (*migration_notes(policy), *scope.note_on(snapshot))
@@ -280,7 +279,7 @@ def _read_and_carry_out(
         return RunResult(decide_now(most_assessed=options.most_assessed))
     settings = _executor_settings(policy, options, started, client.request_timeout_seconds)
     return carrier.carry_out(
-        lambda answers, evicted: decide_now(answers=answers, evicted=evicted, most_assessed=0),
+        lambda answers, prior_moves: decide_now(answers=answers, prior_moves=prior_moves, most_assessed=0),
         settings,
         stop,
         policy_version=facts.policy_version,

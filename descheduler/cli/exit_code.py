@@ -51,7 +51,12 @@ def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
     has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
     if has_failed and not outcome.may_have_evicted:
         return ExitCode.FAILED
-    is_incomplete = has_failed or outcome.unconfirmed > 0 or _has_refused_requests(outcome.plan) or any(map(_was_left_out, outcome.results))
+    is_incomplete = (
+        has_failed
+        or outcome.unconfirmed > 0
+        or _has_refused_requests(outcome.plan)
+        or any(map(_was_left_out, outcome.results))
+    )
     return ExitCode.INCOMPLETE if is_detailed and is_incomplete else ExitCode.DONE
 
 

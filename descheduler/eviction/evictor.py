@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from descheduler.eviction.answers import Answers
@@ -18,6 +17,7 @@ from descheduler.eviction.limits import EvictionCounters, EvictionLimits
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.cluster_view import ClusterView
+from descheduler.placement.prior_moves import PriorMove
 
 __all__ = ["BookedEviction", "Evictor", "Refusal"]
 
@@ -47,9 +47,9 @@ class Refusal:
 class Evictor:
     """Books evictions for one run.
 
-    `answers` are refusals of the API that are known beforehand. `evicted` holds the keys of pods that the run has
-    evicted already, or handed over when their answer says so: they use limits and budgets up from the start, whether
-    or not they are asked for again.
+    `answers` are refusals of the API that are known beforehand. The prior moves of `view` have evicted their pods, or
+    handed them over where the answer says so: they use limits and budgets up from the start, and are booked once more,
+    at no charge, when their plugin asks for them again, or else when its turn is over.
     """
 
     def __init__(
@@ -58,7 +58,6 @@ class Evictor:
         limits: EvictionLimits,
         *,
         answers: Answers | None = None,
-        evicted: AbstractSet[str] = frozenset(),
         evictions_in_background: bool = False,
     ) -> None:
         self._view = view
@@ -74,9 +73,8 @@ class Evictor:
         self.results: Counter[tuple[str, str, str]] = Counter()
         self._booked_pods: set[int] = set()
         self._background_pods: set[int] = set()
-        self._evicted_pods: set[int] = set()
-        if evicted:
-            self._adopt_evicted(evicted)
+        self._awaited: dict[str, PriorMove] = {}
+        self._adopt_prior_moves()
         if evictions_in_background:
             self._adopt_background_evictions()
 
@@ -111,10 +109,9 @@ class Evictor:
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
             self._refuse(pod, profile, plugin, _ALREADY_REQUESTED)
             return ACCEPTED
-        if id(pod) in self._evicted_pods and id(pod) not in self._booked_pods:
-            if self._is_handed_over(pod):
-                return self._leave_to_background(pod, profile, plugin, reason)
-            self._book(pod, profile, plugin, reason)
+        if (move := self._awaited.get(pod.uid)) is not None:
+            if move.is_of(profile, plugin):
+                self._book_again(move)
             return ACCEPTED
         verdict = self.counters.verdict(pod)
         if not verdict.is_accepted:
@@ -122,7 +119,8 @@ class Evictor:
         answer = self._answers.get(pod.key)
         if answer is not None:
             if self._is_handed_over(pod):
-                return self._leave_to_background(pod, profile, plugin, reason)
+                self._leave_to_background(pod, profile, plugin, reason)
+                return ACCEPTED
             verdict = refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
         elif id(pod) not in self._booked_pods:
             verdict = self._budgets.verdict(pod)
@@ -137,6 +135,20 @@ class Evictor:
         """Notes a request that the profile's evict plugin turned down, and returns `verdict`."""
         return self._refuse(pod, profile, plugin, verdict)
 
+    def awaits(self, pod: Pod) -> bool:
+        """Whether an earlier round has evicted `pod` and this one has not booked it yet."""
+        return pod.uid in self._awaited
+
+    def num_taken_before(self, node_name: str, *, profile: str, plugin: str) -> int:
+        """How many pods of the node earlier rounds have evicted in the name of this plugin."""
+        moves = self._view.prior_moves
+        return sum(move.pod.node_name == node_name and move.is_of(profile, plugin) for move in moves)
+
+    def end_turn(self, *, profile: str, plugin: str) -> None:
+        """Books what earlier rounds have evicted in the name of this plugin and it did not ask for again."""
+        for move in [move for move in self._awaited.values() if move.is_of(profile, plugin)]:
+            self._book_again(move)
+
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
         """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps."""
         self.results[profile, plugin, _code(verdict)] += 1
@@ -147,28 +159,34 @@ class Evictor:
         is_repeated = id(pod) in self._booked_pods
         self.booked.append(BookedEviction(pod, profile, plugin, reason, is_repeated))
         self.results[profile, plugin, "success"] += 1
-        if is_repeated or id(pod) not in self._evicted_pods:
+        is_charged = self._awaited.pop(pod.uid, None) is not None
+        if not is_charged:
             self.counters.count(pod)
         if not is_repeated:
             self._booked_pods.add(id(pod))
             self._view.book_eviction(pod)
-            if id(pod) not in self._evicted_pods:
+            if not is_charged:
                 self._budgets.charge(pod)
                 self.landings.book(pod)
+
+    def _book_again(self, move: PriorMove) -> None:
+        """Books a prior move in the name that it was made in; it has been charged for."""
+        book = self._leave_to_background if self._is_handed_over(move.pod) else self._book
+        book(move.pod, move.profile, move.plugin, move.reason)
 
     def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
         self.results[profile, plugin, _code(verdict)] += 1
         self._attempts.append(Refusal(pod, profile, plugin, verdict, is_attempt=True))
         return verdict
 
-    def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> Verdict:
+    def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
         self.background.append(BookedEviction(pod, profile, plugin, reason))
+        is_charged = self._awaited.pop(pod.uid, None) is not None
         if not pod.is_terminal:  # there is nothing left to evacuate, so nothing is remembered or counted
             self._background_pods.add(id(pod))
             self.results[profile, plugin, "background"] += 1
-            if id(pod) not in self._evicted_pods:
+            if not is_charged:
                 self.counters.count(pod)
-        return ACCEPTED
 
     def _is_handed_over(self, pod: Pod) -> bool:
         """Whether the API is known to answer that another controller carries the eviction out."""
@@ -176,11 +194,10 @@ class Evictor:
         is_answer = answer is not None and answer.starts_background_eviction
         return is_answer and self._in_background and _may_run_in_background(pod)
 
-    def _adopt_evicted(self, evicted: AbstractSet[str]) -> None:
-        for pod in self._view.snapshot.pods:
-            if pod.key not in evicted:
-                continue
-            self._evicted_pods.add(id(pod))
+    def _adopt_prior_moves(self) -> None:
+        for move in self._view.prior_moves:
+            pod = move.pod
+            self._awaited[pod.uid] = move
             if not self._is_handed_over(pod):
                 self.counters.count(pod)
                 self._budgets.charge(pod)

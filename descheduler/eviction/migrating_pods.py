@@ -17,7 +17,7 @@ _NO_KEYS: frozenset[tuple[str, str]] = frozenset()
 class MigratingPods:
     """Pods on the move by scope, following what is booked on `view`. A pod counts once however many jobs it has.
 
-    A pod that the run has evicted counts for others from the start, and may be asked for once more.
+    What earlier rounds of the run have evicted counts from the start.
     """
 
     def __init__(self, view: ClusterView) -> None:
@@ -29,13 +29,14 @@ class MigratingPods:
         self._by_node: dict[str, _Keys] = {}
         self._by_controller: dict[str, _Keys] = {}
         self._adopt_jobs()
-        self._awaited = self._adopt_evicted()
+        for move in view.prior_moves:
+            self._uids.add(move.pod.uid)
+            self._add(move.pod)
 
     def has(self, pod: Pod) -> bool:
         """Whether `pod`, or one of its name, moves: a StatefulSet's new pod waits for the job of the old one."""
         self._follow()
-        key = pod.namespace, pod.name
-        return pod.uid in self._uids or (key in self._keys and key not in self._awaited)
+        return pod.uid in self._uids or (pod.namespace, pod.name) in self._keys
 
     def others(self, pod: Pod) -> int:
         """How many other pods are on the move."""
@@ -71,20 +72,9 @@ class MigratingPods:
             if pod.uid in self._uids or (pod.namespace, pod.name) in self._keys:
                 self._add(pod)
 
-    def _adopt_evicted(self) -> _Keys:
-        """Counts the pods that the run has evicted, and returns those that nothing else moves."""
-        if not self._view.evicted:
-            return set()
-        evicted = [pod for pod in self._view.snapshot.pods if pod.key in self._view.evicted]
-        awaited = {(pod.namespace, pod.name) for pod in evicted} - self._keys
-        for pod in evicted:
-            self._add(pod)
-        return awaited
-
     def _follow(self) -> None:
         for pod in self._view.booked[self._num_followed :]:
             self._uids.add(pod.uid)
-            self._awaited.discard((pod.namespace, pod.name))
             self._add(pod)
         self._num_followed = len(self._view.booked)
 

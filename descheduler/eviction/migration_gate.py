@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs
 from descheduler.eviction.object_limiter import ObjectLimiter
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
+from descheduler.placement.prior_moves import PriorMove
 
 __all__ = ["MigrationGate"]
 
@@ -19,7 +22,7 @@ class MigrationGate:
 
     def __init__(self, args: MigrationControllerArgs, handle: Handle) -> None:
         self._controller = MigrationController(args, handle)
-        self._limiter = ObjectLimiter(args, handle.view.snapshot, evicted=handle.view.evicted)
+        self._limiter = ObjectLimiter(args, handle.view.snapshot)
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether a migration of `pod` may be started now."""
@@ -29,3 +32,7 @@ class MigrationGate:
     def count(self, pod: Pod) -> None:
         """Charges the object limiters."""
         self._limiter.count(pod)
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Charges the object limiters; the filter knows of prior moves already."""
+        self._limiter.adopt(moves)

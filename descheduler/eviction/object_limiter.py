@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import timedelta
 
 from descheduler.cluster.snapshot import Snapshot
@@ -12,6 +11,7 @@ from descheduler.eviction.migration_controller import MigrationControllerArgs, M
 from descheduler.eviction.workloads import Workloads, allowed_at_once
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.prior_moves import PriorMove
 
 __all__ = ["ObjectLimiter"]
 
@@ -22,26 +22,18 @@ class ObjectLimiter:
     A run is shorter than the time in which a bucket of koordinator-sh/koordinator 1.8
     (`pkg/descheduler/controllers/migration/limiter.go`) refills, so each key gets its `burst`, 1 unless set. Keys whose
     allowance is 0 are not limited, as there. The allowance of a workload is that of `maxMigrating`, else of
-    `maxMigratingPerWorkload`; that of a namespace only counts as a number. Pods that the run has `evicted` already
-    (their keys) are charged from the start, and may be asked for once more.
+    `maxMigratingPerWorkload`; that of a namespace only counts as a number.
     """
 
-    def __init__(
-        self, args: MigrationControllerArgs, snapshot: Snapshot, *, evicted: AbstractSet[str] = frozenset()
-    ) -> None:
+    def __init__(self, args: MigrationControllerArgs, snapshot: Snapshot) -> None:
         self._per_workload = _active(args.object_limiters.get("workload"))
         self._per_namespace = _active(args.object_limiters.get("namespace"))
         self._share = args.max_migrating_per_workload
         self._workloads = Workloads(snapshot)
         self._started: Counter[tuple[str, str]] = Counter()
-        self._awaited: set[str] = set()
-        if evicted:
-            self._adopt([pod for pod in snapshot.pods if pod.key in evicted])
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether the run may start one more eviction of what `pod` belongs to."""
-        if pod.key in self._awaited:
-            return ACCEPTED
         for key, burst, name in self._limits(pod):
             if self._started[key] >= burst:
                 message = f"{name} may start {burst} evictions a run (objectLimiters) and has done so"
@@ -50,16 +42,13 @@ class ObjectLimiter:
 
     def count(self, pod: Pod) -> None:
         """Charges one eviction of `pod`."""
-        if pod.key in self._awaited:
-            self._awaited.remove(pod.key)
-            return
         for key, _, _ in self._limits(pod):
             self._started[key] += 1
 
-    def _adopt(self, evicted: Sequence[Pod]) -> None:
-        for pod in evicted:
-            self.count(pod)
-        self._awaited.update(pod.key for pod in evicted)
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Charges what earlier rounds of the run have started."""
+        for move in moves:
+            self.count(move.pod)
 
     def _limits(self, pod: Pod) -> Iterator[tuple[tuple[str, str], int, str]]:
         """The key, the burst and the name of everything that is limited and that `pod` belongs to."""

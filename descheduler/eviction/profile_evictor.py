@@ -9,6 +9,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.placement.prior_moves import PriorMove
 
 __all__ = ["EvictGate", "EvictorPlugin", "PluginEvictor"]
 
@@ -31,6 +32,9 @@ class EvictGate(Protocol):
 
     def count(self, pod: Pod) -> None:
         """Charges a granted request."""
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Charges what earlier rounds of the run have evicted in the name of the profile; called before all else."""
 
 
 class PluginEvictor:
@@ -58,7 +62,13 @@ class PluginEvictor:
         self._scope = scope
 
     def filter(self, pod: Pod) -> Verdict:
-        """The first refusal of the profile's filters, else acceptance. Notes nothing."""
+        """The first refusal of the profile's filters, else acceptance. Notes nothing.
+
+        What an earlier round has evicted passes here and below until it is booked again: filters that count pods on the
+        move, or those that an owner has left, would refuse it for having left.
+        """
+        if self._evictor.awaits(pod):
+            return ACCEPTED
         for plugin in self._filters:
             verdict = plugin.filter(pod)
             if verdict.reason is not None:
@@ -67,6 +77,8 @@ class PluginEvictor:
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
+        if self._evictor.awaits(pod):
+            return ACCEPTED
         for plugin in self._pre_eviction_filters:
             verdict = plugin.pre_eviction_filter(pod)
             if verdict.reason is not None:
@@ -81,6 +93,10 @@ class PluginEvictor:
         """Whether the pre-eviction filter accepts a pod that the plugin wants gone; a refusal is noted."""
         return self._noted(candidate, self.pre_eviction_filter(candidate))
 
+    def num_taken_before(self, node_name: str) -> int:
+        """How many pods of the node the plugin has evicted in earlier rounds of the run."""
+        return self._evictor.num_taken_before(node_name, profile=self._profile, plugin=self._plugin)
+
     def keep(self, candidate: Pod, verdict: Verdict) -> None:
         """Notes why the plugin itself keeps a candidate."""
         self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
@@ -94,7 +110,8 @@ class PluginEvictor:
         if not verdict.is_accepted:
             self.keep(candidate, verdict)
             return verdict
-        for gate in self._gates:
+        gates = () if self._evictor.awaits(candidate) else self._gates
+        for gate in gates:
             verdict = gate.verdict(candidate)
             if not verdict.is_accepted:
                 evictor, profile, plugin = self._evictor, self._profile, self._plugin
@@ -107,7 +124,7 @@ class PluginEvictor:
             last_question=self._last_question,
         )
         if verdict.is_accepted:
-            for gate in self._gates:
+            for gate in gates:
                 gate.count(candidate)
         return verdict
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
@@ -22,6 +21,7 @@ from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
+from descheduler.placement.prior_moves import PriorMove
 from descheduler.strategies.decisions import Decisions
 
 __all__ = ["MAX_ROUNDS", "Decide", "carry_out"]
@@ -32,8 +32,8 @@ here only under a tight limit and with dozens of unforeseen refusals in a row.""
 
 _HALTS = {OutcomeCode.STOPPED, OutcomeCode.DEADLINE, OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
 
-Decide = Callable[[Answers, AbstractSet[str]], Decisions]
-"""Decides over the run's snapshot, given refusals that are known and keys of pods that left or are about to."""
+Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
+"""Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
 
 
 def carry_out(
@@ -52,11 +52,14 @@ def carry_out(
     them. Raises what that raises.
     """
     bucket = TokenBucket(settings.qps, settings.burst, now=clock)
-    decisions = decide({}, frozenset())
+    decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
+    moves: dict[str, PriorMove] = {}
     for num_rounds in range(1, MAX_ROUNDS + 1):
-        new = [_planned(booked) for booked in decisions.evictor.booked if _is_new(booked, outcomes)]
-        latest = execute(new, port, settings, stop=stop, sink=sink, bucket=bucket, now=clock, sleep=sleep)
+        new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes)]
+        moves.update({booked.pod.key: _move(booked) for booked in new})
+        plan = [_planned(booked) for booked in new]
+        latest = execute(plan, port, settings, stop=stop, sink=sink, bucket=bucket, now=clock, sleep=sleep)
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         if not any(_said_no(outcome) for outcome in latest) or any(_was_halted(outcome) for outcome in latest):
             break
@@ -67,7 +70,7 @@ def carry_out(
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
-        decisions = decide(answers, frozenset(key for key, outcome in outcomes.items() if _used_up(outcome)))
+        decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if _used_up(outcome)])
     return decisions, (*outcomes.values(), *_repeated(decisions))
 
 
@@ -94,6 +97,10 @@ def _used_up(outcome: Outcome) -> bool:
 
 def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome]) -> bool:
     return not booked.is_repeated and booked.pod.key not in outcomes
+
+
+def _move(booked: BookedEviction) -> PriorMove:
+    return PriorMove(booked.pod, booked.profile, booked.plugin, booked.reason)
 
 
 def _planned(booked: BookedEviction) -> PlannedEviction:

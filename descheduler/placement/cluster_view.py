@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.labels import LabelSelector
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.placement.prior_moves import PriorMove, PriorMoves
 
 __all__ = ["ClusterView"]
 
@@ -19,19 +19,21 @@ class ClusterView:
 
     Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
     until the deletion is observed. `booked` lists the evictions that took effect, oldest first, for readers that
-    cache; `version` is its length. `evicted` holds the keys of pods that the run has evicted since the snapshot was
-    taken: they answer as if they were still there, until they are booked anew.
+    cache; `version` is its length. `prior_moves` were made since the snapshot was taken: their pods are listed like all
+    others until they are booked again, and no longer count among the pods of their owners.
     """
 
-    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, evicted: AbstractSet[str] = frozenset()) -> None:
+    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[PriorMove] = ()) -> None:
         self.snapshot = snapshot
-        self.evicted = evicted
+        self.prior_moves = PriorMoves(prior_moves)
         self.booked: list[Pod] = []
         self._moves_take_effect = moves_take_effect
         self._nodes = {node.name: node for node in snapshot.nodes}
         self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
         self._active: dict[str, tuple[Pod, ...]] = {}
         self._gone_by_owner: Counter[str] = Counter()
+        for move in self.prior_moves:
+            self._count_as_gone(move.pod)
         self._ready: dict[LabelSelector, tuple[Node, ...]] = {}
 
     @property
@@ -74,4 +76,8 @@ class ClusterView:
         self.booked.append(pod)
         self._pods[pod.node_name] = tuple(p for p in self.pods_on(pod.node_name) if p is not pod)
         self._active.pop(pod.node_name, None)
+        if not self.prior_moves.have_taken(pod):
+            self._count_as_gone(pod)
+
+    def _count_as_gone(self, pod: Pod) -> None:
         self._gone_by_owner.update({owner.uid for owner in pod.owners})

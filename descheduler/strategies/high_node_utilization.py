@@ -80,6 +80,7 @@ class HighNodeUtilization:
             spared_namespaces=frozenset(namespaces.exclude if namespaces else ()),
             may_leave=self._is_worth_moving,
         )
+        relief.charge_departed(underused)
         relief.run([Relief(load, self._sentence(load)) for load in sort_by_usage(underused, ascending=True)])
 
     def _is_worth_moving(self, pod: Pod) -> bool:

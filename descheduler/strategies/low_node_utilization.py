@@ -188,6 +188,7 @@ class LowNodeUtilization:
             node_limit=limits.node if limits else None,
             spared_namespaces=frozenset(namespaces.exclude if namespaces else ()),
         )
+        relief.charge_departed(load for load in loads if load.node.name not in takers)
         relief.run(
             [
                 Relief(load, _sentence(load, high), load.ceilings(high))

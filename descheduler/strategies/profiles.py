@@ -107,6 +107,9 @@ class _RunningProfile:
         self._gates: list[EvictGate] = [
             MigrationGate(args, handle) for args in evict_args if isinstance(args, MigrationControllerArgs)
         ]
+        prior_moves = [move for move in handle.view.prior_moves if move.profile == profile.name]
+        for gate in self._gates:
+            gate.adopt(prior_moves)
         self._strategies: dict[str, object] = {}
 
     def deschedule(self) -> list[PluginFailure]:
@@ -125,6 +128,7 @@ class _RunningProfile:
                     call(self._strategy(name))
             except StrategyError as error:
                 failures.append(PluginFailure(self._profile.name, name, str(error)))
+            self._evictor.end_turn(profile=self._profile.name, plugin=name)
         return failures
 
     def _strategy(self, name: str) -> object:

@@ -77,7 +77,8 @@ class RemoveDuplicates:
                 continue
             average = -(-replicas.occurrences // num_targets)
             for node_name, duplicates in replicas.duplicates.items():
-                victims = [pod for pod in duplicates[average - 1 :] if self._asks_again or id(pod) not in asked]
+                surplus = (pod for pod in duplicates[average - 1 :] if not self._view.prior_moves.have_taken(pod))
+                victims = [pod for pod in surplus if self._asks_again or id(pod) not in asked]
                 asked.update(map(id, victims))
                 sentence = _sentence(replicas, node_name, average)
                 if not evict_from_node(self._evictor, victims, lambda _: sentence):  # noqa: B023 - used at once
@@ -106,7 +107,12 @@ class RemoveDuplicates:
             originals.add(identity.fingerprint)
 
     def _owned_pods(self, node: Node) -> Iterable[Pod]:
-        return (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+        """The pods looked at. What earlier rounds of the run have evicted comes last, as the first to be above average.
+
+        It still counts, or the average would fall with every round.
+        """
+        pods = (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+        return sorted(pods, key=self._view.prior_moves.have_taken)
 
     def _is_looked_at(self, pod: Pod) -> bool:
         if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):

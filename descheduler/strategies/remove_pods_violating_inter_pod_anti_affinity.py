@@ -44,9 +44,12 @@ class RemovePodsViolatingInterPodAntiAffinity:
         self._spares_namesakes = handle.policy.compatibility == "upstream"
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
-        """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
+        """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment.
+
+        What earlier rounds of the run have evicted breaks nobody's.
+        """
         listed = {
-            node.name: [pod for pod in self._view.active_pods_on(node.name) if self._pods.accepts(pod)]
+            node.name: [pod for pod in self._view.active_pods_on(node.name) if self._is_looked_at(pod)]
             for node in nodes
         }
         conflicts = AntiAffinityConflicts(nodes, listed, spares_namesakes=self._spares_namesakes)
@@ -54,6 +57,9 @@ class RemovePodsViolatingInterPodAntiAffinity:
             # Evictions only ever end conflicts, so a pod without one now need not be looked at again.
             if not self._relieve([pod for pod in pods if conflicts.find(pod) is not None], conflicts):
                 return
+
+    def _is_looked_at(self, pod: Pod) -> bool:
+        return self._pods.accepts(pod) and not self._view.prior_moves.have_taken(pod)
 
     def _relieve(self, candidates: Sequence[Pod], conflicts: AntiAffinityConflicts) -> bool:
         """Evicts the `candidates` of a node that still conflict in their turn; returns whether to go on after it."""

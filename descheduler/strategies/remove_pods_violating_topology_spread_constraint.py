@@ -121,6 +121,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
 
     def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
         """The pods that `constraint` wants gone, each with its sentence."""
+        prior_moves = self._view.prior_moves
         skew, num_empty = domains.skew, domains.num_empty
         if skew <= constraint.max_skew or not (domains.pods or num_empty):
             return
@@ -134,10 +135,13 @@ class RemovePodsViolatingTopologySpreadConstraint:
                 f"{constraint.topology_key}={source.value} is too full: domains differ by {skew} pods, "
                 f"{constraint.max_skew} is allowed"
             )
-            source.pods.sort(key=below.takes)  # those that fit elsewhere go first, from the end
+            # Those that fit elsewhere go first, from the end, after those that earlier rounds of the run have evicted.
+            source.pods.sort(key=lambda pod: (prior_moves.have_taken(pod), below.takes(pod)))
             leaving = source.pods[-transfer.num_pods :]
             del source.pods[-transfer.num_pods :]
             for pod in leaving:
+                if prior_moves.have_taken(pod):
+                    continue
                 if not self._needs_fit or below.takes(pod):
                     yield pod, sentence
                 else:

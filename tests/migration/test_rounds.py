@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 
 import msgspec
 
+from descheduler.cycle import decide
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -19,16 +20,17 @@ from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_ROUNDS, carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
-from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
+from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
 from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
+from descheduler.placement.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.migration.worlds import Clock, ScriptedApi, no_disruption, not_sent
-from tests.policy.builders import upstream
+from tests.policy.builders import koordinator, upstream
 
 POLICY = load_policy(upstream(), REGISTRY)
 
@@ -36,11 +38,11 @@ POLICY = load_policy(upstream(), REGISTRY)
 def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again() -> None:
     other = make_pod("other")
     vm = make_pod("vm", annotations={REQUEST_EVICT_ONLY_ANNOTATION: ""})
+    view = ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False, prior_moves=[PriorMove(vm, "p", "q")])
     evictor = Evictor(
-        ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False),
+        view,
         EvictionLimits(total=1),
         answers={"default/vm": EvictionAnswer(429, BACKGROUND_TEXT)},
-        evicted=frozenset({"default/vm"}),
         evictions_in_background=True,
     )
 
@@ -51,30 +53,97 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
     assert evictor.booked == []
 
 
-def test_pods_moved_before_count_against_what_may_migrate_and_may_be_asked_for_again() -> None:
-    moved, other = (make_pod(name, scheduler="koord-scheduler", owners=[f"ReplicaSet/{name}"]) for name in "mo")
-    workloads = {
-        f"replicaset-{name}": Workload("ReplicaSet", "default", name, f"replicaset-{name}", 40) for name in "mo"
-    }
-    snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads)
-    view = ClusterView(snapshot, moves_take_effect=True, evicted=frozenset({"default/m"}))
+def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it() -> None:
+    gone, other = make_pod("gone"), make_pod("other")
+    move = PriorMove(gone, "p", "first", "was too old")
+    view = ClusterView(make_snapshot([], [gone, other]), moves_take_effect=False, prior_moves=[move])
+    evictor = Evictor(view, EvictionLimits(total=2))
+
+    verdicts = [evictor.request(pod, profile="p", plugin="second") for pod in (gone, other)]
+
+    assert [verdict.reason for verdict in verdicts] == [None, None]
+    assert evictor.counters.total == 2
+    assert [booked.pod.name for booked in evictor.booked] == ["other"]
+
+
+def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> None:
+    gone = make_pod("gone")
+    move = PriorMove(gone, "p", "q", "was too old")
+    view = ClusterView(make_snapshot([], [gone]), moves_take_effect=False, prior_moves=[move])
+    evictor = Evictor(view, EvictionLimits(total=1))
+
+    verdict = evictor.request(gone, profile="p", plugin="q", reason="is too old")
+
+    assert verdict.is_accepted
+    assert [(booked.pod.name, booked.reason) for booked in evictor.booked] == [("gone", "was too old")]
+    assert evictor.counters.total == 1
+
+
+def test_pod_evicted_before_that_nobody_asks_for_again_is_booked_when_its_plugin_is_done() -> None:
+    gone = make_pod("gone")
+    view = ClusterView(make_snapshot([], [gone]), moves_take_effect=True, prior_moves=[PriorMove(gone, "p", "q")])
+    evictor = Evictor(view, EvictionLimits())
+
+    evictor.end_turn(profile="p", plugin="other")
+    before = list(view.booked)
+    evictor.end_turn(profile="p", plugin="q")
+
+    assert (before, view.booked) == ([], [gone])
+    assert [booked.pod for booked in evictor.booked] == [gone]
+    assert evictor.counters.total == 1
+
+
+def koord_pods(*names: str) -> list[Pod]:
+    """Pods that koord-scheduler places, each of a ReplicaSet of its name."""
+    return [make_pod(name, scheduler="koord-scheduler", owners=[f"ReplicaSet/{name}"]) for name in names]
+
+
+def workloads_of(*names: str) -> dict[str, Workload]:
+    """A ReplicaSet of 40 replicas for each name."""
+    return {f"replicaset-{name}": Workload("ReplicaSet", "default", name, f"replicaset-{name}", 40) for name in names}
+
+
+def test_pods_moved_before_count_against_what_may_migrate() -> None:
+    moved, other = koord_pods("m", "o")
+    snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads_of("m", "o"))
+    view = ClusterView(snapshot, moves_take_effect=True, prior_moves=[PriorMove(moved, "p", "q")])
     args = msgspec.structs.replace(default_args(MigrationControllerArgs()), max_migrating_per_node=1)
     controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW, LandingBook(view.snapshot)))
 
     reasons = [controller.filter(pod).reason for pod in (moved, other)]
 
-    assert reasons == [None, Reason.MIGRATING_LIMIT]
+    assert reasons == [Reason.ALREADY_MIGRATING, Reason.MIGRATING_LIMIT]
+
+
+def test_pod_moved_before_passes_the_filters_and_gates_that_it_has_passed() -> None:
+    policy = load_policy(
+        koordinator(
+            "profiles:\n"
+            "- name: p\n"
+            "  pluginConfig: [{name: RemovePodsViolatingNodeTaints}, {name: MigrationController}]\n"
+            "  plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}\n"
+        ),
+        REGISTRY,
+    )
+    moved, other = koord_pods("m", "o")
+    nodes = [make_node("a", taints=["gone=soon:NoSchedule"]), make_node("b")]
+    snapshot = make_snapshot(nodes, [moved, other], workloads=workloads_of("m", "o"))
+
+    decisions = decide(policy, snapshot, now=NOW, prior_moves=[PriorMove(moved, "p", "RemovePodsViolatingNodeTaints")])
+
+    assert [booked.pod.name for booked in decisions.evictor.booked] == ["m", "o"]
+    assert decisions.evictor.counters.total == 2
 
 
 def test_pod_moved_before_uses_the_burst_of_its_workload_up() -> None:
     moved, other = make_pod("moved"), make_pod("other")
     workloads = {"replicaset-web": Workload("ReplicaSet", "default", "web", "replicaset-web", 40)}
     snapshot = make_snapshot([], [moved, other], workloads=workloads)
-    limiter = ObjectLimiter(default_args(MigrationControllerArgs()), snapshot, evicted=frozenset({"default/moved"}))
+    limiter = ObjectLimiter(default_args(MigrationControllerArgs()), snapshot)
 
-    reasons = [limiter.verdict(pod).reason for pod in (moved, other)]
+    limiter.adopt([PriorMove(moved, "p", "q")])
 
-    assert reasons == [None, Reason.MIGRATING_LIMIT]
+    assert limiter.verdict(other).reason is Reason.MIGRATING_LIMIT
 
 
 def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out() -> None:
@@ -82,9 +151,9 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     pods = [make_pod(f"p{number:03}") for number in range(MAX_ROUNDS + 5)]
     snapshot = make_snapshot([], pods)
 
-    def decide(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
-        view = ClusterView(snapshot, moves_take_effect=False)
-        evictor = Evictor(view, EvictionLimits(total=1), answers=answers, evicted=evicted)
+    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+        view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
+        evictor = Evictor(view, EvictionLimits(total=1), answers=answers)
         for pod in pods:
             evictor.request(pod, profile="p", plugin="q")
         return Decisions(POLICY, snapshot, evictor, NOW)
@@ -94,7 +163,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     api = ScriptedApi(clock, **responses)
 
     decisions, outcomes = carry_out(
-        decide,
+        decide_again,
         api,
         ExecutorSettings(qps=1000, burst=1000),
         stop=threading.Event(),
@@ -114,7 +183,8 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     snapshot = make_snapshot([], pods)
     decided: list[Answers] = []
 
-    def decide(answers: Answers, evicted: AbstractSet[str]) -> Decisions:
+    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+        del prior_moves
         decided.append(answers)
         evictor = Evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
         for pod in pods:
@@ -125,7 +195,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     api = ScriptedApi(clock, first=[not_sent()] * 99)
 
     _, outcomes = carry_out(
-        decide, api, ExecutorSettings(), stop=threading.Event(), sink=None, clock=clock.now, sleep=clock.sleep
+        decide_again, api, ExecutorSettings(), stop=threading.Event(), sink=None, clock=clock.now, sleep=clock.sleep
     )
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.NO_CONNECTION]

@@ -9,6 +9,7 @@ from typing import Any
 from descheduler.cycle import decide
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.placement.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Compatibility
 from descheduler.strategies.decisions import Decisions
@@ -26,11 +27,13 @@ def run_plugin(
     policy: Object | None = None,
     compatibility: Compatibility = "upstream",
     processed: Sequence[Node] | None = None,
+    prior_moves: Sequence[PriorMove] = (),
     **others: Any,
 ) -> Decisions:
     """What the plugin decides. `evictor` are arguments of DefaultEvictor, `policy` further top-level settings.
 
-    `processed` are the nodes that the plugin is handed, all by default; others are fields of `Snapshot`.
+    `processed` are the nodes that the plugin is handed, all by default, `prior_moves` what earlier rounds of the run
+    have evicted; others are fields of `Snapshot`.
     """
     configs = [{"name": "DefaultEvictor", "args": evictor or {}}, {"name": name, "args": args or {}}]
     (point,) = REGISTRY[name].extension_points
@@ -41,6 +44,7 @@ def run_plugin(
         make_snapshot(nodes, pods, **others),
         now=NOW,
         processed_nodes=nodes if processed is None else processed,
+        prior_moves=prior_moves,
     )
 
 

@@ -18,12 +18,17 @@ __all__ = ["NodeLoad", "free_resources", "is_overused", "is_underused", "measure
 
 @dataclass(frozen=True, slots=True)
 class NodeLoad:
-    """A node as it was when the plugin began: its active pods and their usage, in nano units and in percent."""
+    """A node as it was when the plugin began: its active pods and their usage, in nano units and in percent.
+
+    `departed` are pods that are listed and that earlier rounds of the run have evicted. They are in the usage, so that
+    every round puts the node into the same class, and not in `pods`.
+    """
 
     node: Node
     pods: Sequence[Pod]
     usage: ResourceList
     percent: Mapping[str, float]
+    departed: Sequence[Pod] = ()
 
     def ceilings(self, high: Mapping[str, float]) -> dict[str, int]:
         """How much of each resource in play may be used under the thresholds `high`; see `ceiling_of`."""
@@ -35,9 +40,11 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
     """The load of every node, in order. Raises StrategyError when `source` does not know one."""
     loads = []
     for node in nodes:
-        pods = view.active_pods_on(node.name)
-        usage = source.of_node(node, pods)
-        loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node))))
+        listed = view.active_pods_on(node.name)
+        usage = source.of_node(node, listed)
+        departed = [pod for pod in listed if view.prior_moves.have_taken(pod)]
+        pods = [pod for pod in listed if not view.prior_moves.have_taken(pod)] if departed else listed
+        loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)), departed))
     return loads
 
 

@@ -6,7 +6,7 @@ Mirrors kubernetes-sigs/descheduler 0.36 `evictPodsFromSourceNodes` and `evictPo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from descheduler.eviction.profile_evictor import PluginEvictor
@@ -99,19 +99,38 @@ class NodeRelief:
         self._spared_namespaces = spared_namespaces
         self._may_leave = may_leave
 
+    def charge_departed(self, loads: Iterable[NodeLoad]) -> None:
+        """Books at the destinations the arrival of what earlier rounds have evicted from the nodes of `loads`."""
+        for load in loads:
+            for pod in load.departed:
+                pod_usage = self._source.of_pod(pod)
+                if pod_usage is not None:
+                    self._destinations.take(pod_usage)
+
     def run(self, reliefs: Sequence[Relief]) -> None:
         """Relieves the nodes in order, the least important pods first, until the run's eviction limit is reached."""
         for relief in reliefs:
-            if self._goes_on(relief, relief.load.usage) and not self._relieve(relief):
+            usage = self._usage_left(relief.load)
+            if usage is not None and self._goes_on(relief, usage) and not self._relieve(relief, usage):
                 return
+
+    def _usage_left(self, load: NodeLoad) -> dict[str, int] | None:
+        """What the node uses without the pods that have departed; None when nobody can tell and they must be enough."""
+        usage = dict(load.usage)
+        for pod in load.departed:
+            pod_usage = self._source.of_pod(pod)
+            if pod_usage is not None:
+                _subtract(usage, pod_usage)
+            elif self._source.measures_pods or self._node_limit is None:
+                return None
+        return usage
 
     def _goes_on(self, relief: Relief, usage: Mapping[str, int]) -> bool:
         return relief.is_needed(usage) and self._destinations.have_room
 
-    def _relieve(self, relief: Relief) -> bool:
-        """Evicts from one node; returns whether to go on after it."""
-        usage = dict(relief.load.usage)
-        num_evicted = 0
+    def _relieve(self, relief: Relief, usage: dict[str, int]) -> bool:
+        """Evicts from one node that is at `usage`, which it keeps up to date; returns whether to go on after it."""
+        num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
         for pod in self._removable(relief.load.pods):
             if self._node_limit is not None and num_evicted >= self._node_limit:
                 message = f"node {pod.node_name} may lose {self._node_limit} pods to this plugin and has done so"
@@ -134,8 +153,7 @@ class NodeRelief:
                     # Nobody can tell how much this pod relieved the node of, so the next run has to look again.
                     return True
                 continue
-            for resource in usage:
-                usage[resource] -= pod_usage[resource]
+            _subtract(usage, pod_usage)
             self._destinations.take(pod_usage)
             if not self._goes_on(relief, usage):
                 return True
@@ -154,3 +172,8 @@ class NodeRelief:
             self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace))
             return False
         return self._evictor.admits_now(pod)
+
+
+def _subtract(usage: dict[str, int], pod_usage: Mapping[str, int]) -> None:
+    for resource in usage:
+        usage[resource] -= pod_usage[resource]
