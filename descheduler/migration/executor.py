@@ -45,6 +45,7 @@ def execute(
     stop: threading.Event,
     sink: OutcomeSink | None = None,
     bucket: TokenBucket | None = None,
+    may_call: Callable[[], str] = lambda: "",
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Outcome, ...]:
@@ -52,8 +53,9 @@ def execute(
 
     `bucket` paces the calls together with others that take from it; without one the settings say the pace. First
     calls start in plan order. Nothing is sent for a repeated request, for a uid that was requested before, or
-    once `stop` is set (by a signal handler, say); calls in flight are then awaited. `now` is a monotonic clock in
-    seconds. Raises whatever other than KubeError `port` raises.
+    once `stop` is set (by a signal handler, say); calls in flight are then awaited. `may_call` is asked right before
+    each call, from the thread that makes it: "", or why none may start any more; it must set `stop` then. `now` is a
+    monotonic clock in seconds. Raises whatever other than KubeError `port` raises.
     """
     execution = _Execution(
         evictions,
@@ -62,6 +64,7 @@ def execute(
         stop=stop,
         sink=sink,
         bucket=bucket or TokenBucket(settings.qps, settings.burst, now=now),
+        may_call=may_call,
         now=now,
         sleep=sleep or sleep_unless(stop),
     )
@@ -114,6 +117,7 @@ class _Execution:
         stop: threading.Event,
         sink: OutcomeSink | None,
         bucket: TokenBucket,
+        may_call: Callable[[], str],
         now: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
@@ -124,6 +128,7 @@ class _Execution:
         self._now = now
         self._sleep = sleep
         self._bucket = bucket
+        self._may_call = may_call
         self._ledger = LimitLedger(settings.limits)
         self._calls: BackgroundCalls[EvictionResponse | None] = BackgroundCalls(settings.max_in_flight, name="evict")
         self._queue = deque(_Task(0.0, position, eviction) for position, eviction in enumerate(evictions))
@@ -205,7 +210,7 @@ class _Execution:
 
     def _call(self, eviction: PlannedEviction) -> EvictionResponse | None:
         """Runs on a thread of the pool; None when the run was halted between the decision and the call."""
-        if self._halted() is not None:
+        if self._halted() is not None or self._may_call():
             return None
         return self._port.evict(
             eviction.namespace,

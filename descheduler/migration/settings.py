@@ -36,7 +36,7 @@ class ExecutorSettings:
     max_fault_retries: int = 2
     fault_wait_seconds: float = 1.0
     longest_outage_seconds: float = 60.0
-    drain_seconds: float = 30.0
+    drain_seconds: float = 3.0
 
     def __post_init__(self) -> None:
         if not self.qps > 0:
