@@ -12,6 +12,7 @@ import re
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,7 +24,17 @@ import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from tests.integration.fake_leases import FakeLeases
-from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
+from tests.integration.faults import (
+    Answer,
+    BrokenGzip,
+    Drip,
+    Drop,
+    EvictThenDrop,
+    Fault,
+    Silence,
+    Truncate,
+    failure,
+)
 
 __all__ = ["FakeApi", "Request"]
 
@@ -67,6 +78,8 @@ class FakeApi:
         self._standing: dict[tuple[str, str], Fault] = {}
         self._snapshots: dict[str, list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
+        self.is_closing = threading.Event()
+        """Set when the server ends, so that answers which are held back end as well."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.api = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -78,6 +91,7 @@ class FakeApi:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.is_closing.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -268,6 +282,10 @@ class _Handler(BaseHTTPRequestHandler):
             headers={name.lower(): text for name, text in self.headers.items()},
         )
         answer, fault = self.server.api.respond(request)
+        if isinstance(fault, Silence):
+            self.server.api.is_closing.wait()
+            self.close_connection = True
+            return
         if isinstance(fault, Drop | EvictThenDrop):
             self.close_connection = True
             return
@@ -289,7 +307,17 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, Truncate):
             body = body[: fault.keep_bytes]
             self.close_connection = True
+        if isinstance(fault, Drip):
+            self._drip(body, fault.pause_seconds)
+            return
         self.wfile.write(body)
+
+    def _drip(self, body: bytes, pause_seconds: float) -> None:
+        with suppress(OSError):  # the client has lost its patience
+            for position in range(len(body)):
+                self.wfile.write(body[position : position + 1])
+                if self.server.api.is_closing.wait(pause_seconds):
+                    return
 
 
 def _decode(raw: bytes) -> Any:

@@ -8,9 +8,11 @@ from typing import Any
 __all__ = [
     "Answer",
     "BrokenGzip",
+    "Drip",
     "Drop",
     "EvictThenDrop",
     "Fault",
+    "Silence",
     "Truncate",
     "budget_refusal",
     "budget_unobserved",
@@ -51,7 +53,19 @@ class EvictThenDrop:
     """The pod is evicted, and the connection closes without any answer."""
 
 
-Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop
+@dataclass(frozen=True)
+class Silence:
+    """What was asked for is done, and the connection stays open without any answer."""
+
+
+@dataclass(frozen=True)
+class Drip:
+    """The right answer, a byte every so many seconds."""
+
+    pause_seconds: float = 0.1
+
+
+Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | Silence | Drip
 
 
 def failure(
