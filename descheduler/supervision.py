@@ -107,12 +107,12 @@ class Watch:
         self._deadline_seconds = deadline_seconds
 
     def tell(self, doing: str) -> None:
-        """Takes note of what is being done ("reading pods"). Raises RunStopped when the time is over.
+        """Takes note of what is done next ("reading pods"). Raises RunStopped when the time is over.
 
         Safe from any thread: this is how work that was given up ends at its next step, if it comes to one.
         """
-        self.check()
         self._doing = doing
+        self.check()
 
     def check(self) -> None:
         """Raises RunStopped when the time is over. Safe from any thread."""
