@@ -25,7 +25,7 @@ from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
 from descheduler.eviction.placement_verification import PLACEMENT_KINDS
 from descheduler.eviction.scope import EVERYWHERE, Scope
-from descheduler.guards import decide_in_time, find_guard, take_lease
+from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.cluster_view import ClusterView
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 __all__ = [
     "EVICTIONS_IN_BACKGROUND",
     "MOST_ASSESSED",
-    "NOTHING_EVICTED",
     "ConnectionOptions",
     "RunOptions",
     "RunResult",
@@ -69,9 +68,6 @@ EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 
 MOST_ASSESSED = 1000
 """Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
-
-NOTHING_EVICTED = "nothing was evicted"
-"""What a run can say that is stopped before its first eviction."""
 
 _MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
@@ -196,7 +192,7 @@ def run_live(
     from descheduler.kube.retry import RetryPolicy
     from descheduler.migration.executor import sleep_unless
 
-    watch = watch or _watch(stop, options, time.monotonic)
+    watch = watch or make_watch(stop, options.deadline_seconds, time.monotonic)
     connect_now = partial(
         connect,
         connection.kubeconfig or policy.kubeconfig or None,
@@ -207,10 +203,6 @@ def run_live(
     )
     with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
         return run_with(client, policy, options, stop, now=now, registry=registry, observer=observer, watch=watch)
-
-
-def _watch(stop: threading.Event, options: RunOptions, clock: Callable[[], float]) -> Watch:
-    return Watch(stop, deadline_seconds=options.deadline_seconds, promise=NOTHING_EVICTED, clock=clock)
 
 
 def run_with(
@@ -230,7 +222,7 @@ def run_with(
 
     Raises as `run_live`.
     """
-    watch = watch or _watch(stop, options, clock)
+    watch = watch or make_watch(stop, options.deadline_seconds, clock)
     carrier = _Carrier(client, clock, sleep, observer or RunObserver(), watch)
     with _lease(client, policy, options, watch) as lease, carrier.observer.cycle():
         result = _read_and_carry_out(carrier, policy, options, lease, now=now, registry=registry)

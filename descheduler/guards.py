@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from descheduler.kube.lease import HeldLease, LeaseSettings
     from descheduler.migration.outcome import Outcome
 
-__all__ = ["Guard", "decide_in_time", "find_guard", "take_lease"]
+__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "make_watch", "take_lease"]
+
+NOTHING_EVICTED = "nothing was evicted"
+"""What a run can say that is stopped before its first eviction."""
 
 _GIVE_BACK_SECONDS = 1.0
 _RELEASE_SECONDS = 5.0
@@ -30,6 +34,11 @@ class Guard:
     cause: str
     note: str
     signal_number: int | None = None
+
+
+def make_watch(stop: threading.Event, deadline_seconds: float | None, clock: Callable[[], float]) -> Watch:
+    """The time of a run that begins now; ends with `stop` or, unless None, after `deadline_seconds` of `clock`."""
+    return Watch(stop, deadline_seconds=deadline_seconds, promise=NOTHING_EVICTED, clock=clock)
 
 
 def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> HeldLease:

@@ -111,8 +111,8 @@ class Watch:
 
         Safe from any thread: this is how work that was given up ends at its next step, if it comes to one.
         """
-        self._doing = doing
         self.check()
+        self._doing = doing
 
     def check(self) -> None:
         """Raises RunStopped when the time is over. Safe from any thread."""
@@ -124,7 +124,8 @@ class Watch:
 
         What it may still come to after that is handed to `undo`, on its own thread; that is waited for shortly.
         """
-        self.tell(doing)
+        self._doing = doing
+        self.check()
         job = _Job(work, undo)
         if not self._is_ended_before(job, lambda: self.is_over) and job.abandon():
             if undo is not None:

@@ -144,7 +144,7 @@ def run(
     3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
     overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM.
     """
-    from descheduler.cycle import NOTHING_EVICTED
+    from descheduler.guards import NOTHING_EVICTED
 
     warn_of_idle_flags(ctx)
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
