@@ -182,14 +182,12 @@ def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli
 
 
 def test_suspended_run_that_resumes_evicts_nothing_more(fake_api: FakeApi, cli: Cli) -> None:
-    """Another run has taken the Lease meanwhile."""
-    serve(fake_api, *crowded_cluster(*(f"p{number}" for number in range(20))))
-    has_begun = sees(fake_api, lambda request: request.path.endswith("/eviction"))
-    process = cli.start(
-        "-o", "json", "--lease-duration", "2s", "--client-connection-qps", "5", "--client-connection-burst", "1"
-    )
+    """Another run has taken the Lease meanwhile, and the pace would allow five evictions at once."""
+    serve(fake_api, *crowded_cluster(*(f"p{number:02}" for number in range(20))))
+    pace = ("--client-connection-qps", "2", "--client-connection-burst", "5")
+    process = cli.start("-o", "json", "--lease-duration", "2s", *pace)
 
-    assert has_begun.wait(PATIENCE_SECONDS)
+    assert wait_until(lambda: len(eviction_requests(fake_api)) == 5)
     process.send_signal(signal.SIGSTOP)
     time.sleep(2.5)
     num_evicted = len(eviction_requests(fake_api))
