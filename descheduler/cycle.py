@@ -24,6 +24,7 @@ from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
 from descheduler.eviction.placement_verification import PLACEMENT_KINDS
 from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.cluster_view import ClusterView
@@ -37,6 +38,7 @@ from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.observer import UNOBSERVED, PluginObserver
 from descheduler.strategies.profiles import run_profiles
 from descheduler.strategies.registry import REGISTRY
+from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
@@ -140,8 +142,8 @@ class ConnectionOptions:
 class RunOptions:
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
-    `deadline_seconds` bounds the whole run: no eviction starts after it. `lease` None takes no Lease; a dry run, which
-    changes nothing, takes none either. `most_assessed` is for dry runs, see `decide`.
+    `deadline_seconds` bounds the whole run: it ends then, and no eviction starts after it. `lease` None takes no Lease;
+    a dry run, which changes nothing, takes none either. `most_assessed` is for dry runs, see `decide`.
     """
 
     dry_run: bool = False
@@ -157,11 +159,15 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is ""."""
+    """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is "".
+
+    `signal_number` is that of the signal that did, None when it was something else.
+    """
 
     decisions: Decisions
     outcomes: tuple[Outcome, ...] = ()
     guard: str = ""
+    signal_number: int | None = None
 
 
 def run_live(
@@ -173,27 +179,32 @@ def run_live(
     now: datetime,
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
+    watch: Watch | None = None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
     Setting `stop` ends it cleanly: calls in flight are awaited, no further one starts. It is set from within when the
-    Lease is lost. Raises LeaseHeld before anything is read when another run is under way, KubeError when the cluster
-    cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
+    Lease is lost. `watch` is the time that the run has; without one it begins now, and ends with `stop` or at the
+    deadline of `options`. Raises RunStopped when it is over before the first eviction, LeaseHeld before anything is
+    read when another run is under way, KubeError when the cluster cannot be reached or offers no evictions,
+    SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
     from descheduler.kube.client import connect
     from descheduler.kube.retry import RetryPolicy
     from descheduler.migration.executor import sleep_unless
 
-    client = connect(
+    watch = watch or make_watch(stop, options.deadline_seconds, time.monotonic)
+    connect_now = partial(
+        connect,
         connection.kubeconfig or policy.kubeconfig or None,
         connection.context,
         connection.as_user,
         connection.request_timeout_seconds,
         retry=RetryPolicy(sleep=sleep_unless(stop)),
     )
-    with closing(client):
-        return run_with(client, policy, options, stop, now=now, registry=registry, observer=observer)
+    with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
+        return run_with(client, policy, options, stop, now=now, registry=registry, observer=observer, watch=watch)
 
 
 def run_with(
@@ -207,63 +218,67 @@ def run_with(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
     observer: RunObserver | None = None,
+    watch: Watch | None = None,
 ) -> RunResult:
     """What `run_live` does, over a client that is there. `clock` and `sleep` (seconds) pace evictions.
 
     Raises as `run_live`.
     """
-    started = clock()
-    observer = observer or RunObserver()
-    carrier = _Carrier(client, clock, sleep, observer)
-    with _lease(client, policy, options, stop) as lease, observer.cycle():
-        result = _read_and_carry_out(carrier, policy, options, stop, now=now, registry=registry, started=started)
-    if lease is None or not lease.loss:
+    watch = watch or make_watch(stop, options.deadline_seconds, clock)
+    carrier = _Carrier(client, clock, sleep, observer or RunObserver(), watch)
+    with _lease(client, policy, options, watch) as lease, carrier.observer.cycle():
+        result = _read_and_carry_out(carrier, policy, options, lease, now=now, registry=registry)
+    guard = find_guard(lease, watch, result.outcomes)
+    if guard is None:
         return result
-    decisions = replace(result.decisions, notes=(*result.decisions.notes, f"the run was stopped: {lease.loss}"))
-    return replace(result, decisions=decisions, guard=lease.loss)
+    decisions = replace(result.decisions, notes=(*result.decisions.notes, guard.note))
+    return replace(result, decisions=decisions, guard=guard.cause, signal_number=guard.signal_number)
 
 
 def _lease(
-    client: KubeClient, policy: Policy, options: RunOptions, stop: threading.Event
+    client: KubeClient, policy: Policy, options: RunOptions, watch: Watch
 ) -> AbstractContextManager[HeldLease | None]:
     """The Lease of a run that evicts, taken already; an empty context when none is wanted. Raises LeaseHeld."""
     if options.lease is None or options.dry_run or is_dry(policy):
         return nullcontext()
-    from descheduler.kube.lease import acquire
     from descheduler.migration.lease_settings import lease_settings
 
     settings = lease_settings(policy, options.lease)
-    return nullcontext() if settings is None else acquire(client, settings, retry=client.retry).stopping(stop)
+    return nullcontext() if settings is None else take_lease(client, settings, watch)
 
 
 def _read_and_carry_out(
     carrier: _Carrier,
     policy: Policy,
     options: RunOptions,
-    stop: threading.Event,
+    lease: HeldLease | None,
     *,
     now: datetime,
     registry: Registry,
-    started: float,
 ) -> RunResult:
     from descheduler.kube.discovery import discover
+    from descheduler.kube.listing import doing_of
 
-    client, observer = carrier.client, carrier.observer
-    facts = discover(client)
+    watch, observer = carrier.watch, carrier.observer
+    # Work that was given up ends at its next request.
+    reader = carrier.client.watched(lambda path: watch.tell(doing_of(path)))
+    facts = watch.call("reaching the API server", partial(discover, reader))
     with observer.snapshot():
         needed = needed_kinds(policy, registry)
         is_assessed = options.most_assessed > 0 and (options.dry_run or is_dry(policy))
-        wanted = PLACEMENT_KINDS if is_assessed else frozenset()
-        snapshot = read_cluster(
-            client,
+        read_now = partial(
+            read_cluster,
+            reader,
             policy,
             needed=needed,
-            wanted=wanted,
+            wanted=PLACEMENT_KINDS if is_assessed else frozenset(),
             keep_templates=POD_TEMPLATES in needed,
             skip_broken=options.skip_broken,
             taken_at=now,
             git_version=facts.git_version,
+            tell=watch.tell,
         )
+        snapshot = watch.call("reading the cluster", read_now)
     observer.snapshot_read(snapshot)
     decide_now = partial(
         decide,
@@ -276,12 +291,13 @@ def _read_and_carry_out(
         scope=options.scope,
     )
     if options.dry_run or is_dry(policy):
-        return RunResult(decide_now(most_assessed=options.most_assessed))
-    settings = _executor_settings(policy, options, started, client.request_timeout_seconds)
+        return RunResult(watch.call("deciding", partial(decide_now, most_assessed=options.most_assessed)))
     return carrier.carry_out(
-        lambda answers, prior_moves: decide_now(answers=answers, prior_moves=prior_moves, most_assessed=0),
-        settings,
-        stop,
+        decide_in_time(
+            lambda answers, prior_moves: decide_now(answers=answers, prior_moves=prior_moves, most_assessed=0), watch
+        ),
+        _executor_settings(policy, options, watch.deadline, carrier.client.request_timeout_seconds),
+        may_call=(lambda: "") if lease is None else lease.why_not_current,
         policy_version=facts.policy_version,
         announces_failures=policy.eviction_failure_event_notification,
     )
@@ -295,13 +311,14 @@ class _Carrier:
     clock: Callable[[], float]
     sleep: Callable[[float], None] | None
     observer: RunObserver
+    watch: Watch
 
     def carry_out(
         self,
         decide_with: Decide,
         settings: ExecutorSettings,
-        stop: threading.Event,
         *,
+        may_call: Callable[[], str],
         policy_version: str,
         announces_failures: bool,
     ) -> RunResult:
@@ -318,12 +335,14 @@ class _Carrier:
                 self.client, policy_version=policy_version, timeout_seconds=self.client.request_timeout_seconds
             ),
             settings,
-            stop=stop,
+            stop=self.watch.stop,
+            may_call=may_call,
             sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
             clock=self.clock,
             sleep=self.sleep,
         )
-        notes = _event_notes(events.flush(_EVENT_FLUSH_SECONDS))
+        self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
+        notes = _event_notes(events.flush(0.0))
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
 
@@ -359,7 +378,7 @@ def _names_priority_class(args: msgspec.Struct) -> bool:
 
 
 def _executor_settings(
-    policy: Policy, options: RunOptions, started: float, request_timeout_seconds: float
+    policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
 ) -> ExecutorSettings:
     from descheduler.migration.settings import ExecutorSettings
 
@@ -377,7 +396,7 @@ def _executor_settings(
         evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
         limits=_limits(policy),
         effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
-        deadline=None if options.deadline_seconds is None else started + options.deadline_seconds,
+        deadline=deadline,
     )
 
 

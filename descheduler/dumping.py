@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,19 +16,24 @@ from descheduler.cluster.live import dump_live
 from descheduler.cluster.write import DumpWriter
 from descheduler.cycle import ConnectionOptions
 from descheduler.kube.client import connect
+from descheduler.kube.listing import doing_of
+from descheduler.supervision import Watch
 
 __all__ = ["dump_cluster"]
 
 
-def dump_cluster(connection: ConnectionOptions, path: Path, *, taken_at: datetime) -> None:
+def dump_cluster(connection: ConnectionOptions, path: Path, watch: Watch, *, taken_at: datetime) -> None:
     """Writes a dump of the cluster to `path`, which appears only when the dump is whole.
 
-    Raises KubeError when the cluster cannot be reached, SnapshotError when it cannot be read whole, OSError when the
-    file cannot be written.
+    Raises RunStopped when the time of `watch` is over first, KubeError when the cluster cannot be reached,
+    SnapshotError when it cannot be read whole, OSError when the file cannot be written.
     """
     options = (connection.kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
-    with closing(connect(*options)) as client, _replaced(path) as out:
-        dump_live(client, DUMP_KINDS, DumpWriter(out, taken_at, DUMP_KINDS, source=client.host))
+    connected = watch.call("loading the kubeconfig and its credentials", partial(connect, *options))
+    with closing(connected) as client, _replaced(path) as out:
+        reader = client.watched(lambda path: watch.tell(doing_of(path)))
+        writer = DumpWriter(out, taken_at, DUMP_KINDS, source=client.host)
+        watch.call("reading the cluster", partial(dump_live, reader, DUMP_KINDS, writer))
 
 
 @contextmanager

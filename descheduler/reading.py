@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -29,11 +29,12 @@ def read_cluster(
     skip_broken: bool,
     taken_at: datetime,
     git_version: str,
+    tell: Callable[[str], None] = lambda doing: None,
 ) -> Snapshot:
     """The objects of the kinds `needed` and, as far as they may be read, `wanted`; with what Prometheus measured.
 
-    `keep_templates` keeps the pod templates of workloads, `git_version` is the server's. Raises SnapshotError when it
-    cannot be read whole.
+    `keep_templates` keeps the pod templates of workloads, `git_version` is the server's. `tell` is told of what is done
+    besides reading through `client`, and may raise to end it. Raises SnapshotError when it cannot be read whole.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, which this module imports.
     from descheduler.cluster.live import read_live
@@ -49,7 +50,7 @@ def read_cluster(
         taken_at=taken_at,
     )
     snapshot = replace(snapshot, kube_version=_version(git_version))
-    return snapshot if policy is None else _with_node_samples(snapshot, client, policy)
+    return snapshot if policy is None else _with_node_samples(snapshot, client, policy, tell)
 
 
 def _version(git_version: str) -> KubeVersion | None:
@@ -59,13 +60,14 @@ def _version(git_version: str) -> KubeVersion | None:
         return None
 
 
-def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy) -> Snapshot:
+def _with_node_samples(snapshot: Snapshot, client: KubeClient, policy: Policy, tell: Callable[[str], None]) -> Snapshot:
     provider = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
     queries = [query for profile in policy.profiles for query in _queries(profile)]
     if provider is None or not queries:
         return snapshot
     from descheduler.cluster.live_samples import read_node_samples
 
+    tell("asking Prometheus for node usage")
     secret = provider.auth_token
     token_secret = None if secret is None else (secret.namespace, secret.name)
     samples = read_node_samples(client, provider.prometheus_url, queries, token_secret=token_secret)

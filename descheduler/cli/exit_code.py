@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from descheduler.report.outcome import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
 
-__all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code"]
+__all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code"]
 
 
 _GUARD_CODES = {"deadline", "overloaded", "lease-lost"}
@@ -28,9 +28,16 @@ class ExitCode(IntEnum):
     INCOMPLETE = 3
     """Finished with evictions refused, failed or left out; only when detailed codes are asked for."""
     STOPPED = 4
-    """Ended by a guard before everything was done."""
+    """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server."""
     INTERRUPTED = 130
-    """Broken off from the keyboard, as shells count it."""
+    """Interrupted (Ctrl-C, SIGINT) before everything was done, as shells count it."""
+    TERMINATED = 143
+    """Stopped by SIGTERM before everything was done, as shells count it."""
+
+
+def stopped_exit_code(signal_number: int | None) -> ExitCode:
+    """The end of a run that was stopped by this signal, or by the deadline or the loss of its Lease (None)."""
+    return ExitCode.STOPPED if signal_number is None else ExitCode(128 + signal_number)
 
 
 def plan_exit_code(plan: Plan, *, is_detailed: bool) -> ExitCode:

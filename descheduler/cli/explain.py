@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.logging_flags import takes_logging
 from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.cli.values import read_file_name, read_kube_version
+from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
@@ -95,11 +98,20 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
     policy = None if options.policy_file is None else read_policy(options.policy_file)
     try:
-        explanation = _explanation(options, policy, connection())
+        explanation = _supervised(options, policy, connection(), ctx.ensure_object(Watch))
     except UnknownSubjectError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     write_document(explanation, options.output)
     ctx.exit(ExitCode.DONE)
+
+
+def _supervised(flags: _Flags, policy: Policy | None, connection: ConnectionOptions, watch: Watch) -> Explanation:
+    """The explanation; of a cluster, until a signal ends it. With a dump a signal ends the program at once."""
+    explain_now = partial(_explanation, flags, policy, connection)
+    if flags.snapshot:
+        return explain_now()
+    with stop_on_signals(watch):
+        return watch.call("reading the cluster and explaining", explain_now)
 
 
 def _explanation(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> Explanation:

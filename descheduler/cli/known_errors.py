@@ -11,7 +11,8 @@ import sys
 import click
 
 from descheduler.cli.errors import CommandError
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.exit_code import ExitCode, stopped_exit_code
+from descheduler.supervision import RunStopped
 
 __all__ = ["is_policy_error", "known_error", "run_exit_code"]
 
@@ -25,6 +26,8 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
     """The message and the exit code; None for an error that nobody expects."""
     if isinstance(error, CommandError):
         return str(error), error.code
+    if isinstance(error, RunStopped):
+        return str(error), stopped_exit_code(error.signal_number)
     if is_policy_error(error):
         return str(error), ExitCode.INVALID
     if _is_lease_held(error):

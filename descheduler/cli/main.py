@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 
@@ -13,21 +14,37 @@ import click
 from descheduler.cli.commands import commands
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.known_errors import is_policy_error, known_error
+from descheduler.cli.leaving import leave
 from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
+from descheduler.supervision import Watch
 
 __all__ = ["main"]
 
 _PROGRAM = "descheduler"
 _LABEL = "error: "
+_STARTED = time.monotonic()
+"""When the program began, as near as it can tell. The start that the system keeps of a process would count what a shell
+did before it became this program."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command that `arguments` name, by default those of the process, and returns the exit code."""
+    """Runs the command that `arguments` name, by default those of the process, and returns the exit code.
+
+    With the arguments of the process it is the whole program, which ends here and now if work was given up that still
+    runs.
+    """
+    is_program = arguments is None
+    watch = Watch(started=_STARTED if is_program else None)
+    code = _run(sys.argv[1:] if arguments is None else arguments, watch)
+    if is_program and (watch.has_given_up or watch.is_over):
+        leave(code)
+    return code
+
+
+def _run(arguments: Sequence[str], watch: Watch) -> int:
     _escape_what_cannot_be_encoded()
     try:
-        code = commands.main(
-            args=list(sys.argv[1:] if arguments is None else arguments), prog_name=_PROGRAM, standalone_mode=False
-        )
+        code = commands.main(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False, obj=watch)
     except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
         code = end.code
     except click.exceptions.Abort:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
-from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
+from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.known_errors import run_exit_code
@@ -29,6 +31,7 @@ from descheduler.cli.values import (
     read_file_name,
     read_rate,
 )
+from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
@@ -95,7 +98,10 @@ class _Flags:
     help="Evictions that may be made at once; by default the policy's, else 10.",
 )
 @click.option(
-    "--deadline", callback=read_duration, metavar="DURATION", help="Start no eviction later than this, say 5m."
+    "--deadline",
+    callback=read_duration,
+    metavar="DURATION",
+    help="End the run after this time, for example 5m, counted from its start. No eviction starts later.",
 )
 @click.option(
     "--feature-gates",
@@ -136,22 +142,39 @@ def run(
 
     Exit codes: 0 done, nothing to do or another run under way, 1 failed, 2 wrong usage or an invalid policy,
     3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
-    overloaded API server.
+    overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM.
     """
-    from descheduler.telemetry.recording import recorded
+    from descheduler.guards import NOTHING_EVICTED
 
     warn_of_idle_flags(ctx)
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
-    policy = read_policy(options.policy_file)
-    with recorded(telemetry(policy), run_exit_code) as record:
-        if options.snapshot:
-            record.exit_code = _run_on_dump(policy, options, record)
+    watch = ctx.ensure_object(Watch)
+    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.promise = NOTHING_EVICTED
+    # A dump needs no end in order: signals end such a run at once.
+    with nullcontext() if options.snapshot else stop_on_signals(watch):
+        ctx.exit(_run(options, connection, lease, telemetry, watch))
+
+
+def _run(
+    flags: _Flags,
+    connection: Callable[[], ConnectionOptions],
+    lease: Callable[[], LeaseOptions],
+    telemetry: Callable[[Policy], TelemetrySettings],
+    watch: Watch,
+) -> int:
+    from descheduler.telemetry.recording import recorded
+
+    policy = watch.call("reading the policy", partial(read_policy, flags.policy_file))
+    with recorded(telemetry(policy), run_exit_code, watch) as record:
+        if flags.snapshot:
+            record.exit_code = _run_on_dump(policy, flags, record, watch)
         else:
-            record.exit_code = _run_on_cluster(policy, options, connection(), lease(), record)
-    ctx.exit(record.exit_code)
+            record.exit_code = _run_on_cluster(policy, flags, connection(), lease(), record, watch)
+    return record.exit_code
 
 
-def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
+def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dump import read_dump
     from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, SnapshotError
     from descheduler.cycle import decide, needed_kinds
@@ -159,43 +182,52 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord) -> ExitCode:
     record.is_dry = True
     observer, needed = record.observer, needed_kinds(policy)
     with observer.cycle():
+        read = partial(
+            read_dump,
+            dump_paths(flags.snapshot),
+            needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
+            skip_broken=flags.skip_broken_objects,
+            keep_conditions=POD_CONDITIONS in needed,
+            keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
+        )
         try:
             with observer.snapshot():
-                snapshot = read_dump(
-                    dump_paths(flags.snapshot),
-                    needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
-                    skip_broken=flags.skip_broken_objects,
-                    keep_conditions=POD_CONDITIONS in needed,
-                    keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
-                )
+                snapshot = watch.call("reading the dump", read)
         except SnapshotError as error:
             raise CommandError(str(error), ExitCode.INVALID) from error
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
-        now = flags.now or snapshot.taken_at or datetime.now(UTC)
-        decisions = decide(
+        decide_now = partial(
+            decide,
             policy,
             snapshot,
-            now=now,
+            now=flags.now or snapshot.taken_at or datetime.now(UTC),
             feature_gates=flags.feature_gates,
             observer=observer,
             scope=flags.scope,
             most_assessed=_most_assessed(flags),
         )
-    return _show_plan(decisions, flags, record)
+        decisions = watch.call("deciding", decide_now)
+    return _show_plan(decisions, flags, record, watch)
 
 
 def _run_on_cluster(
-    policy: Policy, flags: _Flags, connection: ConnectionOptions, lease: LeaseOptions, record: RunRecord
+    policy: Policy,
+    flags: _Flags,
+    connection: ConnectionOptions,
+    lease: LeaseOptions,
+    record: RunRecord,
+    watch: Watch,
 ) -> ExitCode:
     from descheduler.cycle import is_dry, run_live
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    with stop_on_signals() as stop:
-        result = run_live(policy, connection, options, stop, now=now, observer=record.observer)
-    return _show_plan(result.decisions, flags, record) if record.is_dry else _show_outcome(result, flags, record)
+    result = run_live(policy, connection, options, watch.stop, now=now, observer=record.observer, watch=watch)
+    if record.is_dry:
+        return _show_plan(result.decisions, flags, record, watch)
+    return _show_outcome(result, flags, record, watch)
 
 
 def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
@@ -220,17 +252,17 @@ def _most_assessed(flags: _Flags) -> int:
     return MOST_ASSESSED if flags.assess_landings is None else flags.assess_landings
 
 
-def _show_plan(decisions: Decisions, flags: _Flags, record: RunRecord) -> ExitCode:
+def _show_plan(decisions: Decisions, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.report.plan import make_plan
     from descheduler.telemetry.log_lines import log_plan
 
     plan = record.plan = make_plan(decisions)
     log_plan(plan)
-    write_document(plan, flags.output)
+    watch.finish("writing the plan", partial(write_document, plan, flags.output))
     return plan_exit_code(plan, is_detailed=flags.detailed_exitcode)
 
 
-def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord) -> ExitCode:
+def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.report.outcome import make_outcome
     from descheduler.report.plan import make_plan
     from descheduler.telemetry.log_lines import log_outcome
@@ -239,10 +271,15 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord) -> ExitCo
     outcome = record.outcome = make_outcome(plan, result.outcomes)
     log_outcome(outcome)
     try:
-        write_document(outcome, flags.output)
+        watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
+    except RunStopped:
+        # What is done is done: the exit code tells of the evictions.
+        _logger.error("Outcome not written", extra=fields(err="nobody reads standard output"))
     except CommandError as error:
         # Exit code 1 would have a Job evict once more.
         if not outcome.may_have_evicted:
             raise
         _logger.error("Outcome not written", extra=fields(err=str(error)))
-    return ExitCode.STOPPED if result.guard else outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)
+    if result.guard:
+        return stopped_exit_code(result.signal_number)
+    return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

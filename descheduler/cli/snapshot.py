@@ -15,7 +15,9 @@ from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.logging_flags import takes_logging
+from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.cli.values import read_file_name
+from descheduler.supervision import Watch
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ _logger = logging.getLogger(__name__)
 )
 @takes_connection
 @takes_logging
-def snapshot(connection: Callable[[], ConnectionOptions], output: str) -> None:
+@click.pass_context
+def snapshot(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], output: str) -> None:
     """Write everything that a run reads of a cluster to a file, for 'descheduler run --snapshot FILE'.
 
     No Secrets are read, and no values of environment variables are written.
@@ -46,8 +49,11 @@ def snapshot(connection: Callable[[], ConnectionOptions], output: str) -> None:
 
     if Path(output).is_dir():
         raise CommandError(f"{output}: cannot be written: is a directory", ExitCode.FAILED)
+    watch = ctx.ensure_object(Watch)
+    watch.promise = "no dump was written"
     try:
-        dump_cluster(connection(), Path(output), taken_at=datetime.now(UTC))
+        with stop_on_signals(watch):
+            dump_cluster(connection(), Path(output), watch, taken_at=datetime.now(UTC))
     except OSError as error:
         text = f"{output}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise CommandError(text, ExitCode.FAILED) from error

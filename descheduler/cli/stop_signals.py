@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from descheduler.supervision import Watch
+
 __all__ = ["stop_on_signals"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def stop_on_signals() -> Iterator[threading.Event]:
-    """An event that the first signal sets. A second signal ends the program at once, as without this."""
-    stop = threading.Event()
+def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
+    """The flag `stop` of `watch`, which the first signal sets. A second one ends the program as without this."""
+    watched = Watch() if watch is None else watch
     previous = {number: signal.getsignal(number) for number in _SIGNALS}
 
-    def request_stop(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
+    def request_stop(number: int, _frame: FrameType | None) -> None:
+        watched.request_stop(number)
         restore()
 
     def restore() -> None:
@@ -30,6 +32,6 @@ def stop_on_signals() -> Iterator[threading.Event]:
     for number in _SIGNALS:
         signal.signal(number, request_stop)
     try:
-        yield stop
+        yield watched.stop
     finally:
         restore()

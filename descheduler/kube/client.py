@@ -31,13 +31,23 @@ class KubeClient:
     """
 
     def __init__(
-        self, transport: Transport, *, retry: RetryPolicy | None = None, bucket: TokenBucket | None = None
+        self,
+        transport: Transport,
+        *,
+        retry: RetryPolicy | None = None,
+        bucket: TokenBucket | None = None,
+        before_send: Callable[[str], None] = lambda path: None,
     ) -> None:
         self.host = transport.host
         self.request_timeout_seconds = transport.timeout_seconds
         self.retry = retry or RetryPolicy()
         self._transport = transport
         self._bucket = bucket
+        self._before_send = before_send
+
+    def watched(self, before_send: Callable[[str], None]) -> KubeClient:
+        """The same client, which calls `before_send` with the path of each request; that may raise to forbid it."""
+        return KubeClient(self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send)
 
     def send(
         self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
@@ -45,6 +55,7 @@ class KubeClient:
         """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError."""
         while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
             self.retry.sleep(wait_seconds)
+        self._before_send(path)
         return self._transport.send(method, path, query=query, body=body)
 
     def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:

@@ -116,6 +116,10 @@ class EventRecorder:
             return
         self._waiting.append(self._calls.submit(partial(self._write, event, self._now())))
 
+    def is_idle(self) -> bool:
+        """Whether every queued event is written or refused."""
+        return all(future.done() for future in self._waiting)
+
     def flush(self, timeout_seconds: float) -> EventTotals:
         """Totals after waiting for queued events, for `timeout_seconds` at most; what is left then is given up."""
         wait(self._waiting, timeout=timeout_seconds)

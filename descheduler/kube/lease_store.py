@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 import msgspec
@@ -13,6 +13,7 @@ from descheduler.kube.status import RawResponse, decode_status
 __all__ = ["Lease", "LeaseApi", "LeaseSpec", "LeaseStore", "micro_time"]
 
 _API_VERSION = "coordination.k8s.io/v1"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
 
 
@@ -28,17 +29,18 @@ class LeaseSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
     preferred_holder: str | None = None
 
     @property
-    def expires_at(self) -> datetime | None:
-        """When it runs out by the holder's clock; None when nobody holds it, or no time can be read."""
-        if not self.holder_identity or not self.renew_time:
-            return None
+    def renewed_seconds(self) -> float | None:
+        """When it was renewed by the holder's clock, in seconds since 1970; None when no time can be read.
+
+        A number, as the API takes every year from 1 to 9999, and sums with datetimes at either end overflow.
+        """
         try:
-            renewed_at = datetime.fromisoformat(self.renew_time)
+            renewed_at = datetime.fromisoformat(self.renew_time or "")
         except ValueError:
             return None
         if renewed_at.tzinfo is None:
             renewed_at = renewed_at.replace(tzinfo=UTC)
-        return renewed_at + timedelta(seconds=self.lease_duration_seconds or 0)
+        return (renewed_at - _EPOCH).total_seconds()
 
 
 class Lease(msgspec.Struct, frozen=True, rename="camel"):

@@ -13,7 +13,7 @@ import msgspec
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
 
-__all__ = ["ListPage", "list_pages", "read_list"]
+__all__ = ["ListPage", "doing_of", "list_pages", "read_list"]
 
 T = TypeVar("T")
 
@@ -140,6 +140,16 @@ def _meaning(path: str, error: ApiError) -> KubeError:
             return KindForbidden(text, status_code=403, reason=error.reason)
         case _:
             return error
+
+
+def doing_of(path: str) -> str:
+    """What a GET of `path` is for, such as "reading pods", for a message."""
+    parts = path.strip("/").split("/")
+    if len(parts) < 3:
+        return "asking the API server for its version and groups"
+    if "namespaces" in parts[:-2]:  # a namespaced object: .../namespaces/NAMESPACE/KIND/NAME
+        return f"reading {parts[parts.index('namespaces') + 2]}"
+    return f"reading {_kind(path)}"
 
 
 def _kind(path: str) -> str:

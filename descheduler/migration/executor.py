@@ -57,9 +57,9 @@ def execute(
     stop: threading.Event,
     sink: OutcomeSink | None = None,
     bucket: TokenBucket | None = None,
+    may_call: Callable[[], str] = lambda: "",
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
-    may_call: Callable[[], str] = lambda: "",
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
@@ -77,9 +77,9 @@ def execute(
         stop=stop,
         sink=sink,
         bucket=bucket or TokenBucket(settings.qps, settings.burst, now=now),
+        may_call=may_call,
         now=now,
         sleep=sleep or sleep_unless(stop),
-        may_call=may_call,
     )
     return execution.run()
 
@@ -111,9 +111,9 @@ class _Execution:
         stop: threading.Event,
         sink: OutcomeSink | None,
         bucket: TokenBucket,
+        may_call: Callable[[], str],
         now: Callable[[], float],
         sleep: Callable[[float], None],
-        may_call: Callable[[], str],
     ) -> None:
         self._port = port
         self._settings = settings

@@ -43,13 +43,14 @@ def carry_out(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None,
+    may_call: Callable[[], str] = lambda: "",
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every request, repeated ones of the last round included.
 
-    All rounds share one pace. Every eviction of the decisions has an outcome. `clock` and `sleep` as `execute` takes
-    them. Raises what that raises.
+    All rounds share one pace. Every eviction of the decisions has an outcome. `may_call`, `clock` and `sleep` as
+    `execute` takes them. Raises what that raises.
     """
     bucket = TokenBucket(settings.qps, settings.burst, now=clock)
     decisions = decide({}, ())
@@ -59,7 +60,9 @@ def carry_out(
         new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes)]
         moves.update({booked.pod.key: _move(booked) for booked in new})
         plan = [_planned(booked) for booked in new]
-        latest = execute(plan, port, settings, stop=stop, sink=sink, bucket=bucket, now=clock, sleep=sleep)
+        latest = execute(
+            plan, port, settings, stop=stop, sink=sink, bucket=bucket, may_call=may_call, now=clock, sleep=sleep
+        )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         if not any(_said_no(outcome) for outcome in latest) or any(_was_halted(outcome) for outcome in latest):
             break

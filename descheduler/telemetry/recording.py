@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
+from descheduler.supervision import RunStopped, Watch
+from descheduler.telemetry.logging import fields
 from descheduler.telemetry.metrics_export import MetricsTarget, export_metrics
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from descheduler.telemetry.tracing import OtlpSettings, traced
 
 __all__ = ["TelemetrySettings", "recorded"]
+
+_logger = logging.getLogger(__name__)
+_EXPORT_SECONDS = 15.0
+"""For the file and two pushes; each push has five seconds for each of its steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,7 @@ class TelemetrySettings:
 def recorded(
     settings: TelemetrySettings,
     exit_code_of: Callable[[BaseException], int | None],
+    watch: Watch,
     *,
     clock: Callable[[], float] = time.monotonic,
     wall_clock: Callable[[], float] = time.time,
@@ -34,9 +43,10 @@ def recorded(
     """The record of a run that lasts as long as the context; at its end metrics are written and traces are sent.
 
     `exit_code_of` tells how an exception ends the program; None means that there was no run, so that nothing is
-    written and what the last run left stays. `clock` is monotonic, `wall_clock` counts from 1970, both in seconds.
+    written and what the last run left stays. `watch` bounds both when its time is over. `clock` is monotonic,
+    `wall_clock` counts from 1970, both in seconds.
     """
-    with traced(settings.otlp) as spans:
+    with traced(settings.otlp, patience_seconds=watch.patience_seconds) as spans:
         record = RunRecord(RunObserver(clock=clock, spans=spans))
         has_run = True
         try:
@@ -50,4 +60,14 @@ def recorded(
         finally:
             record.ended_at = wall_clock()
             if has_run:
-                export_metrics(record, settings.metrics)
+                _export(record, settings.metrics, watch)
+
+
+def _export(record: RunRecord, target: MetricsTarget, watch: Watch) -> None:
+    if target.textfile is None and target.push_url is None:
+        return
+    try:
+        watch.finish("exporting metrics", partial(export_metrics, record, target), most_seconds=_EXPORT_SECONDS)
+    except (RunStopped, TimeoutError):
+        where = fields(file=str(target.textfile or ""), url=target.push_url or "", reason="not done in time")
+        _logger.warning("Metrics may be incomplete", extra=where)

@@ -44,9 +44,14 @@ class OtlpSettings:
 
 @contextmanager
 def traced(
-    settings: OtlpSettings | None, make_exporter: Callable[[OtlpSettings], SpanExporter] | None = None
+    settings: OtlpSettings | None,
+    make_exporter: Callable[[OtlpSettings], SpanExporter] | None = None,
+    *,
+    patience_seconds: Callable[[float], float] = lambda most_seconds: most_seconds,
 ) -> Iterator[SpanPort]:
     """Where spans go while the context is open; at its end they are sent, for three seconds at most.
+
+    `patience_seconds` says at the end how long that may take, given those three.
 
     Without settings, or when they cannot be used (a warning says so), spans go nowhere.
     """
@@ -57,7 +62,7 @@ def traced(
     try:
         yield SpanWriter(provider)
     finally:
-        _shut_down(provider)
+        _shut_down(provider, patience_seconds(_FLUSH_SECONDS))
 
 
 def _provider(settings: OtlpSettings, make_exporter: Callable[[OtlpSettings], SpanExporter]) -> TracerProvider | None:
@@ -100,13 +105,13 @@ def _otlp_exporter(settings: OtlpSettings) -> SpanExporter:
     return OTLPSpanExporter(endpoint=settings.endpoint, credentials=credentials, timeout=_FLUSH_SECONDS)
 
 
-def _shut_down(provider: TracerProvider) -> None:
+def _shut_down(provider: TracerProvider, timeout_seconds: float) -> None:
     """On a thread that may be left behind: the exporter can hang longer than it was told to wait."""
     closing = threading.Thread(target=provider.shutdown, name="traces", daemon=True)
     closing.start()
-    closing.join(_FLUSH_SECONDS)
+    closing.join(timeout_seconds)
     if closing.is_alive():
-        _logger.warning("Traces may be incomplete", extra=fields(reason=f"not sent within {_FLUSH_SECONDS:g} s"))
+        _logger.warning("Traces may be incomplete", extra=fields(reason=f"not sent within {timeout_seconds:.1f} s"))
 
 
 class SpanWriter:

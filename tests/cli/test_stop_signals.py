@@ -6,14 +6,18 @@ from collections.abc import Iterator
 import pytest
 
 from descheduler.cli.stop_signals import stop_on_signals
+from descheduler.supervision import Watch
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals):
-    with stop_on_signals() as stop:
+    watch = Watch()
+
+    with stop_on_signals(watch) as stop:
         signal.raise_signal(number)
 
-        assert stop.is_set()
+    assert stop.is_set()
+    assert watch.signal_number == number
 
 
 @pytest.fixture

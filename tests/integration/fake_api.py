@@ -13,6 +13,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -27,11 +28,13 @@ from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
     Answer,
     BrokenGzip,
+    Drip,
     Drop,
     EvictLate,
     EvictThenAnswer,
     EvictThenDrop,
     Fault,
+    Silence,
     Truncate,
     failure,
 )
@@ -78,6 +81,8 @@ class FakeApi:
         self._standing: dict[tuple[str, str], Fault] = {}
         self._snapshots: dict[str, list[dict[str, Any]]] = {}
         self._lock = threading.RLock()
+        self.is_closing = threading.Event()
+        """Set when the server ends, so that answers which are held back end as well."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.api = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -89,6 +94,7 @@ class FakeApi:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.is_closing.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -288,6 +294,10 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, EvictLate):
             time.sleep(fault.seconds)
             answer = self.server.api.respond_late(request)
+        if isinstance(fault, Silence):
+            self.server.api.is_closing.wait()
+            self.close_connection = True
+            return
         if isinstance(fault, Drop | EvictThenDrop):
             self.close_connection = True
             return
@@ -309,7 +319,17 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, Truncate):
             body = body[: fault.keep_bytes]
             self.close_connection = True
+        if isinstance(fault, Drip):
+            self._drip(body, fault.pause_seconds)
+            return
         self.wfile.write(body)
+
+    def _drip(self, body: bytes, pause_seconds: float) -> None:
+        with suppress(OSError):  # the client has lost its patience
+            for position in range(len(body)):
+                self.wfile.write(body[position : position + 1])
+                if self.server.api.is_closing.wait(pause_seconds):
+                    return
 
 
 def _decode(raw: bytes) -> Any:

@@ -8,11 +8,13 @@ from typing import Any
 __all__ = [
     "Answer",
     "BrokenGzip",
+    "Drip",
     "Drop",
     "EvictLate",
     "EvictThenAnswer",
     "EvictThenDrop",
     "Fault",
+    "Silence",
     "Truncate",
     "budget_refusal",
     "budget_unobserved",
@@ -67,7 +69,19 @@ class EvictLate:
     seconds: float
 
 
-Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | EvictThenAnswer | EvictLate
+@dataclass(frozen=True)
+class Silence:
+    """What was asked for is done, and the connection stays open without any answer."""
+
+
+@dataclass(frozen=True)
+class Drip:
+    """The right answer, a byte every so many seconds."""
+
+    pause_seconds: float = 0.1
+
+
+Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | EvictThenAnswer | EvictLate | Silence | Drip
 
 
 def failure(

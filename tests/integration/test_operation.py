@@ -167,7 +167,7 @@ def test_run_that_is_told_to_stop_gives_its_lease_back(fake_api: FakeApi, client
     result = _run_slowly(client, stop)
 
     assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.STOPPED}
-    assert result.guard == ""
+    assert result.guard == "request"
     assert "holderIdentity" not in fake_api.leases.spec(LEASE)
 
 

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError
-from descheduler.kube.lease import HeldLease, LeaseHeld, LeaseSettings, acquire, own_namespace
+from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.lease import HeldLease, LeaseHeld, LeaseSettings, acquire, give_back, own_namespace
 from descheduler.kube.lease_store import LeaseSpec, micro_time
+from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
-from tests.integration.faults import Drop, Truncate, failure
+from tests.integration.faults import Drop, Silence, Truncate, failure
 from tests.migration.worlds import Clock
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
@@ -80,6 +82,105 @@ def test_lease_of_a_run_is_taken_over(fake_api: FakeApi, client: KubeClient, spe
     assert taken["metadata"]["labels"] == {"kept": "yes"}
     assert taken["spec"]["holderIdentity"] == "me"
     assert taken["spec"]["leaseTransitions"] == 5
+
+
+AGES = [
+    pytest.param({"renewTime": "9999-12-31T23:59:59.999999Z"}, id="renewed in the year 9999"),
+    pytest.param({"renewTime": "9999-12-31T23:59:59.999999-14:00"}, id="renewed after the year 9999"),
+    pytest.param({"renewTime": "2027-01-01T00:00:00.000000Z"}, id="renewed half a year ahead"),
+    pytest.param({"leaseDurationSeconds": 2**31 - 1}, id="that lasts for 68 years"),
+    pytest.param({"renewTime": "9999-12-31T23:59:59.999999Z", "leaseDurationSeconds": 2**31 - 1}, id="of both kinds"),
+]
+
+
+@pytest.mark.parametrize("spec", AGES)
+def test_lease_whose_times_cannot_be_true_is_watched_and_taken_over(
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+) -> None:
+    fake_api.leases.put("repair", **held_by("dead", seconds_ago=0, **spec))
+    clock = Clock()
+
+    take_patiently(client, clock)
+
+    assert clock.now() == pytest.approx(60)
+    assert fake_api.leases.spec("repair")["holderIdentity"] == "me"
+    assert fake_api.leases.spec("repair")["leaseTransitions"] == 5
+
+
+@pytest.mark.parametrize("spec", AGES)
+def test_lease_whose_times_cannot_be_true_is_respected_when_it_is_renewed(
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+) -> None:
+    fake_api.leases.put("repair", **held_by("other", seconds_ago=0, **spec))
+    clock = Clock()
+
+    def renew() -> None:
+        fake_api.leases.spec("repair")["renewTime"] = "9998-01-01T00:00:00.000000Z"
+
+    clock.on_sleep = renew
+
+    with pytest.raises(LeaseHeld, match="another run is under way: other holds lease kube-system/repair"):
+        take_patiently(client, clock)
+
+    assert clock.now() < 60
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"renewTime": "0001-01-01T00:00:00.000000Z"}, id="renewed in the year 1"),
+        pytest.param({"renewTime": "0001-01-01T00:00:00.000000+14:00"}, id="renewed before the year 1"),
+        pytest.param({"leaseDurationSeconds": -(2**31)}, id="of a negative duration"),
+    ],
+)
+def test_lease_that_ran_out_long_ago_is_taken_over_at_once(
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+) -> None:
+    fake_api.leases.put("repair", **held_by("dead", seconds_ago=12, **spec))
+
+    take(client)
+
+    assert fake_api.leases.spec("repair")["holderIdentity"] == "me"
+
+
+def test_watching_a_lease_ends_with_the_run(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.leases.put("repair", **held_by("dead", seconds_ago=-1000))
+    clock = Clock()
+
+    def check() -> None:
+        if clock.now() > 10:
+            raise KubeError("time is over")
+
+    with pytest.raises(KubeError, match="time is over"):
+        take_patiently(client, clock, check=check)
+
+    assert fake_api.leases.spec("repair")["holderIdentity"] == "dead"
+
+
+def take_patiently(client: KubeClient, clock: Clock, check: Callable[[], None] = lambda: None) -> HeldLease:
+    """Takes the lease with waits that pass on `clock`."""
+    retry = RetryPolicy(sleep=clock.sleep)
+    return acquire(client, SETTINGS, retry=retry, identity="me", now=lambda: NOW, clock=clock.now, check=check)
+
+
+@pytest.mark.parametrize(
+    ("holder", "shown"),
+    [
+        ("a\nerror: all is lost\x1b[2J", r"a\nerror: all is lost\x1b[2J"),
+        ("x" * 1_000_000, "x" * 100 + "..."),
+    ],
+    ids=["of several lines", "of a megabyte"],
+)
+def test_name_of_a_holder_stays_on_one_line(fake_api: FakeApi, client: KubeClient, holder: str, shown: str) -> None:
+    fake_api.leases.put("repair", **held_by(holder, seconds_ago=0))
+
+    with pytest.raises(LeaseHeld) as raised:
+        take(client)
+
+    assert str(raised.value) == (
+        f"another run is under way: {shown} holds lease kube-system/repair and renewed it at "
+        "2026-06-30T12:00:00.000000Z; nothing was done"
+    )
 
 
 def test_only_one_of_two_runs_takes_a_dead_runs_lease(fake_api: FakeApi, client: KubeClient) -> None:
@@ -269,6 +370,57 @@ def test_lease_that_cannot_be_given_back_fails_nothing(fake_api: FakeApi, client
     assert lease.loss == ""
 
 
+def test_lease_that_is_renewed_in_time_is_current(client: KubeClient) -> None:
+    clock = Clock()
+    lease = take(client, clock=clock)
+
+    clock.sleep(39)
+
+    assert lease.why_not_current() == ""
+
+
+def test_lease_of_a_run_that_was_suspended_is_lost_before_it_is_looked_at(client: KubeClient) -> None:
+    clock, stop = Clock(), threading.Event()
+    lease = take(client, clock=clock).stopping(stop)
+
+    clock.sleep(40)
+
+    assert lease.why_not_current() == lease.loss == "lease kube-system/repair was not renewed for 40 s"
+    assert stop.is_set()
+
+
+def test_wall_clock_bears_witness_of_a_suspension_that_the_other_clock_missed(client: KubeClient) -> None:
+    now = [NOW]
+    lease = acquire(client, SETTINGS, retry=client.retry, now=lambda: now[0], clock=Clock().now)
+
+    now[0] += timedelta(minutes=5)
+
+    assert lease.why_not_current() == "lease kube-system/repair was not renewed for 300 s"
+
+
+def test_lease_is_given_back_although_a_renewal_hangs(fake_api: FakeApi, client: KubeClient) -> None:
+    settings = LeaseSettings("kube-system", "repair", renew_seconds=0.01)
+    fake_api.fail_next("PUT", LEASE, Silence())
+    is_renewing = threading.Event()
+    fake_api.on_request = lambda request: is_renewing.set() if request.method == "PUT" else None
+
+    with take(client, settings=settings):
+        assert is_renewing.wait(30)
+
+    assert "holderIdentity" not in fake_api.leases.spec("repair")
+
+
+@pytest.mark.parametrize(("holder", "after"), [("me", None), ("other", "other")])
+def test_only_ones_own_lease_is_given_back(
+    fake_api: FakeApi, client: KubeClient, holder: str, after: str | None
+) -> None:
+    fake_api.leases.put("repair", **held_by(holder, seconds_ago=0))
+
+    give_back(client, SETTINGS, "me", timeout_seconds=30)
+
+    assert fake_api.leases.spec("repair").get("holderIdentity") == after
+
+
 def test_renewal_is_due_after_a_third_and_lost_after_two() -> None:
     assert (SETTINGS.period_seconds, SETTINGS.patience_seconds) == (20, 40)
 
@@ -281,7 +433,7 @@ def test_lease_without_duration_is_refused() -> None:
 def test_time_without_a_zone_is_utc() -> None:
     spec = LeaseSpec("x", 10, renew_time="2026-06-30T12:00:00")
 
-    assert spec.expires_at == NOW + timedelta(seconds=10)
+    assert spec.renewed_seconds == NOW.timestamp()
 
 
 def test_own_namespace_is_that_of_the_pod_else_kube_system(tmp_path: Path) -> None:

@@ -1,0 +1,238 @@
+"""Work that a run gives up when its time is over, whatever that work hangs in.
+
+Nothing can end a thread from outside: one that waits for a silent server or a credential plugin, or that is deep in a
+long decision, would keep the run alive for as long as it likes. So such work runs on a daemon thread, and the main
+thread waits for it in small slices. When the time is over, by a signal, the deadline or the loss of the Lease, the main
+thread goes on without it, gives the Lease back and ends the run. Work without effects on the cluster alone is run so:
+nobody can say what became of the rest.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+__all__ = ["RunStopped", "Watch"]
+
+T = TypeVar("T")
+
+_SLICE_SECONDS = 0.05
+"""How long the main thread may be deaf to the end of the run's time."""
+
+_AFTER_DEADLINE_SECONDS = 4.5
+"""What there is after the deadline for giving the Lease back, the report and the metrics: the process is gone within
+five seconds, and the calls in flight may have had three of them."""
+
+_AFTER_STOP_SECONDS = 6.0
+"""The same after a signal, from when it is noticed: well within the 30 seconds that Kubernetes gives."""
+
+_LEAST_SECONDS = 0.25
+_UNDO_SECONDS = 1.5
+
+
+class RunStopped(Exception):  # noqa: N818 - an answer callers act on, named after what it says
+    """The run's time was over before the work was done.
+
+    `signal_number` is that of the signal, None when it was the deadline or the loss of the Lease.
+    """
+
+    def __init__(self, message: str, signal_number: int | None = None) -> None:
+        super().__init__(message)
+        self.signal_number = signal_number
+
+
+class Watch:
+    """The time that one run has, and the work that is bound to it. For the main thread, but where it says otherwise.
+
+    Times are seconds of `clock`, which is monotonic. The time is over when `stop` is set or, with a deadline, so many
+    seconds after `started` (by default now). `promise` is what a stopped run can say of its effects.
+    """
+
+    def __init__(
+        self,
+        stop: threading.Event | None = None,
+        *,
+        started: float | None = None,
+        deadline_seconds: float | None = None,
+        promise: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.stop = threading.Event() if stop is None else stop
+        self.signal_number: int | None = None
+        """The signal that set `stop`; None when it was something else."""
+        self.promise = promise
+        self.has_given_up = False
+        """Whether some work was left behind that may still be running."""
+        self.find_loss: Callable[[], str] = lambda: ""
+        """Why the Lease is lost, "" while it is not."""
+        self._clock = clock
+        self._started = clock() if started is None else started
+        self._deadline_seconds = deadline_seconds
+        self._doing = "starting"
+        self._stopped_at: float | None = None
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is over; None for never."""
+        return None if self._deadline_seconds is None else self._started + self._deadline_seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over. Safe from any thread."""
+        return self.stop.is_set() or (self.deadline is not None and self._clock() >= self.deadline)
+
+    @property
+    def cause(self) -> str:
+        """What ended the time, to be read after "stopped by"."""
+        number = self.signal_number
+        if number is not None:
+            return "SIGINT (Ctrl-C)" if number == signal.SIGINT else signal.Signals(number).name
+        if self.stop.is_set():
+            return f"the loss of its Lease ({loss})" if (loss := self.find_loss()) else "request"
+        return f"--deadline {self._deadline_seconds:g}s"
+
+    def request_stop(self, signal_number: int) -> None:
+        """Sets `stop` in the name of a signal. For its handler."""
+        self.signal_number = signal_number
+        self.stop.set()
+
+    def limit(self, deadline_seconds: float | None) -> None:
+        """Sets the deadline, in seconds from the start; None for none."""
+        self._deadline_seconds = deadline_seconds
+
+    def tell(self, doing: str) -> None:
+        """Takes note of what is done next ("reading pods"). Raises RunStopped when the time is over.
+
+        Safe from any thread: this is how work that was given up ends at its next step, if it comes to one.
+        """
+        self.check()
+        self._doing = doing
+
+    def check(self) -> None:
+        """Raises RunStopped when the time is over. Safe from any thread."""
+        if self.is_over:
+            raise self._stopped()
+
+    def call(self, doing: str, work: Callable[[], T], *, undo: Callable[[T], None] | None = None) -> T:
+        """What `work` returns or raises. Raises RunStopped without waiting for it when the time is over first.
+
+        What it may still come to after that is handed to `undo`, on its own thread; that is waited for shortly.
+        """
+        self._doing = doing
+        self.check()
+        job = _Job(work, undo)
+        if not self._is_ended_before(job, lambda: self.is_over) and job.abandon():
+            if undo is not None:
+                job.ended.wait(self.patience_seconds(_UNDO_SECONDS))
+            self.has_given_up |= not job.ended.is_set()
+            raise self._stopped()
+        return job.outcome()
+
+    def finish(self, doing: str, work: Callable[[], T], *, most_seconds: float = math.inf) -> T:
+        """What `work`, a step of the run's end, returns or raises; it may take a while longer when the time is over.
+
+        Raises RunStopped when that is over too, TimeoutError after `most_seconds`.
+        """
+        self._doing = doing
+        began = self._clock()
+        job = _Job(work, None)
+        if not self._is_ended_before(job, lambda: self._clock() >= min(began + most_seconds, self._give_up_at(began))):
+            self.has_given_up = True
+            raise self._stopped() if self.is_over else TimeoutError(f"not done within {most_seconds:g} s")
+        return job.outcome()
+
+    def wait_until(self, is_done: Callable[[], bool], most_seconds: float) -> None:
+        """Waits for a step of the run's end that others make, for `most_seconds` at most, less when time is over."""
+        began = self._clock()
+        while not is_done() and self._clock() < min(began + most_seconds, self._give_up_at(began)):
+            time.sleep(_SLICE_SECONDS)
+
+    def patience_seconds(self, most_seconds: float) -> float:
+        """How long a step of the run's end that begins now may take: `most_seconds`, less when time is over."""
+        now = self._clock()
+        return min(most_seconds, self._give_up_at(now) - now)
+
+    def _is_ended_before(self, job: _Job[T], is_enough: Callable[[], bool]) -> bool:
+        """Whether the job ended before `is_enough`; looks at both in turns."""
+        job.start()
+        try:
+            while not job.ended.wait(_SLICE_SECONDS):
+                if is_enough():
+                    return False
+        except BaseException:  # a second signal: the job is left behind as well
+            self.has_given_up = True
+            raise
+        return True
+
+    def _give_up_at(self, began: float) -> float:
+        """When a step of the end is given up: it gets half of what is left, so that later steps have something too."""
+        limits = []
+        for over_at, closing_seconds in self._ends():
+            counts_from = max(began, over_at)
+            half_seconds = (over_at + closing_seconds - counts_from) / 2
+            limits.append(counts_from + max(_LEAST_SECONDS, half_seconds))
+        return min(limits, default=math.inf)
+
+    def _ends(self) -> Iterator[tuple[float, float]]:
+        if self.deadline is not None:
+            yield self.deadline, _AFTER_DEADLINE_SECONDS
+        if self.stop.is_set():
+            if self._stopped_at is None:
+                self._stopped_at = self._clock()
+            yield self._stopped_at, _AFTER_STOP_SECONDS
+
+    def _stopped(self) -> RunStopped:
+        promise = f"; {self.promise}" if self.promise else ""
+        return RunStopped(f"stopped by {self.cause} while {self._doing}{promise}", self.signal_number)
+
+
+class _Job(Generic[T]):
+    """Work on a daemon thread of its own, whose outcome is taken by exactly one: the main thread or `undo`."""
+
+    def __init__(self, work: Callable[[], T], undo: Callable[[T], None] | None) -> None:
+        self.ended = threading.Event()
+        self._work = work
+        self._undo = undo
+        self._lock = threading.Lock()
+        self._is_settled = False
+        self._results: list[T] = []
+        self._error: BaseException | None = None
+
+    def start(self) -> None:
+        """Begins; spans that are open in the calling thread are open in the new one."""
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._run,), name="supervised", daemon=True).start()
+
+    def abandon(self) -> bool:
+        """Gives the work up; False when its outcome is there already."""
+        return self._settle()
+
+    def outcome(self) -> T:
+        """What the work returned; raises what it raised."""
+        self.ended.wait()
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._work())
+        except BaseException as error:  # handed to whoever asks for the outcome
+            self._error = error
+        if not self._settle() and self._undo is not None and self._results:
+            with suppress(Exception):  # nobody is left to hear of it
+                self._undo(self._results[0])
+        self.ended.set()
+
+    def _settle(self) -> bool:
+        """Whether the caller is the first of the two."""
+        with self._lock:
+            is_first = not self._is_settled
+            self._is_settled = True
+        return is_first

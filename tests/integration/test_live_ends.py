@@ -1,0 +1,207 @@
+"""The process ends in time, whatever it hangs in, with a code and a sentence that say why."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.integration.fake_api import FakeApi, Request
+from tests.integration.faults import Drip, Silence
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
+from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
+
+__all__ = ["cli"]
+
+IN_TIME_SECONDS = 30
+"""Far less than what any of these would hang for, far more than what a busy machine takes."""
+
+
+def sees(fake_api: FakeApi, is_meant: Callable[[Request], bool]) -> threading.Event:
+    """An event that is set when a request comes that is meant."""
+    seen = threading.Event()
+    fake_api.on_request = lambda request: seen.set() if is_meant(request) else None
+    return seen
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and the last line of standard error of a process that ends in time."""
+    out, err = process.communicate(timeout=IN_TIME_SECONDS)
+    assert "Traceback" not in err
+    return process.returncode, out, err.splitlines()[-1]
+
+
+def stopped(code: int, cause: str, doing: str) -> tuple[int, str, str]:
+    """How a process ends that was stopped before its first eviction."""
+    return code, "", f"error: stopped by {cause} while {doing}; nothing was evicted"
+
+
+@pytest.mark.parametrize(
+    ("number", "end"), [(signal.SIGTERM, (143, "SIGTERM")), (signal.SIGINT, (130, "SIGINT (Ctrl-C)"))]
+)
+@pytest.mark.parametrize("flag", ["--no-dry-run", "--dry-run"])
+def test_signal_ends_a_run_whose_list_drips(
+    fake_api: FakeApi, cli: Cli, number: signal.Signals, end: tuple[int, str], flag: str
+) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("GET", "/api/v1/pods", Drip())
+    is_reading = sees(fake_api, lambda request: request.path == "/api/v1/pods")
+    process = cli.start(flag)
+
+    assert is_reading.wait(PATIENCE_SECONDS)
+    process.send_signal(number)
+
+    assert ended(process) == stopped(*end, "reading pods")
+    assert all("holderIdentity" not in lease["spec"] for lease in fake_api.leases.objects.values())
+
+
+def test_deadline_ends_a_run_whose_list_drips(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("GET", "/api/v1/pods", Drip())
+
+    code, out, last = ended(cli.start("--deadline", "2s"))
+
+    assert (code, out) == (4, "")
+    assert last.startswith("error: stopped by --deadline 2s while ")
+    assert last.endswith("; nothing was evicted")
+
+
+def test_time_before_the_run_counts_for_the_deadline(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+
+    assert ended(cli.start("--deadline", "1us")) == stopped(4, "--deadline 1e-06s", "reading the policy")
+    assert fake_api.requests == []
+
+
+@pytest.mark.parametrize(
+    ("command", "flags", "last"),
+    [
+        ("snapshot", ["-o"], "error: stopped by SIGTERM while reading pods; no dump was written"),
+        ("explain", ["pod", "default/p1"], "error: stopped by SIGTERM while reading the cluster and explaining"),
+    ],
+)
+def test_signal_ends_a_command_that_reads_a_silent_cluster(
+    fake_api: FakeApi, cli: Cli, tmp_path: Path, command: str, flags: list[str], last: str
+) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("GET", "/api/v1/pods", Silence())
+    is_reading = sees(fake_api, lambda request: request.path == "/api/v1/pods")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    process = cli.start(*flags, *([str(folder / "dump")] if command == "snapshot" else []), command=command)
+
+    assert is_reading.wait(PATIENCE_SECONDS)
+    process.send_signal(signal.SIGTERM)
+
+    assert ended(process) == (143, "", last)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def plugin_pids(cli: Cli, tmp_path: Path) -> Path:
+    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child."""
+    pids = tmp_path / "pids"
+    plugin = tmp_path / "plugin"
+    plugin.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {pids}.new\nmv {pids}.new {pids}\nwait\n")
+    plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
+    document = yaml.safe_load(cli.kubeconfig.read_text())
+    exec_section = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
+    document["users"][0]["user"] = {"exec": exec_section}
+    cli.kubeconfig.write_text(yaml.safe_dump(document))
+    return pids
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process that is more than its remains."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(is_so: Callable[[], bool]) -> bool:
+    """Whether it comes true in time."""
+    give_up_at = time.monotonic() + IN_TIME_SECONDS
+    while not is_so() and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    return is_so()
+
+
+def test_signal_ends_a_run_and_its_credential_plugin(fake_api: FakeApi, cli: Cli, plugin_pids: Path) -> None:
+    process = cli.start()
+
+    assert wait_until(plugin_pids.exists)
+    process.send_signal(signal.SIGTERM)
+
+    assert ended(process) == stopped(143, "SIGTERM", "loading the kubeconfig and its credentials")
+    assert wait_until(lambda: not any(is_alive(int(pid)) for pid in plugin_pids.read_text().split()))
+
+
+def test_deadline_ends_a_run_whose_credential_plugin_hangs(fake_api: FakeApi, cli: Cli, plugin_pids: Path) -> None:
+    code, out, last = ended(cli.start("--deadline", "4s"))
+
+    assert (code, out) == (4, "")
+    assert last.startswith("error: stopped by --deadline 4s while ")
+
+
+def test_signal_during_the_push_of_metrics_keeps_the_exit_code(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("PUT", "/metrics/job/descheduler-p", Silence())
+    is_pushing = sees(fake_api, lambda request: request.path.startswith("/metrics"))
+    process = cli.start("-o", "json", "--metrics-push-url", fake_api.url)
+
+    assert is_pushing.wait(PATIENCE_SECONDS)
+    process.send_signal(signal.SIGTERM)
+    code, out, last = ended(process)
+
+    assert code == 0
+    assert json.loads(out)["counts"]["evicted"] == 1
+    assert '"Metrics may be incomplete"' in last
+
+
+def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli) -> None:
+    """The report is larger than what a pipe takes; what was evicted decides the exit code."""
+    serve(fake_api, *crowded_cluster(*(f"p{number:04}" for number in range(200))))
+    process = cli.start("-o", "json", "--client-connection-qps", "10000", "--client-connection-burst", "10000")
+
+    assert wait_until(lambda: len(eviction_requests(fake_api)) == 200)
+    assert wait_until(lambda: "holderIdentity" not in fake_api.leases.spec("descheduler-p"))
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(IN_TIME_SECONDS) == 0
+    assert '"Outcome not written"' in process.stderr.read()
+
+
+def test_suspended_run_that_resumes_evicts_nothing_more(fake_api: FakeApi, cli: Cli) -> None:
+    """Another run has taken the Lease meanwhile, and the pace would allow five evictions at once."""
+    serve(fake_api, *crowded_cluster(*(f"p{number:02}" for number in range(20))))
+    pace = ("--client-connection-qps", "2", "--client-connection-burst", "5")
+    process = cli.start("-o", "json", "--lease-duration", "2s", *pace)
+
+    assert wait_until(lambda: len(eviction_requests(fake_api)) == 5)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(2.5)
+    num_evicted = len(eviction_requests(fake_api))
+    fake_api.leases.put(
+        "descheduler-p",
+        holderIdentity="other",
+        renewTime="2999-01-01T00:00:00.000000Z",
+        acquireTime="2999-01-01T00:00:00.000000Z",
+        leaseDurationSeconds=60,
+    )
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate(timeout=IN_TIME_SECONDS)
+
+    assert process.returncode == 4, err
+    assert len(eviction_requests(fake_api)) == num_evicted
+    assert json.loads(out)["counts"]["evicted"] == num_evicted
+    assert fake_api.leases.spec("descheduler-p")["holderIdentity"] == "other"

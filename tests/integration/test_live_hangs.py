@@ -1,0 +1,184 @@
+"""A run ends in time whatever it hangs in, has evicted nothing then, and gives its Lease back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from descheduler import cycle
+from descheduler.kube.client import KubeClient
+from descheduler.migration.lease_settings import LeaseOptions
+from descheduler.migration.outcome import OutcomeCode
+from descheduler.strategies.decisions import Decisions
+from descheduler.supervision import RunStopped
+from tests.integration.fake_api import FakeApi
+from tests.integration.fake_leases import LEASES
+from tests.integration.faults import Answer, Drip, Fault, Silence, budget_refusal
+from tests.integration.live_runs import (
+    FAST,
+    balancing,
+    codes,
+    crowded_cluster,
+    eviction_requests,
+    run,
+    serve,
+    taint_policy,
+)
+
+LEASE = f"{LEASES}/descheduler-p"
+HURRIED = replace(FAST, deadline_seconds=0.5, lease=LeaseOptions())
+LONG_SECONDS = 20
+"""What a run that hangs would take at the very least; no run here may come near."""
+
+RunHurried = Callable[..., str]
+
+
+@pytest.fixture
+def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
+    """A run with half a second: why it was stopped. It evicts nothing and leaves no Lease behind."""
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+
+    def run_now(policy: str = "") -> str:
+        began = time.monotonic()
+        with pytest.raises(RunStopped) as raised:
+            run(client, policy or taint_policy(), options=HURRIED, clock=RealClock())
+        assert time.monotonic() - began < LONG_SECONDS
+        assert eviction_requests(fake_api) == []
+        return str(raised.value)
+
+    return run_now
+
+
+class RealClock:
+    """A clock that goes."""
+
+    now = staticmethod(time.monotonic)
+    sleep = staticmethod(time.sleep)
+
+
+def is_free(fake_api: FakeApi) -> bool:
+    """Whether no run holds the Lease."""
+    return "holderIdentity" not in fake_api.leases.spec("descheduler-p")
+
+
+@pytest.mark.parametrize("fault", [Silence(), Drip()], ids=["never answers", "answers a byte at a time"])
+@pytest.mark.parametrize(
+    ("path", "doing"),
+    [
+        ("/version", "asking the API server for its version and groups"),
+        ("/apis", "asking the API server for its version and groups"),
+        ("/api/v1/nodes", "reading nodes"),
+        ("/api/v1/pods", "reading pods"),
+    ],
+)
+def test_run_ends_at_its_deadline_while_the_server(
+    fake_api: FakeApi, run_hurried: RunHurried, path: str, doing: str, fault: Fault
+) -> None:
+    fake_api.fail_always("GET", path, fault)
+
+    why = run_hurried()
+
+    assert why == f"stopped by --deadline 0.5s while {doing}; nothing was evicted"
+    assert is_free(fake_api)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        pytest.param("GET", LEASE, id="is asked for the Lease"),
+        pytest.param("POST", LEASES, id="has created the Lease"),
+    ],
+)
+def test_run_ends_at_its_deadline_when_the_server_falls_silent_as_it(
+    fake_api: FakeApi, run_hurried: RunHurried, method: str, path: str
+) -> None:
+    fake_api.fail_next(method, path, Silence())
+
+    why = run_hurried()
+
+    assert why == "stopped by --deadline 0.5s while taking the Lease; nothing was evicted"
+    assert ("kube-system", "descheduler-p") not in fake_api.leases.objects or is_free(fake_api)
+
+
+def test_run_ends_at_its_deadline_in_a_list_without_an_end(fake_api: FakeApi, run_hurried: RunHurried) -> None:
+    endless = {"kind": "PodList", "metadata": {"resourceVersion": "1", "continue": "again"}, "items": []}
+    fake_api.fail_always("GET", "/api/v1/pods", Answer(200, endless))
+
+    assert run_hurried() == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
+    num_asked = len(fake_api.sent("GET", "/api/v1/pods"))
+    time.sleep(0.2)
+    assert len(fake_api.sent("GET", "/api/v1/pods")) <= num_asked + 2
+
+
+def test_run_ends_at_its_deadline_while_prometheus_is_silent(fake_api: FakeApi, run_hurried: RunHurried) -> None:
+    args = "{thresholds: {MetricResource: 20}, targetThresholds: {MetricResource: 50}, "
+    args += "metricsUtilization: {source: Prometheus, prometheus: {query: load}}}"
+    fake_api.fail_always("POST", "/api/v1/query", Silence())
+
+    why = run_hurried(
+        balancing(args, f"metricsProviders: [{{source: Prometheus, prometheus: {{url: {fake_api.url}}}}}]")
+    )
+
+    assert why == "stopped by --deadline 0.5s while asking Prometheus for node usage; nothing was evicted"
+    assert is_free(fake_api)
+
+
+def test_run_ends_at_its_deadline_in_a_decision_that_takes_too_long(
+    fake_api: FakeApi, run_hurried: RunHurried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over = threading.Event()
+    monkeypatch.setattr(cycle, "decide", lambda *args, **options: compute_until(is_over))
+
+    why = run_hurried()
+    is_over.set()
+
+    assert why == "stopped by --deadline 0.5s while deciding; nothing was evicted"
+    assert is_free(fake_api)
+
+
+def compute_until(is_over: threading.Event) -> None:
+    """Keeps the processor busy without a look at any clock."""
+    while not is_over.is_set():
+        sum(range(1000))
+
+
+def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
+    fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+    fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
+    decide, is_over, decided = cycle.decide, threading.Event(), []
+
+    def decide_slowly(*args: object, **options: Mapping[str, object]) -> Decisions:
+        if decided:
+            compute_until(is_over)
+        decided.append(1)
+        return decide(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cycle, "decide", decide_slowly)
+    options = replace(HURRIED, deadline_seconds=1.5)
+
+    result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 1"), options=options, clock=RealClock())
+    is_over.set()
+
+    assert codes(result) == {"p1": OutcomeCode.BUDGET}
+    assert result.guard == "--deadline 1.5s"
+    assert result.decisions.notes[-1] == "the run was stopped by --deadline 1.5s"
+    assert is_free(fake_api)
+
+
+def test_run_gives_its_lease_back_when_evictions_hang(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("POST", "/api/v1/namespaces/default/pods/p1/eviction", Silence())
+    began = time.monotonic()
+
+    result = run(client, taint_policy(), options=replace(HURRIED, deadline_seconds=1.0), clock=RealClock())
+
+    assert codes(result) == {"p1": OutcomeCode.OUTCOME_UNKNOWN}
+    assert result.guard == "--deadline 1s"
+    assert is_free(fake_api)
+    assert time.monotonic() - began < LONG_SECONDS

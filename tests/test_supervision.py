@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+from descheduler.supervision import RunStopped, Watch
+from tests.migration.worlds import Clock
+
+
+def hang(let_go: threading.Event) -> None:
+    let_go.wait(30)
+
+
+def test_work_that_ends_in_time_gives_its_result():
+    assert Watch().call("counting", lambda: 3) == 3
+
+
+def test_work_that_fails_raises_what_it_raised():
+    def fail() -> None:
+        raise LookupError("none")
+
+    with pytest.raises(LookupError, match="none"):
+        Watch().call("counting", fail)
+
+
+def test_work_that_hangs_is_given_up_at_the_deadline():
+    watch, let_go = Watch(deadline_seconds=0.05, promise="nothing was evicted"), threading.Event()
+
+    with pytest.raises(RunStopped) as raised:
+        watch.call("reading pods", lambda: hang(let_go))
+    let_go.set()
+
+    assert str(raised.value) == "stopped by --deadline 0.05s while reading pods; nothing was evicted"
+    assert raised.value.signal_number is None
+    assert watch.has_given_up
+
+
+def test_work_that_hangs_is_given_up_on_a_signal():
+    watch, let_go = Watch(), threading.Event()
+    threading.Timer(0.05, watch.request_stop, [signal.SIGTERM]).start()
+
+    with pytest.raises(RunStopped, match=r"^stopped by SIGTERM while reading pods$") as raised:
+        watch.call("reading pods", lambda: hang(let_go))
+    let_go.set()
+
+    assert raised.value.signal_number == signal.SIGTERM
+
+
+def test_loss_of_the_lease_is_named():
+    watch = Watch()
+    watch.find_loss = lambda: "lease a/b was deleted"
+    watch.stop.set()
+
+    with pytest.raises(
+        RunStopped, match=r"^stopped by the loss of its Lease \(lease a/b was deleted\) while deciding$"
+    ):
+        watch.call("deciding", lambda: None)
+
+
+def test_no_work_begins_when_the_time_is_over():
+    clock = Clock()
+    watch = Watch(started=0.0, deadline_seconds=5, clock=clock.now)
+    begun: list[int] = []
+    clock.sleep(5)
+
+    with pytest.raises(RunStopped, match="while deciding"):
+        watch.call("deciding", lambda: begun.append(1))
+
+    assert begun == []
+
+
+def test_work_that_was_given_up_ends_at_its_next_step():
+    watch, ends = Watch(), []
+
+    def read_pages() -> None:
+        try:
+            while True:
+                watch.tell("reading pods")
+                time.sleep(0.001)
+        except RunStopped as stopped:
+            ends.append(str(stopped))
+            raise
+
+    threading.Timer(0.05, watch.stop.set).start()
+
+    with pytest.raises(RunStopped):
+        watch.call("reading", read_pages)
+
+    for _ in range(1000):
+        if ends:
+            break
+        time.sleep(0.01)
+    assert ends == ["stopped by request while reading pods"]
+
+
+def test_what_work_comes_to_after_it_was_given_up_is_undone():
+    watch, undone = Watch(deadline_seconds=0.1), []
+
+    def take_late() -> str:
+        time.sleep(0.3)
+        return "lease"
+
+    with pytest.raises(RunStopped):
+        watch.call("taking the Lease", take_late, undo=undone.append)
+
+    assert undone == ["lease"]
+    assert not watch.has_given_up
+
+
+def test_what_was_delivered_is_not_undone():
+    undone: list[str] = []
+
+    assert Watch().call("taking", lambda: "lease", undo=undone.append) == "lease"
+    assert undone == []
+
+
+def test_a_step_of_the_end_may_still_be_made_when_the_time_is_over():
+    watch = Watch()
+    watch.stop.set()
+
+    assert watch.finish("writing", lambda: "written") == "written"
+
+
+def test_a_step_of_the_end_that_hangs_is_given_up_shortly_after():
+    watch, let_go = Watch(started=time.monotonic() - 10, deadline_seconds=6), threading.Event()
+
+    with pytest.raises(RunStopped, match="while writing"):
+        watch.finish("writing", lambda: hang(let_go))
+    let_go.set()
+
+
+def test_a_step_of_the_end_has_its_own_bound():
+    let_go = threading.Event()
+
+    with pytest.raises(TimeoutError, match=r"not done within 0.1 s"):
+        Watch().finish("pushing", lambda: hang(let_go), most_seconds=0.1)
+    let_go.set()
+
+
+def test_steps_of_the_end_share_what_is_left_after_the_deadline():
+    clock = Clock()
+    watch = Watch(started=0.0, deadline_seconds=10, clock=clock.now)
+
+    assert watch.patience_seconds(5) == 5
+    clock.sleep(10)
+    assert watch.patience_seconds(5) == pytest.approx(2.25)
+    clock.sleep(3)
+    assert watch.patience_seconds(5) == pytest.approx(0.75)
+    clock.sleep(10)
+    assert watch.patience_seconds(5) == pytest.approx(0.25)
+
+
+def test_deadline_counts_from_the_start():
+    assert Watch(started=7.0, deadline_seconds=3).deadline == 10.0
+    assert Watch(started=7.0).deadline is None
