@@ -131,6 +131,9 @@ class _WatchedEvictor(PluginEvictor):
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         return self._inner.pre_eviction_filter(pod)
 
+    def num_taken_before(self, node_name: str) -> int:
+        return self._inner.num_taken_before(node_name)
+
     def keep(self, candidate: Pod, verdict: Verdict) -> None:
         self._watch.note_wish(self._name, candidate, verdict, is_request=False)
         self._inner.keep(candidate, verdict)

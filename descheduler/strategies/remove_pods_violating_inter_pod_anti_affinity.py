@@ -44,10 +44,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
         self._spares_namesakes = handle.policy.compatibility == "upstream"
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
-        """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment.
-
-        What earlier rounds of the run have evicted breaks nobody's.
-        """
+        """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
         listed = {
             node.name: [pod for pod in self._view.active_pods_on(node.name) if self._is_looked_at(pod)]
             for node in nodes
@@ -59,6 +56,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
                 return
 
     def _is_looked_at(self, pod: Pod) -> bool:
+        """What earlier rounds of the run have evicted is neither a candidate nor a partner."""
         return self._pods.accepts(pod) and not self._view.prior_moves.have_taken(pod)
 
     def _relieve(self, candidates: Sequence[Pod], conflicts: AntiAffinityConflicts) -> bool:
