@@ -86,7 +86,7 @@ def write(file: Path, document: Any) -> Path:
         ),
         pytest.param(
             make_config(users=[{"name": "ops", "user": {"exec": {"command": "/nowhere/login", "apiVersion": "v1"}}}]),
-            "credential plugin '/nowhere/login' of user 'ops' gave no credentials; run it by hand to see why",
+            "credential plugin '/nowhere/login' of user 'ops' gave no credentials (no such file or directory); run it by hand to see why",
             id="a credential plugin that does not run",
         ),
         pytest.param("- a\n- b\n", "holds no configuration; write it anew", id="a list"),
@@ -187,5 +187,5 @@ def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(KubeConfigError) as caught:
         connect(str(file))
 
-    assert str(caught.value).startswith("the proxy, from proxy-url of the kubeconfig or from HTTPS_PROXY, cannot be")
+    assert str(caught.value).startswith(f"kubeconfig {file}: proxy-url of cluster 'east' cannot be used: it must be")
     assert SECRET not in str(caught.value)
