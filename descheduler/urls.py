@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
-__all__ = ["SplitUrl", "basic_authorization", "is_web_url", "shown_url", "split_userinfo"]
+__all__ = ["SplitUrl", "basic_authorization", "is_https", "is_web_url", "shown_url", "split_userinfo"]
 
 _HIDDEN = "***"
 _BEFORE_LAST_AT = re.compile(r"\A((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?.*@", re.DOTALL)
+_SCHEME = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*(?=://)")
 _AUTHORITY = re.compile(r"\A([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)@")
 
 
@@ -31,7 +32,11 @@ def shown_url(url: str) -> str:
 
 
 def split_userinfo(url: str) -> SplitUrl:
-    """`url` without user name and password, which become HTTP basic authentication, as Go's `http.Client` has it."""
+    """`url` without user name and password, which become HTTP basic authentication, as Go's `http.Client` has it.
+
+    The scheme comes in small letters.
+    """
+    url = _SCHEME.sub(lambda scheme: scheme[0].lower(), url)
     match = _AUTHORITY.match(url)
     if match is None:
         return SplitUrl(url)
@@ -44,6 +49,11 @@ def split_userinfo(url: str) -> SplitUrl:
 def basic_authorization(user: bytes, password: bytes) -> str:
     """The value of an Authorization or Proxy-Authorization field for HTTP basic authentication (RFC 7617)."""
     return "Basic " + base64.b64encode(user + b":" + password).decode("ascii")
+
+
+def is_https(url: str) -> bool:
+    """Whether what is sent to `url` can be read by its receiver alone."""
+    return url[:6].lower() == "https:"
 
 
 def is_web_url(url: str) -> bool:

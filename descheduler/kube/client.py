@@ -18,6 +18,7 @@ from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse, decode_status
 from descheduler.kube.token_bucket import TokenBucket
 from descheduler.kube.transport import Transport
+from descheduler.urls import is_https
 
 __all__ = ["KubeClient", "connect"]
 
@@ -88,7 +89,7 @@ class KubeClient:
         text = f"{method} {path} on {self.host}: {status.message} ({status.code})"
         if status.code == 401:
             cause = "does not accept the credentials (401); renew them or choose another --context"
-            if self.host.startswith("http:"):
+            if not is_https(self.host):
                 cause = "wants credentials (401), which are not sent over plain http; use an https server"
             text = f"{self.host} {cause}"
         return ApiError(

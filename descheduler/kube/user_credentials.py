@@ -21,7 +21,7 @@ from descheduler.kube.exec_plugin import ExecPlugin, ExecStatus
 from descheduler.kube.header_values import bearer
 from descheduler.kube.kubeconfig_file import ChosenContext
 from descheduler.kube.kubeconfig_types import ClusterBody, Exec
-from descheduler.urls import SplitUrl, basic_authorization
+from descheduler.urls import SplitUrl, basic_authorization, is_https
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
@@ -58,7 +58,7 @@ def user_credentials(chosen: ChosenContext, server: SplitUrl) -> UserCredentials
     (`tools/clientcmd/client_config.go`, `ClientConfig`; Go's `http.Client` for the URL). Runs a credential plugin.
     Raises KubeConfigError.
     """
-    if not server.url.startswith("https:"):
+    if not is_https(server.url):
         return UserCredentials(FixedCredentials(server.authorization), {}, {})
     user, cluster = _UserSettings(chosen), _cluster_settings(chosen)
     if server.authorization:

@@ -66,7 +66,8 @@ def _provider(settings: OtlpSettings, make_exporter: Callable[[OtlpSettings], Sp
     except ImportError:
         why = "the extra otlp is not installed: pip install 'descheduler[otlp]'"
     except (OSError, ValueError) as error:
-        why = str(error)
+        # Not the error's own text: settings from the environment, such as OTEL_EXPORTER_OTLP_HEADERS, hold tokens.
+        why = (getattr(error, "strerror", None) or type(error).__name__).lower()
     _logger.warning("Traces are not exported", extra=fields(endpoint=settings.endpoint, reason=why))
     return None
 

@@ -22,8 +22,8 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
-from tests.integration.fake_leases import FakeLeases
 from tests.integration.certificates import Certificate
+from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
 
 __all__ = ["FakeApi", "Request"]
