@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
-__all__ = ["SplitUrl", "basic_authorization", "is_https", "is_web_url", "shown_url", "split_userinfo"]
+__all__ = ["SplitUrl", "basic_authorization", "is_host_name", "is_https", "is_web_url", "shown_url", "split_userinfo"]
 
 _HIDDEN = "***"
 _BEFORE_LAST_AT = re.compile(r"\A((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?.*@", re.DOTALL)
@@ -51,6 +51,15 @@ def basic_authorization(user: bytes, password: bytes) -> str:
     return "Basic " + base64.b64encode(user + b":" + password).decode("ascii")
 
 
+def is_host_name(name: str) -> bool:
+    """Whether `name` can be that of a host: an address, or labels of at most 63 bytes each, none of them empty."""
+    try:
+        # Go refuses escapes in names; only the zone of an IPv6 address follows a percent sign.
+        return bool(name.encode("idna")) and ("%" not in name or ":" in name)
+    except UnicodeError:
+        return False
+
+
 def is_https(url: str) -> bool:
     """Whether what is sent to `url` can be read by its receiver alone."""
     return url[:6].lower() == "https:"
@@ -60,7 +69,7 @@ def is_web_url(url: str) -> bool:
     """Whether `url` is an http or https URL with a host, a possible port and no spaces or control characters in it."""
     try:
         parts = urlsplit(url)
-        is_host = bool(parts.hostname) and all(character.isprintable() and character != " " for character in url)
-        return parts.scheme in {"http", "https"} and is_host and parts.port != 0
+        is_text = all(character.isprintable() and character != " " for character in url)
+        return parts.scheme in {"http", "https"} and is_text and is_host_name(parts.hostname or "") and parts.port != 0
     except ValueError:  # brackets that are not closed, or a port that is none
         return False

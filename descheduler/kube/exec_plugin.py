@@ -45,8 +45,12 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
-    """The program `command` with its arguments; `owner` names it in messages, `cluster` is told to it when not None."""
+    """The program `command` with its arguments; `cluster` is told to it when not None.
 
+    `owner` names it in messages, after `where`, the kubeconfig.
+    """
+
+    where: str
     owner: str
     command: str
     arguments: tuple[str, ...]
@@ -113,4 +117,4 @@ class ExecPlugin:
         return msgspec.json.encode(info).decode()
 
     def _fault(self, cause: str) -> KubeConfigError:
-        return KubeConfigError(f"{self.owner} gave no credentials ({cause}); run it by hand to see why")
+        return KubeConfigError(f"{self.where}: {self.owner} gave no credentials ({cause}); run it by hand to see why")

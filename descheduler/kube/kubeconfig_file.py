@@ -16,7 +16,7 @@ import yaml
 
 from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.kubeconfig_types import Cluster, ClusterBody, Context, ContextBody, Document, User, UserBody
-from descheduler.urls import is_web_url
+from descheduler.urls import is_host_name, is_web_url
 
 __all__ = ["ChosenContext", "choose_context"]
 
@@ -65,6 +65,8 @@ def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
     server = cluster.body.cluster or ClusterBody()
     if not is_web_url(server.server or ""):
         raise KubeConfigError(f"{where}: cluster {body.cluster!r} needs a server such as https://host:6443")
+    if server.tls_server_name and not is_host_name(server.tls_server_name):
+        raise KubeConfigError(f"{where}: tls-server-name of cluster {body.cluster!r} is not the name of a host")
     user_folder, user = Path(), UserBody()
     if body.user:
         entry = _named(users, body.user, f"{where}: context {name!r} names user")

@@ -121,9 +121,9 @@ class _UserSettings:
 
     def _make_plugin(self, settings: Exec) -> ExecPlugin:
         chosen = self.chosen
-        owner = f"{chosen.where}: credential plugin {settings.command or ''!r} of user {chosen.user_name!r}"
         return ExecPlugin(
-            owner=owner,
+            where=chosen.where,
+            owner=f"credential plugin {settings.command or ''!r} of user {chosen.user_name!r}",
             command=settings.command or "",
             arguments=tuple(settings.args or ()),
             environment={variable.name: variable.value for variable in settings.env or ()},

@@ -71,6 +71,16 @@ def write(file: Path, document: Any) -> Path:
             id="a server with a port that is none",
         ),
         pytest.param(
+            make_config(clusters=[{"name": "east", "cluster": {"server": "https://a%20b"}}]),
+            "cluster 'east' needs a server such as https://host:6443",
+            id="a server with an escape in its name",
+        ),
+        pytest.param(
+            make_config(clusters=[{"name": "east", "cluster": {"server": "https://a", "tls-server-name": "a..b"}}]),
+            "tls-server-name of cluster 'east' is not the name of a host",
+            id="a TLS server name with an empty label",
+        ),
+        pytest.param(
             make_config(users=[{"name": "dev", "user": {"token": SECRET}}]),
             "context 'prod' names user 'ops', which is not defined (defined: dev)",
             id="a user that is not there",
