@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,9 +166,20 @@ def _load_certificates(configuration: Configuration, chosen: ChosenContext, foun
         load_kube_config_from_dict(  # type: ignore[no-untyped-call]  # as the client is
             document, context="chosen", client_configuration=configuration, persist_config=False
         )
+        _try_certificates(configuration)
     except Exception as error:
         # Not chained and not quoted: the client's texts hold whole entries of the file, credentials included.
         raise KubeConfigError(_unusable(chosen, error)) from None
+
+
+def _try_certificates(configuration: Configuration) -> None:
+    """Loads certificates once, so that bad ones are told before anything is sent. Raises OSError and ValueError."""
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+    if not configuration.cert_file:
+        configuration.key_file = None  # a key alone is of no use; client-go passes over it
+        return
+    # Without a password OpenSSL would ask the terminal for that of an encrypted key.
+    context.load_cert_chain(configuration.cert_file, configuration.key_file, password="")
 
 
 def _unusable(chosen: ChosenContext, error: Exception) -> str:

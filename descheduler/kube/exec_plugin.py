@@ -75,8 +75,8 @@ class ExecPlugin:
                 env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": self._info()},
                 check=False,
             )
-        except (OSError, ValueError) as error:
-            raise self._fault(str(getattr(error, "strerror", None) or "not a command").lower()) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
         if ended.returncode != 0:
             raise self._fault(f"exit code {ended.returncode}")
         return self._decode(ended.stdout)

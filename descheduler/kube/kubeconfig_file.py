@@ -92,13 +92,12 @@ def _read(file: Path) -> Document:
         raise KubeConfigError(f"kubeconfig {file}{_position(error)}: is not valid YAML; write it anew") from None
     if not isinstance(loaded, dict):
         raise KubeConfigError(f"kubeconfig {file}: holds no configuration; write it anew")
+    if (place := _not_text(loaded)) is not None:
+        raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; write it anew")
     try:
-        document = msgspec.convert(loaded, Document)
+        return msgspec.convert(loaded, Document)
     except msgspec.ValidationError as error:
         raise KubeConfigError(f"kubeconfig {file}: {str(error)[:1].lower()}{str(error)[1:]}") from None
-    if (place := _not_text(document)) is not None:
-        raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; write it anew")
-    return document
 
 
 def _position(error: Exception) -> str:
@@ -106,12 +105,14 @@ def _position(error: Exception) -> str:
     return f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
 
 
-def _not_text(document: Document) -> str | None:
+def _not_text(loaded: object) -> str | None:
     """The place of a text that neither a header field nor the name of a file can carry, such as a lone surrogate."""
-    plain = msgspec.to_builtins(document)
-    pending: list[tuple[str, object]] = [("", plain)]
+    pending, seen = [("", loaded)], set[int]()
     while pending:
         place, value = pending.pop()
+        if isinstance(value, (dict, list)) and id(value) in seen:  # aliases may repeat, and hold each other
+            continue
+        seen.add(id(value))
         match value:
             case str() if not _is_text(value):
                 return place.lstrip(".")

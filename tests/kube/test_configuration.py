@@ -101,6 +101,18 @@ def write(file: Path, document: Any) -> Path:
             "run it by hand to see why",
             id="a credential plugin that does not run",
         ),
+        pytest.param(
+            make_config(
+                users=[{"name": "ops", "user": dict.fromkeys(("client-certificate-data", "client-key-data"), "czNj")}]
+            ),
+            "context 'prod' cannot be used: the credentials of user 'ops' or the cluster's certificates are malformed",
+            id="a certificate that is none",
+        ),
+        pytest.param(
+            make_config(users=[{"name": "ops", "user": {"auth-provider": {"a": chr(0xD800)}}}]),
+            "users[0].user.auth-provider.a holds a NUL or a character that is not text; write it anew",
+            id="half a surrogate pair where any value may be",
+        ),
         pytest.param("- a\n- b\n", "holds no configuration; write it anew", id="a list"),
         pytest.param("", "holds no configuration; write it anew", id="an empty file"),
         pytest.param("a: 2026-13-01\n", "is not valid YAML; write it anew", id="a date that does not exist"),
@@ -273,3 +285,20 @@ def test_service_account_is_read_again_and_its_line_break_dropped(
     client.get("/api/v1/nodes")
 
     assert secure_api.requests[-1].headers["authorization"] == "Bearer second"
+
+
+def test_alias_that_holds_itself_does_no_harm(tmp_path: Path) -> None:
+    circle = "\nextra: &a {b: *a, c: [*a, *a]}\n"
+
+    client = connect(str(write(tmp_path / "config", yaml.safe_dump(make_config()) + circle)))
+
+    assert client.host == "https://east:6443"
+
+
+def test_key_without_a_certificate_is_passed_over(secure_api: FakeApi, tmp_path: Path) -> None:
+    document = yaml.safe_load(secure_api.write_kubeconfig(tmp_path / "config").read_text())
+    document["users"][0]["user"] = {"client-key-data": "gAA="}
+
+    answer = connect(str(write(tmp_path / "config", document))).get("/version")
+
+    assert b"v1.36.0" in answer
