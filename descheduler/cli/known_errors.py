@@ -35,7 +35,8 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return f"{place}input or output failed: {(error.strerror or str(error)).lower()}", ExitCode.FAILED
+        # Libraries raise this class too, with texts of their own, which may hold a secret.
+        return f"{place}input or output failed: {(error.strerror or type(error).__name__).lower()}", ExitCode.FAILED
     if isinstance(error, MemoryError):
         return "out of memory; give this program more, or split the dump", ExitCode.FAILED
     return None

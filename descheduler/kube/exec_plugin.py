@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
@@ -71,7 +72,7 @@ class ExecPlugin:
                 [program, *self.arguments],
                 stdin=None if self._is_interactive() else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=None if sys.stderr.isatty() else subprocess.DEVNULL,
+                stderr=None if _is_terminal(sys.stderr) else subprocess.DEVNULL,
                 env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": self._info()},
                 check=False,
             )
@@ -107,7 +108,7 @@ class ExecPlugin:
         return status
 
     def _is_interactive(self) -> bool:
-        return self.may_ask and sys.stdin is not None and sys.stdin.isatty()
+        return self.may_ask and _is_terminal(sys.stdin)
 
     def _info(self) -> str:
         spec: dict[str, object] = {"interactive": self._is_interactive()}
@@ -118,3 +119,8 @@ class ExecPlugin:
 
     def _fault(self, cause: str) -> KubeConfigError:
         return KubeConfigError(f"{self.where}: {self.owner} gave no credentials ({cause}); run it by hand to see why")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream, which is None when the process was started without it, is read or written by people."""
+    return stream is not None and not stream.closed and stream.isatty()
