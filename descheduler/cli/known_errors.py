@@ -12,6 +12,7 @@ import click
 
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
+from descheduler.telemetry.faults import error_words
 
 __all__ = ["is_policy_error", "known_error", "run_exit_code"]
 
@@ -36,7 +37,7 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         # Libraries raise this class too, with texts of their own, which may hold a secret.
-        return f"{place}input or output failed: {(error.strerror or type(error).__name__).lower()}", ExitCode.FAILED
+        return f"{place}input or output failed: {error_words(error)}", ExitCode.FAILED
     if isinstance(error, MemoryError):
         return "out of memory; give this program more, or split the dump", ExitCode.FAILED
     return None

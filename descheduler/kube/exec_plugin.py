@@ -122,5 +122,5 @@ class ExecPlugin:
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    """Whether a standard stream, which is None when the process was started without it, is read or written by people."""
+    """Whether people read or write a standard stream; it is None when the process was started without it."""
     return stream is not None and not stream.closed and stream.isatty()

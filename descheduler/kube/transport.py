@@ -68,7 +68,7 @@ class Transport:
             return answer
         # The server has done nothing yet: it looks at credentials first. A token may have been rotated meanwhile.
         renewed = self._authorization(refused=authorization)
-        return answer if renewed == authorization else self._send_as(renewed, method, path, query, body)
+        return answer if renewed in ("", authorization) else self._send_as(renewed, method, path, query, body)
 
     def close(self) -> None:
         """Closes the idle connections of the pool."""

@@ -10,9 +10,15 @@ import traceback
 from collections.abc import Iterator
 from types import TracebackType
 
-__all__ = ["place_of", "traceback_lines"]
+__all__ = ["error_words", "place_of", "traceback_lines"]
 
 _PACKAGE = "descheduler"
+
+
+def error_words(error: BaseException) -> str:
+    """What the operating system says of `error`, such as `connection refused`; else the name of its type."""
+    said = error.strerror if isinstance(error, OSError) else None
+    return said.lower() if isinstance(said, str) and said else type(error).__name__
 
 
 def place_of(error: BaseException) -> str:

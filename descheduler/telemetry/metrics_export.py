@@ -8,6 +8,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
+from descheduler.telemetry.faults import error_words
 from descheduler.telemetry.logging import fields
 from descheduler.telemetry.metrics_table import LAST_SUCCESS
 from descheduler.telemetry.run_record import RunRecord
@@ -35,7 +36,7 @@ def export_metrics(record: RunRecord, target: MetricsTarget) -> None:
         try:
             _write(record, target.textfile)
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
+            why = error_words(error)
             _logger.warning("Metrics not written", extra=fields(file=str(target.textfile), reason=why))
     if target.push_url is not None:
         try:
@@ -49,7 +50,7 @@ def _why_not_pushed(error: Exception) -> str:
     if isinstance(error, HTTPError):
         return f"the server answered {error.code}"
     cause = error.reason if isinstance(error, URLError) and isinstance(error.reason, OSError) else error
-    return (getattr(cause, "strerror", None) or type(cause).__name__).lower()
+    return error_words(cause)
 
 
 def _write(record: RunRecord, file: Path) -> None:

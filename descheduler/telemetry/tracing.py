@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from descheduler.telemetry.faults import place_of
+from descheduler.telemetry.faults import error_words, place_of
 from descheduler.telemetry.logging import fields
 from descheduler.telemetry.observer import NO_SPANS, SpanPort
 
@@ -68,7 +68,7 @@ def _provider(settings: OtlpSettings, make_exporter: Callable[[OtlpSettings], Sp
         why = "the extra otlp is not installed: pip install 'descheduler[otlp]'"
     except (OSError, ValueError) as error:
         # Not the error's own text: settings from the environment, such as OTEL_EXPORTER_OTLP_HEADERS, hold tokens.
-        why = (getattr(error, "strerror", None) or type(error).__name__).lower()
+        why = error_words(error)
     _logger.warning("Traces are not exported", extra=fields(endpoint=settings.endpoint, reason=why))
     return None
 
