@@ -40,7 +40,11 @@ class _Verdict:
     show_default=True,
     help="How to say what was found.",
 )
-@click.option("--print-effective", is_flag=True, help="Print the policies with all defaults filled in, as YAML.")
+@click.option(
+    "--print-effective",
+    is_flag=True,
+    help="Print the policies with all defaults filled in, as YAML; passwords in URLs are hidden.",
+)
 @click.pass_context
 def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_effective: bool) -> None:
     """Check policy files, and name every problem with its line and column.

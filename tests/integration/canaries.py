@@ -18,12 +18,15 @@ from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy
 from tests.integration.live_runs import balancing, serve
 
-__all__ = ["MARKER", "QUERY", "CanaryWorld"]
+__all__ = ["MARKER", "QUERY", "TOKEN_SECRET", "CanaryWorld"]
 
 MARKER = "CANARY"
 """Part of every secret."""
 
 QUERY = "avg by (instance) (load)"
+TOKEN_SECRET = ", authToken: {secretReference: {namespace: monitoring, name: token}}"
+"""The end of the settings for Prometheus in the policy."""
+
 _OWN_GROUP = "client.authentication.k8s.io/v1"
 
 
@@ -54,11 +57,10 @@ class CanaryWorld:
 
     def policy_for(self, url: str) -> str:
         """A policy that balances by a query to the Prometheus server at `url`, with a token from a Secret."""
-        secret = "authToken: {secretReference: {namespace: monitoring, name: token}}"
         return balancing(
             "{thresholds: {MetricResource: 20}, targetThresholds: {MetricResource: 50}, "
             f"metricsUtilization: {{source: Prometheus, prometheus: {{query: {QUERY!r}}}}}}}",
-            f"metricsProviders: [{{source: Prometheus, prometheus: {{url: {json.dumps(url)}, {secret}}}}}]",
+            f"metricsProviders: [{{source: Prometheus, prometheus: {{url: {json.dumps(url)}{TOKEN_SECRET}}}}}]",
         )
 
     def put_secret(self, token: str) -> None:

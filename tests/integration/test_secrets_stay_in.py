@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import process_logging
-from tests.integration.canaries import MARKER, CanaryWorld
+from tests.integration.canaries import MARKER, TOKEN_SECRET, CanaryWorld
+from tests.integration.certificates import Certificate
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy
 from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, budget_refusal, failure
@@ -255,3 +256,29 @@ def test_text_on_the_command_line_that_is_not_unicode_is_one_message(
     assert code == 1
     assert message in captured.err.splitlines()[-1]
     assert "internal error" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("is_secure", "sent"),
+    [
+        pytest.param(True, f"Bearer {MARKER}-account", id="over https"),
+        pytest.param(False, None, id="never over plain http"),
+    ],
+)
+def test_token_of_the_service_account_goes_to_prometheus_over_https_only(
+    world: CanaryWorld,
+    certificate: Certificate,
+    monkeypatch: pytest.MonkeyPatch,
+    is_secure: bool,
+    sent: str | None,
+) -> None:
+    monkeypatch.setattr("descheduler.cluster.live_samples.read_service_account_token", lambda: f"{MARKER}-account")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
+    with FakeApi(certificate=certificate if is_secure else None) as prometheus:
+        prometheus.prometheus = world.prometheus.prometheus
+        world.policy = world.policy_for(prometheus.url).replace(TOKEN_SECRET, "")
+
+        code = world.run("--dry-run")
+
+    assert code == 0
+    assert prometheus.requests[0].headers.get("authorization") == sent
