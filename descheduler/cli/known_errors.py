@@ -13,6 +13,7 @@ import click
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, stopped_exit_code
 from descheduler.supervision import RunStopped
+from descheduler.telemetry.faults import error_words
 
 __all__ = ["is_policy_error", "known_error", "run_exit_code"]
 
@@ -38,7 +39,8 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return f"{place}input or output failed: {(error.strerror or str(error)).lower()}", ExitCode.FAILED
+        # Libraries raise this class too, with texts of their own, which may hold a secret.
+        return f"{place}input or output failed: {error_words(error)}", ExitCode.FAILED
     if isinstance(error, MemoryError):
         return "out of memory; give this program more, or split the dump", ExitCode.FAILED
     return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import threading
 import time
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -17,6 +17,7 @@ from descheduler.cli.known_errors import is_policy_error, known_error
 from descheduler.cli.leaving import leave
 from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
 from descheduler.supervision import Watch
+from descheduler.telemetry.faults import place_of, traceback_lines
 
 __all__ = ["main"]
 
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str], watch: Watch) -> int:
     _escape_what_cannot_be_encoded()
+    threading.excepthook = _explain_thread
     try:
         code = commands.main(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False, obj=watch)
     except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
@@ -57,16 +59,28 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """One message for a known error; anything else is a defect of this program and says so."""
+    """One message for a known error; anything else is a defect of this program and says so, and where."""
     known = known_error(error)
     if known is not None:
         message, code = known
         is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
         return _fail(message, code, label=_LABEL if is_labelled else "")
     if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
-        traceback.print_exception(error)
+        click.echo("\n".join(traceback_lines(error)), err=True)
     hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
-    return _fail(f"internal error: {type(error).__name__}: {_one_line(error)}; {hint}", ExitCode.FAILED)
+    return _fail(f"internal error: {_shown(error)}; {hint}", ExitCode.FAILED)
+
+
+def _shown(error: BaseException) -> str:
+    """Type and place of an error, without its text: nobody knows what that holds."""
+    place = place_of(error)
+    return f"{type(error).__name__} in {place}" if place else type(error).__name__
+
+
+def _explain_thread(ended: threading.ExceptHookArgs) -> None:
+    """Says that a thread has ended with an error that nobody expected."""
+    if isinstance(ended.exc_value, Exception):
+        click.echo(f"{_LABEL}internal error in a thread: {_shown(ended.exc_value)}", err=True)
 
 
 def _usage_message(error: click.UsageError) -> str:
@@ -81,10 +95,6 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     params = error.ctx.command.get_params(error.ctx) if error.ctx else []
     known = [name for param in params for name in (*param.opts, *param.secondary_opts) if name.startswith("--")]
     return f"no such option {shown(error.option_name)}{did_you_mean(error.option_name, known)}"
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
+
+from descheduler.urls import is_web_url
 
 if TYPE_CHECKING:
     from descheduler.policy.types import Policy
@@ -39,6 +40,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--otel-collector-endpoint",
             metavar="HOST:PORT",
+            callback=_read_endpoint,
             help="Send traces to this OTLP collector over gRPC; needs the extra otlp.",
         ),
         click.option(
@@ -107,13 +109,15 @@ def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -
     """A base URL without credentials, which would end up in logs and lists of processes; None for an empty text."""
     if not text:
         return None
-    try:
-        url = urlsplit(text)
-        is_usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:
-        is_usable = False
-    if not is_usable:
-        raise click.BadParameter(f"{text!r} is no URL such as http://pushgateway:9091.")
-    if url.username is not None or url.password is not None:
+    if "@" in text:
         raise click.BadParameter("holds credentials; leave them out of the URL.")
+    if not is_web_url(text):
+        raise click.BadParameter(f"{text!r} is not a URL such as http://pushgateway:9091.")
+    return text
+
+
+def _read_endpoint(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """The address of a collector, without credentials: gRPC makes no use of them, and its log repeats the address."""
+    if text and "@" in text:
+        raise click.BadParameter("holds credentials; leave them out of the address.")
     return text

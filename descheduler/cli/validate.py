@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import click
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
+from descheduler.urls import shown_url
 
 if TYPE_CHECKING:
     from descheduler.policy.problems import Problem
@@ -39,7 +40,11 @@ class _Verdict:
     show_default=True,
     help="How to say what was found.",
 )
-@click.option("--print-effective", is_flag=True, help="Print the policies with all defaults filled in, as YAML.")
+@click.option(
+    "--print-effective",
+    is_flag=True,
+    help="Print the policies with all defaults filled in, as YAML; passwords in URLs are hidden.",
+)
 @click.pass_context
 def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_effective: bool) -> None:
     """Check policy files, and name every problem with its line and column.
@@ -112,4 +117,10 @@ def _write_effective(policies: Sequence[Policy]) -> None:
     from descheduler.policy.effective import policy_to_document
     from descheduler.report.yaml_lines import yaml_lines
 
-    write_data(["---\n".join("".join(yaml_lines(policy_to_document(policy))) for policy in policies)])
+    documents = (policy_to_document(_without_passwords(policy)) for policy in policies)
+    write_data(["---\n".join("".join(yaml_lines(document)) for document in documents)])
+
+
+def _without_passwords(policy: Policy) -> Policy:
+    providers = (replace(p, prometheus_url=shown_url(p.prometheus_url)) for p in policy.metrics_providers)
+    return replace(policy, metrics_providers=tuple(providers))

@@ -9,6 +9,7 @@ from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
 from descheduler.kube.prometheus import PrometheusClient, read_service_account_token
 from descheduler.kube.secrets import read_prometheus_token
+from descheduler.urls import is_https
 
 __all__ = ["NodeSamples", "read_node_samples"]
 
@@ -28,13 +29,14 @@ def read_node_samples(
     """The samples of `queries` from the Prometheus server at `url`.
 
     `token_secret` names the namespace and the Secret that hold the bearer token; without it the token of the service
-    account is used, where there is one. A failure concerns only the strategy that asked, so none is raised.
+    account is used, where there is one, but never over plain http: nobody said that it is meant for whoever listens
+    there. A failure concerns only the strategy that asked, so none is raised.
     """
     by_query: dict[str, Mapping[str, float]] = {}
     faults: dict[str, str] = {}
     warnings: list[str] = []
     try:
-        token = read_prometheus_token(client, *token_secret) if token_secret else read_service_account_token()
+        token = _token(client, url, token_secret)
     except KubeError as error:
         return NodeSamples({}, dict.fromkeys(queries, str(error)))
     for query in dict.fromkeys(queries):
@@ -46,3 +48,9 @@ def read_node_samples(
         by_query[query] = answer.by_node
         warnings += answer.warnings
     return NodeSamples(by_query, faults, tuple(warnings))
+
+
+def _token(client: KubeClient, url: str, token_secret: tuple[str, str] | None) -> str:
+    if token_secret is not None:
+        return read_prometheus_token(client, *token_secret)
+    return read_service_account_token() if is_https(url) else ""

@@ -12,11 +12,13 @@ import msgspec
 
 from descheduler.kube.configuration import load_connection
 from descheduler.kube.errors import ApiError, TransportError
+from descheduler.kube.header_values import user_header
 from descheduler.kube.listing import ListPage, list_pages
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse, decode_status
 from descheduler.kube.token_bucket import TokenBucket
 from descheduler.kube.transport import Transport
+from descheduler.urls import is_https
 
 __all__ = ["KubeClient", "connect"]
 
@@ -98,7 +100,10 @@ class KubeClient:
         status = decode_status(response)
         text = f"{method} {path} on {self.host}: {status.message} ({status.code})"
         if status.code == 401:
-            text = f"{self.host} does not accept the credentials (401); renew them or choose another --context"
+            cause = "does not accept the credentials (401); renew them or choose another --context"
+            if not is_https(self.host):
+                cause = "wants credentials (401), which are not sent over plain http; use an https server"
+            text = f"{self.host} {cause}"
         return ApiError(
             text, status_code=status.code, reason=status.reason, retry_after_seconds=status.retry_after_seconds
         )
@@ -124,7 +129,7 @@ def connect(
     connection = load_connection(kubeconfig, context, environ=environ)
     headers = {"User-Agent": user_agent or f"descheduler/{_version()}"}
     if as_user:
-        headers["Impersonate-User"] = as_user
+        headers["Impersonate-User"] = user_header(as_user, "the user of --as")
     bucket = TokenBucket(qps, burst, now=time.monotonic) if qps else None
     return KubeClient(
         Transport(connection, headers=headers, timeout_seconds=request_timeout), retry=retry, bucket=bucket

@@ -7,15 +7,17 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import msgspec
 import urllib3
 
 from descheduler.kube.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
 from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.header_values import bearer
 from descheduler.kube.status import RawResponse
 from descheduler.kube.transport import exchange
+from descheduler.urls import is_https, is_web_url, shown_url, split_userinfo
 
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
 
@@ -50,23 +52,27 @@ class _Answer(msgspec.Struct, rename="camel"):
 class PrometheusClient:
     """Asks one Prometheus server at `url` (http or https, a path prefix is kept).
 
+    User and password in `url` are sent as basic authentication and come before `token`, as with Go's `http.Client`.
     `token` is sent as bearer token, "" sends none. `ca_file` holds the only trusted roots when it exists, else the
     system's roots are trusted; an http address needs neither.
     """
 
-    url: str
+    url: str = field(repr=False)
     token: str = field(default="", repr=False)
     ca_file: Path = SERVICE_ACCOUNT_CA
     timeout_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        if urlsplit(self.url).scheme not in {"http", "https"} or not urlsplit(self.url).hostname:
-            raise KubeError(f"prometheus address {self.url!r} is not an address such as https://prometheus:9090")
+        if not is_web_url(self.url):
+            raise KubeError(
+                f"prometheus address {shown_url(self.url)!r} is not an address such as https://prometheus:9090"
+            )
 
     def query(self, promql: str) -> UsageRatios:
         """The latest ratio of every node that `promql` has a sample for; of several samples a node the last counts.
 
-        Raises TransportError, ApiError for an HTTP failure, and KubeError naming the sample that is out of 0..1, not
+        Raises KubeConfigError for a token that cannot be sent, TransportError, ApiError for an HTTP failure, and
+        KubeError naming the sample that is out of 0..1, not
         a number or without the label `instance`, or naming the type of a result that is not a vector.
         """
         with self._pool() as pool:
@@ -76,7 +82,7 @@ class PrometheusClient:
         return _ratios(self._decode(response))
 
     def _pool(self) -> urllib3.PoolManager:
-        if urlsplit(self.url).scheme == "http":
+        if not is_https(self.url):
             return urllib3.PoolManager()
         roots = str(self.ca_file) if self.ca_file.exists() else None
         try:
@@ -88,9 +94,10 @@ class PrometheusClient:
 
     def _send(self, pool: urllib3.PoolManager, method: str, promql: str) -> RawResponse:
         headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
-        url, form = f"{self.url.rstrip('/')}/api/v1/query", urlencode({"query": promql})
+        server = split_userinfo(self.url)
+        if authorization := server.authorization or bearer(self.token, "the token for prometheus"):
+            headers["Authorization"] = authorization
+        url, form = f"{server.url.rstrip('/')}/api/v1/query", urlencode({"query": promql})
         return exchange(
             lambda: pool.request(
                 method,
@@ -102,7 +109,7 @@ class PrometheusClient:
                 redirect=False,
                 preload_content=False,
             ),
-            what=f"prometheus query to {self.url}",
+            what=f"prometheus query to {shown_url(self.url)}",
             timeout_seconds=self.timeout_seconds,
         )
 
@@ -113,8 +120,9 @@ class PrometheusClient:
             answer = _Answer(status="error", error=response.phrase)
         if response.is_success and answer.status == "success":
             return answer
+        why = f"{answer.error or response.phrase} ({response.status_code})"
         raise ApiError(
-            f"prometheus query to {self.url} failed: {answer.error or response.phrase} ({response.status_code})",
+            f"prometheus query to {shown_url(self.url)} failed: {why}",
             status_code=response.status_code,
             reason=answer.error_type,
         )
@@ -126,8 +134,9 @@ def read_service_account_token(file: Path = SERVICE_ACCOUNT_TOKEN) -> str:
         return file.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return ""
-    except OSError as error:
-        raise KubeError(f"service account token {file} cannot be read: {(error.strerror or '').lower()}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        cause = str(getattr(error, "strerror", None) or "it is not text").lower()
+        raise KubeError(f"service account token {file} cannot be read: {cause}") from None
 
 
 def _ratios(answer: _Answer) -> UsageRatios:

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from descheduler.kube.errors import ApiError, KubeError
+from descheduler.kube.header_values import bearer
 
 __all__ = ["read_prometheus_token"]
 
@@ -40,7 +41,8 @@ class _SecretData(msgspec.Struct):
 def read_prometheus_token(client: SecretApi, namespace: str, name: str) -> str:
     """The text under `prometheusAuthToken` of the named Secret, and of no other.
 
-    Raises KubeError, which never holds the value, when the Secret, the key or the right to read it is missing.
+    Raises KubeError, which never holds the value, when the Secret, the key or the right to read it is missing, and
+    when no header field can carry the value.
     """
     subject = f"secret {namespace}/{name}"
     try:
@@ -55,6 +57,7 @@ def read_prometheus_token(client: SecretApi, namespace: str, name: str) -> str:
         raise KubeError(f"{subject}: key {_KEY} does not hold base64 text") from None
     if not token:
         raise KubeError(f"{subject}: key {_KEY} is missing or empty; put the bearer token for prometheus there")
+    bearer(token, f"{subject}: key {_KEY}")
     return token
 
 

@@ -36,8 +36,11 @@ class Connection(Protocol):
     def pool(self) -> urllib3.PoolManager:
         """The connection pool with the TLS settings of the configuration."""
 
-    def auth_headers(self) -> Mapping[str, str]:
-        """Header fields with the credentials as of now; tokens that have expired are renewed here."""
+    def authorization(self) -> str:
+        """The value of the Authorization field as of now, "" for none; a token past its time is renewed here."""
+
+    def refuse(self, authorization: str) -> None:
+        """Takes note that the server did not accept this value, so that the next one is another where possible."""
 
 
 class Transport:
@@ -48,7 +51,7 @@ class Transport:
         self._connection = connection
         self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip", **headers}
         self.timeout_seconds = timeout_seconds
-        # The hook that renews a token rewrites the shared configuration, and is not made for several threads.
+        # Renewing credentials is not made for several threads.
         self._auth_lock = threading.Lock()
 
     def send(
@@ -59,8 +62,29 @@ class Transport:
         Raises TransportError when there is no complete answer (NotConnected when nothing was sent), and KubeError for
         a TLS failure, which no repetition mends. Neither text holds the query or a header field.
         """
+        authorization = self._authorization()
+        answer = self._send_as(authorization, method, path, query, body)
+        if answer.status_code != 401 or not authorization:
+            return answer
+        # The server has done nothing yet: it looks at credentials first. A token may have been rotated meanwhile.
+        renewed = self._authorization(refused=authorization)
+        return answer if renewed in ("", authorization) else self._send_as(renewed, method, path, query, body)
+
+    def close(self) -> None:
+        """Closes the idle connections of the pool."""
+        self._connection.pool.clear()
+
+    def _authorization(self, *, refused: str = "") -> str:
+        with self._auth_lock:
+            if refused:
+                self._connection.refuse(refused)
+            return self._connection.authorization()
+
+    def _send_as(
+        self, authorization: str, method: str, path: str, query: Mapping[str, str] | None, body: bytes | None
+    ) -> RawResponse:
         url = self.host + path + (f"?{urlencode(query)}" if query else "")
-        headers = self._headers | self._current_auth()
+        headers = self._headers | ({"Authorization": authorization} if authorization else {})
         if body is not None:
             headers["Content-Type"] = "application/json"
         return exchange(
@@ -68,14 +92,6 @@ class Transport:
             what=f"{method} {path} on {self.host}",
             timeout_seconds=self.timeout_seconds,
         )
-
-    def close(self) -> None:
-        """Closes the idle connections of the pool."""
-        self._connection.pool.clear()
-
-    def _current_auth(self) -> dict[str, str]:
-        with self._auth_lock:
-            return dict(self._connection.auth_headers())
 
     def _open(self, method: str, url: str, headers: dict[str, str], body: bytes | None) -> urllib3.BaseHTTPResponse:
         return self._connection.pool.request(

@@ -36,11 +36,14 @@ class LimitLedger:
         self._counted: Counter[tuple[str, str]] = Counter()
 
     def room_for(self, eviction: PlannedEviction) -> tuple[Room, str]:
-        """Whether it may start, and the limit that stands against it, as kubernetes-sigs/descheduler words it."""
+        """Whether it may start, and the limit that stands against it, as kubernetes-sigs/descheduler words it.
+
+        Of several limits the first is named, whichever call of those in flight ends first.
+        """
         awaited = ""
         for scope, limit, text in self._scopes(eviction):
             if self._counted[scope] >= limit:
-                return Room.FULL, text
+                return (Room.AWAITED, awaited) if awaited else (Room.FULL, text)
             if self._counted[scope] + self._in_flight[scope] >= limit:
                 awaited = awaited or text
         return (Room.AWAITED, awaited) if awaited else (Room.FREE, "")

@@ -10,6 +10,7 @@ from descheduler.policy.problems import did_you_mean, shown
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import MetricsProvider, SecretReference
 from descheduler.policy.urls import url_problem
+from descheduler.urls import shown_url
 
 __all__ = ["MetricsCollectorSection", "MetricsProviderSection", "read_providers"]
 
@@ -79,7 +80,7 @@ def _check_prometheus(checks: Checks, section: PrometheusSection | None, path: P
     if not section.url:
         checks.fail_load((*path, "url"), "is empty, but source Prometheus needs it")
     elif problem := url_problem(section.url):
-        checks.fail_load((*path, "url"), f"{shown(section.url)} {problem}")
+        checks.fail_load((*path, "url"), f"{shown(shown_url(section.url))} {problem}")
     if section.auth_token is None:
         return
     reference, place = section.auth_token.secret_reference, (*path, "authToken", "secretReference")

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from descheduler.urls import shown_url
+
 __all__ = ["PolicyError", "Problem", "did_you_mean", "escaped", "shown", "spelled"]
 
 _LONGEST_SHOWN = 80
@@ -48,7 +50,12 @@ def escaped(text: str) -> str:
 
 
 def spelled(text: str) -> str:
-    """`text` with everything that does not print escaped, and shortened, so that it cannot forge or flood output."""
+    """`text` with everything that does not print escaped, and shortened, so that it cannot forge or flood output.
+
+    Of a URL with a user part, which may hold a password, that part is hidden.
+    """
+    if "://" in text:
+        text = shown_url(text)
     return escaped(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "...")
 
 

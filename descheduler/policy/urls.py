@@ -16,7 +16,10 @@ _USERINFO = re.compile(r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*\Z")
 
 
 def url_problem(url: str) -> str | None:
-    """Why `url` does not parse, or None. Mirrors Go 1.26 `net/url`, `parse` and `parseHost`."""
+    """Why `url` does not parse, or None. Mirrors Go 1.26 `net/url`, `parse` and `parseHost`.
+
+    Parts are quoted only of a URL without '@': they may belong to a password that was not escaped.
+    """
     body, _, fragment = url.partition("#")
     if any(character < " " or character == "\x7f" for character in body):
         return "holds a control character"
@@ -32,12 +35,12 @@ def url_problem(url: str) -> str | None:
     if rest.startswith("//") and (scheme or not rest.startswith("///")):
         authority, slash, path = rest[2:].partition("/")
         path = slash + path
-        if problem := _authority_problem(authority, scheme[1].lower() if scheme else ""):
+        if problem := _authority_problem(authority, scheme[1].lower() if scheme else "", is_quotable="@" not in url):
             return problem
     return "holds a '%' that begins no escape" if _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment) else None
 
 
-def _authority_problem(authority: str, scheme: str) -> str | None:
+def _authority_problem(authority: str, scheme: str, *, is_quotable: bool) -> str | None:
     userinfo, _, host = authority.rpartition("@")
     if not _USERINFO.match(userinfo) or _BAD_ESCAPE.search(userinfo):
         return "has an invalid user part before the '@'"
@@ -53,11 +56,13 @@ def _authority_problem(authority: str, scheme: str) -> str | None:
         at = host.find(":") if scheme in ("http", "https") else host.rfind(":")
         host, port = (host, "") if at < 0 else (host[:at], host[at:])
     if not _PORT.match(port):
-        return f"has an invalid port {port!r} after the host"
+        return f"has an invalid port {port!r} after the host" if is_quotable else "has an invalid port after the host"
     name = host.partition("%25")[0] if is_bracketed else host
     if _BAD_ESCAPE.search(host) or _BAD_HOST_ESCAPE.search(name) or _BAD_HOST_CHARACTER.search(_unescaped(host)):
         return "has an invalid character in its host name"
-    return f"has {host!r} in brackets, which is no IPv6 address" if is_bracketed and not _is_ipv6(host) else None
+    if not is_bracketed or _is_ipv6(host):
+        return None
+    return f"has {host!r} in brackets, which is no IPv6 address" if is_quotable else "has no IPv6 address in brackets"
 
 
 def _is_ipv6(host: str) -> bool:

@@ -10,7 +10,10 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from enum import Enum
 from typing import Literal, TextIO
+
+from descheduler.telemetry.faults import traceback_lines
 
 __all__ = ["JsonFormatter", "KlogFormatter", "LogFormat", "configure_logging", "fields", "log_event"]
 
@@ -19,6 +22,10 @@ LogFormat = Literal["text", "json"]
 _ROOT = "descheduler"
 _HIGHEST_VERBOSITY = logging.INFO - 1
 _FIELDS = "event_fields"
+_TRUSTED = frozenset({_ROOT, "py"})
+"""Whose messages are printed whole: those of this program, and the warnings that Python itself issues."""
+
+_HIDDEN = "***"
 
 
 def configure_logging(stream: TextIO, *, verbosity: int, log_format: LogFormat) -> None:
@@ -50,8 +57,8 @@ class KlogFormatter(logging.Formatter):
         micros = int(record.created % 1 * 1e6)
         place = f"{record.process} {record.filename}:{record.lineno}]"
         pairs = (f"{name}={_spelled(value)}" for name, value in _fields_of(record).items())
-        line = " ".join([f"{letter}{moment}.{micros:06d} {place} {json.dumps(record.getMessage())}", *pairs])
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = " ".join([f"{letter}{moment}.{micros:06d} {place} {json.dumps(_message(record))}", *pairs])
+        return "\n".join([line, *_traceback(record)])
 
 
 class JsonFormatter(logging.Formatter):
@@ -63,14 +70,31 @@ class JsonFormatter(logging.Formatter):
             "ts": round(record.created, 6),
             "level": "error" if record.levelno >= logging.ERROR else record.levelname.lower(),
             "caller": f"{record.filename}:{record.lineno}",
-            "msg": record.getMessage(),
+            "msg": _message(record),
         }
         if record.levelno <= logging.INFO:
             event |= {"level": "info", "v": logging.INFO - record.levelno}
         event |= _fields_of(record)
-        if record.exc_info:
-            event["traceback"] = self.formatException(record.exc_info)
+        if trace := _traceback(record):
+            event["traceback"] = "\n".join(trace)
         return json.dumps(event, default=str)
+
+
+def _message(record: logging.LogRecord) -> str:
+    """The message. Text that a library fills in is hidden: it may be a header field, or a URL with a password."""
+    if record.name.partition(".")[0] in _TRUSTED:
+        return record.getMessage()
+    if not isinstance(record.msg, str):
+        return type(record.msg).__name__
+    if not isinstance(record.args, tuple) or not record.args:
+        return record.msg
+    return record.msg % tuple(arg if isinstance(arg, (int, float, Enum)) else _HIDDEN for arg in record.args)
+
+
+def _traceback(record: logging.LogRecord) -> list[str]:
+    """The lines of a traceback, without the texts of the errors, for the same reason."""
+    error = record.exc_info[1] if record.exc_info else None
+    return traceback_lines(error) if error is not None else []
 
 
 def _fields_of(record: logging.LogRecord) -> Mapping[str, object]:

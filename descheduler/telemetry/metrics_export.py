@@ -6,7 +6,9 @@ import logging
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError, URLError
 
+from descheduler.telemetry.faults import error_words
 from descheduler.telemetry.logging import fields
 from descheduler.telemetry.metrics_table import LAST_SUCCESS
 from descheduler.telemetry.run_record import RunRecord
@@ -34,14 +36,21 @@ def export_metrics(record: RunRecord, target: MetricsTarget) -> None:
         try:
             _write(record, target.textfile)
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
+            why = error_words(error)
             _logger.warning("Metrics not written", extra=fields(file=str(target.textfile), reason=why))
     if target.push_url is not None:
         try:
             _push(record, target.push_url, target.push_job)
         except (OSError, HTTPException, ValueError) as error:
-            why = " ".join(str(error).split()) or type(error).__name__
-            _logger.warning("Metrics not pushed", extra=fields(url=target.push_url, reason=why))
+            _logger.warning("Metrics not pushed", extra=fields(url=target.push_url, reason=_why_not_pushed(error)))
+
+
+def _why_not_pushed(error: Exception) -> str:
+    """A few words without the error's own text, which may quote the address of a proxy with its password."""
+    if isinstance(error, HTTPError):
+        return f"the server answered {error.code}"
+    cause = error.reason if isinstance(error, URLError) and isinstance(error.reason, OSError) else error
+    return error_words(cause)
 
 
 def _write(record: RunRecord, file: Path) -> None:

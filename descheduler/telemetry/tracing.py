@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from descheduler.telemetry.faults import error_words, place_of
 from descheduler.telemetry.logging import fields
 from descheduler.telemetry.observer import NO_SPANS, SpanPort
 
@@ -71,7 +72,8 @@ def _provider(settings: OtlpSettings, make_exporter: Callable[[OtlpSettings], Sp
     except ImportError:
         why = "the extra otlp is not installed: pip install 'descheduler[otlp]'"
     except (OSError, ValueError) as error:
-        why = str(error)
+        # Not the error's own text: settings from the environment, such as OTEL_EXPORTER_OTLP_HEADERS, hold tokens.
+        why = error_words(error)
     _logger.warning("Traces are not exported", extra=fields(endpoint=settings.endpoint, reason=why))
     return None
 
@@ -122,9 +124,21 @@ class SpanWriter:
 
     @contextmanager
     def span(self, name: str, attributes: Mapping[str, str]) -> Iterator[None]:
-        """A context that is a span; an exception that passes through is noted on it."""
-        with self._tracer.start_as_current_span(name, attributes=dict(attributes)):
-            yield
+        """A context that is a span; the type and the place of an exception that passes through are noted on it."""
+        from opentelemetry.trace import Status, StatusCode
+
+        context = self._tracer.start_as_current_span(
+            name, attributes=dict(attributes), record_exception=False, set_status_on_exception=False
+        )
+        with context as span:
+            try:
+                yield
+            except Exception as error:
+                # Without its text and its traceback, which OpenTelemetry would note: a library's may hold a secret.
+                kind = type(error).__name__
+                span.add_event("exception", {"exception.type": kind, "code.place": place_of(error)})
+                span.set_status(Status(StatusCode.ERROR, kind))
+                raise
 
     def record(self, outcome: Outcome) -> None:
         """A span `EvictPod` when the outcome is known; none for an eviction that was never asked for."""

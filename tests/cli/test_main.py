@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -127,11 +128,13 @@ def test_names_that_the_terminal_cannot_show_are_escaped(policy: Path, dump: Pat
     assert ended.returncode == 0
 
 
-def test_a_defect_is_reported_in_one_line(
+def test_a_defect_is_reported_in_one_line_with_its_place_and_without_its_text(
     descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    secret = "-".join(["s3cr3t", "t0ken"])
+
     def explode(*_arguments: object, **_named: object) -> None:
-        raise ZeroDivisionError("a defect\nin two lines")
+        raise ZeroDivisionError(f"a defect that quotes {secret}")
 
     monkeypatch.setattr("descheduler.cycle.decide", explode)
     arguments = ("run", "--config", policy, "--snapshot", dump)
@@ -140,9 +143,12 @@ def test_a_defect_is_reported_in_one_line(
 
     last = usual.err.splitlines()[-1]
     assert (usual.code, usual.out) == (1, "")
-    assert last.startswith("error: internal error: ZeroDivisionError: a defect in two lines; please report it")
+    assert re.match(
+        r"error: internal error: ZeroDivisionError in descheduler\.cli\.run:\d+; please report it, with", last
+    )
     assert "Traceback" not in usual.err
     assert "Traceback" in chatty.err
+    assert secret not in usual.err + chatty.err
 
 
 def test_breaking_off_is_neither_a_defect_nor_success(

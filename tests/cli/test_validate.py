@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Descheduler
+from tests.policy.builders import upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
@@ -87,6 +88,16 @@ def test_the_effective_policy_has_its_defaults_and_is_valid_again(
     plugins = yaml.safe_load(printed.out)["profiles"][0]["plugins"]
     assert plugins["filter"] == {"enabled": ["DefaultEvictor"]}
     assert descheduler("validate", effective).code == 0
+
+
+def test_no_password_of_prometheus_is_printed(descheduler: Descheduler, tmp_path: Path):
+    file = tmp_path / "policy.yaml"
+    file.write_text(upstream("metricsProviders: [{source: Prometheus, prometheus: {url: 'http://ops:s3cr3t@prom'}}]\n"))
+
+    printed = descheduler("validate", "--print-effective", file)
+
+    assert 'url: "http://***@prom"' in printed.out
+    assert "s3cr3t" not in printed.out + printed.err
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)

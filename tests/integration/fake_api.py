@@ -24,6 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
+from tests.integration.certificates import Certificate
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
     Answer,
@@ -62,8 +63,10 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 class FakeApi:
     """The server's state and its switches; a context manager that serves until it is left."""
 
-    def __init__(self, *, token: str | None = None) -> None:
+    def __init__(self, *, token: str | None = None, certificate: Certificate | None = None) -> None:
         self.token = token
+        self.certificate = certificate
+        """What it proves itself with over https; None serves plain http."""
         self.resource_version = 1000
         self.requests: list[Request] = []
         self.leases = FakeLeases()
@@ -85,6 +88,8 @@ class FakeApi:
         """Set when the server ends, so that answers which are held back end as well."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.api = self
+        if certificate is not None:
+            self._server.socket = certificate.wrap(self._server.socket)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     def __enter__(self) -> FakeApi:
@@ -101,7 +106,8 @@ class FakeApi:
     @property
     def url(self) -> str:
         """The server's base URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        scheme = "http" if self.certificate is None else "https"
+        return f"{scheme}://127.0.0.1:{self._server.server_address[1]}"
 
     def add(self, path: str, *objects: dict[str, Any]) -> None:
         """Adds objects to the list at `path`."""
@@ -137,12 +143,15 @@ class FakeApi:
     def write_kubeconfig(self, file: Path, *, token: str | None = None) -> Path:
         """Writes a kubeconfig for this server and returns its path."""
         user = {"token": token or self.token} if token or self.token else {}
+        cluster = {"server": self.url}
+        if self.certificate is not None:
+            cluster["certificate-authority"] = str(self.certificate.file)
         document = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "fake",
             "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "tester"}}],
-            "clusters": [{"name": "fake", "cluster": {"server": self.url}}],
+            "clusters": [{"name": "fake", "cluster": cluster}],
             "users": [{"name": "tester", "user": user}],
         }
         file.write_text(yaml.safe_dump(document))

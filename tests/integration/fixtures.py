@@ -9,9 +9,10 @@ import pytest
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
+from tests.integration.certificates import Certificate, make_certificate
 from tests.integration.fake_api import FakeApi
 
-__all__ = ["Naps", "client", "fake_api", "kubeconfig", "naps"]
+__all__ = ["Naps", "certificate", "client", "fake_api", "kubeconfig", "naps", "secure_api"]
 
 
 class Naps(list[float]):
@@ -25,6 +26,19 @@ class Naps(list[float]):
 def fake_api() -> Iterator[FakeApi]:
     """A fake API server that is serving."""
     with FakeApi() as api:
+        yield api
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    """A certificate for servers on loopback."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture
+def secure_api(certificate: Certificate) -> Iterator[FakeApi]:
+    """A fake API server that is serving over https."""
+    with FakeApi(certificate=certificate) as api:
         yield api
 
 

@@ -14,14 +14,14 @@ from tests.integration.fixtures import Naps
 NODES = "/api/v1/nodes"
 
 
-def test_requests_say_who_asks_and_for_whom(fake_api: FakeApi, tmp_path: Path) -> None:
-    fake_api.token = "t0ken"
-    file = fake_api.write_kubeconfig(tmp_path / "config")
+def test_requests_say_who_asks_and_for_whom(secure_api: FakeApi, tmp_path: Path) -> None:
+    secure_api.token = "t0ken"
+    file = secure_api.write_kubeconfig(tmp_path / "config")
     client = connect(str(file), as_user="system:serviceaccount:ops:descheduler", user_agent="descheduler/9")
 
     client.get(NODES)
 
-    headers = fake_api.requests[0].headers
+    headers = secure_api.requests[0].headers
     assert headers["authorization"] == "Bearer t0ken"
     assert headers["impersonate-user"] == "system:serviceaccount:ops:descheduler"
     assert headers["user-agent"] == "descheduler/9"
@@ -92,9 +92,9 @@ def test_refusal_is_not_asked_again(fake_api: FakeApi, client: KubeClient) -> No
     assert len(fake_api.requests) == 1
 
 
-def test_rejected_credentials_are_named_without_being_shown(fake_api: FakeApi, tmp_path: Path) -> None:
-    fake_api.token = "right"
-    file = fake_api.write_kubeconfig(tmp_path / "config", token="wr0ng")
+def test_rejected_credentials_are_named_without_being_shown(secure_api: FakeApi, tmp_path: Path) -> None:
+    secure_api.token = "right"
+    file = secure_api.write_kubeconfig(tmp_path / "config", token="wr0ng")
 
     with pytest.raises(ApiError, match="does not accept the credentials") as caught:
         connect(str(file)).get(NODES)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,16 @@ def write(file: Path, document: Any) -> Path:
             id="a server with a port that is none",
         ),
         pytest.param(
+            make_config(clusters=[{"name": "east", "cluster": {"server": "https://a%20b"}}]),
+            "cluster 'east' needs a server such as https://host:6443",
+            id="a server with an escape in its name",
+        ),
+        pytest.param(
+            make_config(clusters=[{"name": "east", "cluster": {"server": "https://a", "tls-server-name": "a..b"}}]),
+            "tls-server-name of cluster 'east' is not the name of a host",
+            id="a TLS server name with an empty label",
+        ),
+        pytest.param(
             make_config(users=[{"name": "dev", "user": {"token": SECRET}}]),
             "context 'prod' names user 'ops', which is not defined (defined: dev)",
             id="a user that is not there",
@@ -86,8 +97,21 @@ def write(file: Path, document: Any) -> Path:
         ),
         pytest.param(
             make_config(users=[{"name": "ops", "user": {"exec": {"command": "/nowhere/login", "apiVersion": "v1"}}}]),
-            "credential plugin '/nowhere/login' of user 'ops' gave no credentials; run it by hand to see why",
+            "credential plugin '/nowhere/login' of user 'ops' gave no credentials (no such file or directory); "
+            "run it by hand to see why",
             id="a credential plugin that does not run",
+        ),
+        pytest.param(
+            make_config(
+                users=[{"name": "ops", "user": dict.fromkeys(("client-certificate-data", "client-key-data"), "czNj")}]
+            ),
+            "context 'prod' cannot be used: the credentials of user 'ops' or the cluster's certificates are malformed",
+            id="a certificate that is none",
+        ),
+        pytest.param(
+            make_config(users=[{"name": "ops", "user": {"auth-provider": {"a": chr(0xD800)}}}]),
+            "users[0].user.auth-provider.a holds a NUL or a character that is not text; write it anew",
+            id="half a surrogate pair where any value may be",
         ),
         pytest.param("- a\n- b\n", "holds no configuration; write it anew", id="a list"),
         pytest.param("", "holds no configuration; write it anew", id="an empty file"),
@@ -187,5 +211,94 @@ def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(KubeConfigError) as caught:
         connect(str(file))
 
-    assert str(caught.value).startswith("the proxy, from proxy-url of the kubeconfig or from HTTPS_PROXY, cannot be")
+    assert str(caught.value).startswith(f"kubeconfig {file}: proxy-url of cluster 'east' cannot be used: it must be")
     assert SECRET not in str(caught.value)
+
+
+LONE = chr(0xD800)
+
+
+@pytest.mark.parametrize("character", [LONE, "\0"])
+@pytest.mark.parametrize(
+    ("place", "part"),
+    [
+        pytest.param("users[0].user.token", {"users": [{"name": "ops", "user": {"token": "ODD"}}]}, id="a token"),
+        pytest.param(
+            "users[0].user.tokenFile", {"users": [{"name": "ops", "user": {"tokenFile": "ODD"}}]}, id="a file"
+        ),
+        pytest.param("users[0].user.username", {"users": [{"name": "ops", "user": {"username": "ODD"}}]}, id="a user"),
+        pytest.param("users[0].name", {"users": [{"name": "ODD", "user": {}}]}, id="the name of a user"),
+        pytest.param(
+            "users[0].user.exec.args[1]",
+            {"users": [{"name": "ops", "user": {"exec": {"args": ["a", "ODD"]}}}]},
+            id="an argument",
+        ),
+        pytest.param(
+            "clusters[0].cluster.server",
+            {"clusters": [{"name": "east", "cluster": {"server": "https://ODD"}}]},
+            id="a server",
+        ),
+        pytest.param(
+            "clusters[0].cluster.certificate-authority",
+            {"clusters": [{"name": "east", "cluster": {"server": "https://a", "certificate-authority": "ODD"}}]},
+            id="a path",
+        ),
+        pytest.param("current-context", {"current-context": "ODD"}, id="the current context"),
+        pytest.param(
+            "users[0].user.auth-provider.config",
+            {"users": [{"name": "ops", "user": {"auth-provider": {"config": {"ODD": 1}}}}]},
+            id="a key",
+        ),
+    ],
+)
+def test_text_that_is_not_unicode_is_located(tmp_path: Path, character: str, place: str, part: dict[str, Any]) -> None:
+    """JSON and YAML can spell halves of surrogate pairs, which neither header fields nor file names can carry."""
+    file = tmp_path / "config"
+    file.write_text(json.dumps(make_config(**part)).replace("ODD", json.dumps(SECRET + character)[1:-1]))
+
+    with pytest.raises(KubeConfigError) as caught:
+        connect(str(file))
+
+    assert str(caught.value) == f"kubeconfig {file}: {place} holds a NUL or a character that is not text; write it anew"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "~nobody-of-this-name/config", "\udcff"])
+def test_odd_name_of_a_kubeconfig_is_one_sentence(name: str) -> None:
+    with pytest.raises(KubeConfigError, match=r"^kubeconfig .*: (no such file|cannot be read)"):
+        connect(name)
+
+
+def test_service_account_is_read_again_and_its_line_break_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secure_api: FakeApi
+) -> None:
+    assert secure_api.certificate is not None
+    (tmp_path / "token").write_text("first\n")
+    monkeypatch.setattr("descheduler.kube.configuration.SERVICE_ACCOUNT_TOKEN", tmp_path / "token")
+    monkeypatch.setattr("descheduler.kube.configuration.SERVICE_ACCOUNT_CA", secure_api.certificate.file)
+    port = secure_api.url.rpartition(":")[2]
+    client = connect(environ={"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": port})
+    secure_api.token = "first"
+    client.get("/api/v1/nodes")
+
+    secure_api.token = "second"
+    (tmp_path / "token").write_text("second\n")
+    client.get("/api/v1/nodes")
+
+    assert secure_api.requests[-1].headers["authorization"] == "Bearer second"
+
+
+def test_alias_that_holds_itself_does_no_harm(tmp_path: Path) -> None:
+    circle = "\nextra: &a {b: *a, c: [*a, *a]}\n"
+
+    client = connect(str(write(tmp_path / "config", yaml.safe_dump(make_config()) + circle)))
+
+    assert client.host == "https://east:6443"
+
+
+def test_key_without_a_certificate_is_passed_over(secure_api: FakeApi, tmp_path: Path) -> None:
+    document = yaml.safe_load(secure_api.write_kubeconfig(tmp_path / "config").read_text())
+    document["users"][0]["user"] = {"client-key-data": "gAA="}
+
+    answer = connect(str(write(tmp_path / "config", document))).get("/version")
+
+    assert b"v1.36.0" in answer

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -9,7 +10,7 @@ import pytest
 from descheduler.kube.errors import ApiError, KubeError, TransportError
 from descheduler.kube.prometheus import PrometheusClient, UsageRatios, read_service_account_token
 from tests.integration.fake_api import FakeApi
-from tests.integration.faults import Answer, Drop, failure
+from tests.integration.faults import Answer, Drop, Fault, failure
 
 QUERY = "/api/v1/query"
 PROMQL = 'instance:node_cpu:rate:sum{job="a&b"}'
@@ -150,3 +151,55 @@ def test_service_account_token_is_read_anew_and_none_outside_a_pod(tmp_path: Pat
     file.write_text("second\n")
 
     assert (outside, first, read_service_account_token(file)) == ("", "first", "second")
+
+
+def test_user_part_of_the_address_is_basic_authentication_and_comes_before_the_token(fake_api: FakeApi) -> None:
+    url = fake_api.url.replace("://", "://ops:p%40ss@")
+
+    PrometheusClient(url, token="t0ken").query(PROMQL)
+
+    sent = fake_api.requests[0].headers["authorization"]
+    assert base64.b64decode(sent.removeprefix("Basic ")) == b"ops:p@ss"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(Drop(), id="no answer"),
+        pytest.param(Answer(401, {}), id="refused credentials"),
+        pytest.param(Answer(200, b"<html>"), id="an answer that is no JSON"),
+    ],
+)
+def test_password_of_the_address_is_not_shown(fake_api: FakeApi, fault: Fault) -> None:
+    client = PrometheusClient(fake_api.url.replace("://", "://ops:s3cr3t@"))
+    fake_api.fail_next("POST", QUERY, fault)
+
+    with pytest.raises(KubeError) as caught:
+        client.query(PROMQL)
+
+    assert fake_api.url.replace("://", "://***@") in str(caught.value)
+    assert "s3cr3t" not in str(caught.value) + repr(client)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://ops:s3cr3t@", "ftp://ops:s3cr3t@prometheus", "http://ops:s3cr3t@p:99999", "ops:s3cr3t@prometheus"]
+)
+def test_odd_address_is_one_sentence_without_its_password(url: str) -> None:
+    with pytest.raises(KubeError, match="is not an address such as") as caught:
+        PrometheusClient(url)
+
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_token_that_no_header_can_carry_is_one_sentence_without_it(fake_api: FakeApi) -> None:
+    with pytest.raises(KubeError, match="the token for prometheus holds a space, a line break") as caught:
+        PrometheusClient(fake_api.url, token="s3cr3t\nmore").query(PROMQL)
+
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_service_account_token_that_is_not_text_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(b"s3cr3t\xff")
+
+    with pytest.raises(KubeError, match="cannot be read: it is not text"):
+        read_service_account_token(tmp_path / "token")

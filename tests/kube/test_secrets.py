@@ -32,6 +32,11 @@ def test_token_is_read_from_the_named_secret_only(fake_api: FakeApi, client: Kub
     [
         pytest.param({}, "key prometheusAuthToken is missing or empty", id="the key is missing"),
         pytest.param({"prometheusAuthToken": ""}, "key prometheusAuthToken is missing or empty", id="it is empty"),
+        pytest.param(
+            {"prometheusAuthToken": base64.b64encode(b"s3cr3t\nmore").decode()},
+            "key prometheusAuthToken holds a space, a line break or a character that HTTP headers cannot carry",
+            id="it holds two lines",
+        ),
         pytest.param({"prometheusAuthToken": "s3cr3t!"}, "does not hold base64 text", id="it is not base64"),
     ],
 )

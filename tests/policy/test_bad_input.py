@@ -156,6 +156,21 @@ OUTER_FIELDS = [
         id="prometheus with a negative port",
     ),
     pytest.param(
+        upstream("metricsProviders:\n- source: Prometheus\n  prometheus: {url: 'http://ops:s3cr3t@x:-80'}\n"),
+        ":5:21: metricsProviders[0].prometheus.url: 'http://***@x:-80' has an invalid port after the host",
+        id="prometheus with a password and a negative port",
+    ),
+    pytest.param(
+        upstream("metricsProviders:\n- source: Prometheus\n  prometheus: 'http://ops:s3cr3t@x'\n"),
+        ":5:15: metricsProviders[0].prometheus: expected an object, found the string 'http://***@x'",
+        id="prometheus as a URL alone",
+    ),
+    pytest.param(
+        upstream("metricsProviders:\n- source: Prometheus\n  prometheus: {url: 'http://ops:s3/cr3t@x'}\n"),
+        ":5:21: metricsProviders[0].prometheus.url: 'http://***@x' has an invalid port after the host",
+        id="prometheus with a password that is not escaped",
+    ),
+    pytest.param(
         upstream(
             "metricsProviders:\n- source: Prometheus\n"
             "  prometheus: {url: 'http://x', authToken: {secretReference: {name: a}}}\n"

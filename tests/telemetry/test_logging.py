@@ -86,15 +86,30 @@ def test_json_is_one_object_a_line():
     assert event == {"level": "info", "msg": "Evicted pod", "v": 1, "pod": "shop/cart"}
 
 
-def test_an_error_with_its_cause_is_complete_in_both_formats():
+def test_an_error_is_shown_with_its_place_and_without_its_text_in_both_formats():
+    """The text is some library's, and may quote a token."""
+    text = " ".join(["Bearer", "s3cr3t"])
     for log_format in ("text", "json"):
         stream = logged(log_format)
         try:
-            raise ValueError("the cause")
+            raise ValueError(text)
         except ValueError:
             logger.exception("failed")
 
-        assert "ValueError: the cause" in stream.getvalue()
+        assert "ValueError" in stream.getvalue()
+        assert "test_logging.py" in stream.getvalue()
+        assert text not in stream.getvalue()
+
+
+def test_text_that_a_library_fills_into_its_warnings_is_hidden():
+    """`opentelemetry.util.re` quotes the header fields of its settings, urllib3 whole URLs."""
+    stream = logged("text")
+
+    logging.getLogger("opentelemetry.util.re").warning("Header format invalid: %s, %d tries", "Bearer s3cr3t", 2)
+    logging.getLogger("urllib3").warning(ValueError("s3cr3t"))
+
+    assert "Header format invalid: ***, 2 tries" in stream.getvalue()
+    assert "s3cr3t" not in stream.getvalue()
 
 
 def test_libraries_are_heard_from_warnings_on():

@@ -80,6 +80,24 @@ def test_eviction_that_was_never_asked_for_has_no_span() -> None:
     assert "EvictPod" not in {span.name for span in run_in_memory(left_out)}
 
 
+def test_error_is_noted_without_its_text_which_may_hold_a_secret() -> None:
+    exporter = InMemorySpanExporter()
+
+    with (
+        traced(SETTINGS, lambda _settings: exporter) as spans,
+        pytest.raises(ValueError, match="Bearer"),
+        spans.span("Run", {}),
+    ):
+        raise ValueError("Bearer s3cr3t")
+
+    (span,) = exporter.get_finished_spans()
+    assert [(event.name, (event.attributes or {})["exception.type"]) for event in span.events] == [
+        ("exception", "ValueError")
+    ]
+    assert not span.status.is_ok
+    assert "s3cr3t" not in span.to_json()
+
+
 def test_run_that_is_not_sampled_leaves_no_span() -> None:
     assert run_in_memory(settings=OtlpSettings("collector:4317", sample_ratio=0.0)) == ()
 
