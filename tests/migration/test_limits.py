@@ -14,6 +14,22 @@ def test_eviction_in_flight_may_still_make_room() -> None:
     assert ledger.room_for(make_eviction("b"))[0] is Room.AWAITED
 
 
+def test_first_of_two_limits_is_named_whichever_call_ends_first() -> None:
+    ledger = LimitLedger(EvictionLimits(total=2, per_node=1))
+    ledger.book(make_eviction("a", node="n1"))
+    ledger.book(make_eviction("b", node="n2"))
+    ledger.settle(make_eviction("a", node="n1"), counts=True)
+
+    early = ledger.room_for(make_eviction("c", node="n1"))
+    ledger.settle(make_eviction("b", node="n2"), counts=True)
+
+    assert early[0] is Room.AWAITED
+    assert ledger.room_for(make_eviction("c", node="n1")) == (
+        Room.FULL,
+        "maximum number of evicted pods per a descheduling cycle reached",
+    )
+
+
 @pytest.mark.parametrize(("counts", "room"), [(True, Room.FULL), (False, Room.FREE)])
 def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
     ledger = LimitLedger(EvictionLimits(total=1))
