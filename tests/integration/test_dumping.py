@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,9 +20,10 @@ from descheduler.cluster.generate import generate_cluster
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.wire import ObjectHeader
 from tests import process_logging
-from tests.builders import Object
+from tests.builders import Object, node_object
 from tests.cluster.full_pods import CANARY, IDLE_ANNOTATIONS
 from tests.integration.fake_api import FakeApi
+from tests.integration.faults import failure
 
 CONFIG = Path(__file__).parents[2] / "config"
 NOW = "2026-06-30T12:00:00Z"
@@ -104,3 +109,85 @@ def _assert_same_explanations(run: Run, policy: Path, original: Path, dump: Path
         before, after = run(*asked, original), run(*asked, dump)
         assert before[0] == after[0] == 0
         assert without_source(after[1]) == without_source(before[1])
+
+
+def serve_empty(api: FakeApi) -> None:
+    """Lets the server hold one node and nothing else."""
+    for kind in DUMP_KINDS:
+        if not kind.is_optional:
+            api.objects[kind.path] = []
+    api.add("/api/v1/nodes", node_object("a"))
+
+
+def snapshot_process(kubeconfig: Path, output: str | Path, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+    """`descheduler snapshot` as a process of its own."""
+    command = [sys.executable, "-m", "descheduler.cli.main", "snapshot", "-o", str(output)]
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
+    return subprocess.run([*command, "--kubeconfig", str(kubeconfig)], env=environment, timeout=120, **streams)
+
+
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_dump_goes_to_standard_output(output: str, fake_api: FakeApi, kubeconfig: Path) -> None:
+    serve_empty(fake_api)
+
+    ended = snapshot_process(kubeconfig, output)
+
+    assert (ended.returncode, ended.stderr.count(b"Dump written")) == (0, 1)
+    assert len(gzip.decompress(ended.stdout).splitlines()) == 3
+    assert not Path("-").exists()
+
+
+def test_dump_to_a_terminal_is_refused(fake_api: FakeApi, kubeconfig: Path) -> None:
+    serve_empty(fake_api)
+    controller, terminal = os.openpty()
+
+    with os.fdopen(controller), os.fdopen(terminal, "wb") as screen:
+        ended = snapshot_process(kubeconfig, "-", stdout=screen)
+
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == (
+        "error: standard output: cannot be written: it is a terminal and a dump is compressed; "
+        "redirect it, or name a file\n"
+    )
+    assert fake_api.requests == []
+
+
+def test_link_to_a_device_stays_when_a_dump_is_written_to_it(
+    fake_api: FakeApi, kubeconfig: Path, tmp_path: Path, run: Run
+) -> None:
+    serve_empty(fake_api)
+    (tmp_path / "link").symlink_to(os.devnull)
+
+    ended = run("snapshot", "-o", tmp_path / "link", "--kubeconfig", kubeconfig)
+
+    assert ended[0] == 0
+    assert os.readlink(tmp_path / "link") == os.devnull
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        pytest.param("/dev/full", "no space left on device", id="a full disk"),
+        pytest.param("none/dump", "no such file or directory", id="in a folder that is missing"),
+    ],
+)
+def test_dump_that_cannot_be_written_is_one_message(
+    output: str, reason: str, fake_api: FakeApi, kubeconfig: Path, run: Run
+) -> None:
+    serve_empty(fake_api)
+
+    ended = run("snapshot", "-o", output, "--kubeconfig", kubeconfig)
+
+    assert (ended[0], ended[2]) == (1, f"error: {output}: cannot be written: {reason}\n")
+
+
+def test_dump_that_fails_halfway_leaves_no_file(fake_api: FakeApi, kubeconfig: Path, tmp_path: Path, run: Run) -> None:
+    serve_empty(fake_api)
+    fake_api.fail_always("GET", "/api/v1/services", failure(403, "Forbidden", "no"))
+    (tmp_path / "out").mkdir()
+
+    ended = run("snapshot", "-o", tmp_path / "out" / "dump", "--kubeconfig", kubeconfig)
+
+    assert ended[0] == 1
+    assert list((tmp_path / "out").iterdir()) == []
