@@ -148,7 +148,7 @@ class EvictionClient:
             found = msgspec.json.decode(self._client.get(pod_path), type=_PodHead).metadata
         except ApiError as error:
             return PodState.GONE if error.status_code == 404 else PodState.UNKNOWN
-        except (KubeError, msgspec.DecodeError):
+        except (KubeError, msgspec.DecodeError, RecursionError):
             return PodState.UNKNOWN
         if found.uid != uid:
             return PodState.REPLACED
