@@ -16,6 +16,8 @@ _BYTE = re.compile(r" ?\(byte (\d+)\)")
 _TRAILING = "trailing characters"
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _COMMA, _BRACKET, _BRACE = b",]}"
+_MOST_LEVELS = 5_000
+"""Brackets without end are told from an object that nests beyond the decoder, whose end is worth looking for."""
 _OPENING, _CLOSING = b"{[", b"}]"
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 
@@ -61,6 +63,8 @@ def _measured_end(text: bytes | memoryview) -> int | None:
     for token in _TOKEN.finditer(text):
         code = text[token.start()]
         depth += (code in _OPENING) - (code in _CLOSING)
+        if depth > _MOST_LEVELS:
+            raise JsonFaultError("is nested too deeply for Kubernetes objects", token.start())
         if depth == 0 and code in _CLOSING:
             blanks = _BLANKS.match(text, token.end())
             return blanks.end() if blanks else token.end()
