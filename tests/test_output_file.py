@@ -63,23 +63,19 @@ def test_link_stays_and_what_it_names_is_written(tmp_path: Path) -> None:
     assert os.listdir(target.parent) == ["target"]
 
 
-def test_device_is_written_to_and_not_replaced() -> None:
-    before = os.stat(os.devnull)
-
-    write(Path(os.devnull))
-
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-    assert os.stat(os.devnull).st_ino == before.st_ino
-
-
-def test_link_to_a_device_is_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_linked", [False, True], ids=["named", "behind a link"])
+def test_device_is_written_to_and_not_replaced(is_linked: bool, tmp_path: Path) -> None:
+    """A terminal, in whose folder nothing can be replaced: a test that fails must not take /dev/null away."""
+    controller, terminal = os.openpty()
+    device = Path(os.ttyname(terminal))
     link = tmp_path / "link"
-    link.symlink_to(os.devnull)
+    link.symlink_to(device)
 
-    write(link)
+    write(link if is_linked else device)
 
-    assert os.readlink(link) == os.devnull
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    with os.fdopen(controller, "rb", buffering=0) as screen, os.fdopen(terminal):
+        assert screen.read(3) == b"new"
+    assert os.readlink(link) == str(device)
 
 
 def test_pipe_gets_the_bytes(tmp_path: Path) -> None:
@@ -104,10 +100,10 @@ def test_pipe_without_reader_is_refused_by_those_that_do_not_wait(tmp_path: Path
         write(pipe, waits_for_reader=False)
 
 
-@pytest.mark.parametrize("target", ["None", "Path('/dev/stdout')", "Path('/dev/fd/1')", "Path('link')"])
+@pytest.mark.parametrize("target", ["None", "Path('/proc/self/fd/1')", "Path('/dev/fd/1')", "Path('link')"])
 def test_standard_output_is_written_to_where_it_stands(target: str, tmp_path: Path) -> None:
     """A shell's `>>` file keeps what is in it, before and behind."""
-    (tmp_path / "link").symlink_to("/dev/stdout")
+    (tmp_path / "link").symlink_to("/dev/fd/1")
     (tmp_path / "log").write_bytes(b"before ")
     program = (
         "from pathlib import Path; from descheduler.output_file import written_file\n"
@@ -137,7 +133,6 @@ def test_standard_output_that_is_closed_is_an_error(monkeypatch: pytest.MonkeyPa
     [
         pytest.param(".", IsADirectoryError, id="a folder"),
         pytest.param("none/out", FileNotFoundError, id="in a folder that is missing"),
-        pytest.param("/dev/full", OSError, id="a full disk"),
         pytest.param("loop", OSError, id="a link to itself"),
     ],
 )
@@ -159,3 +154,19 @@ def test_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
         write(file)
 
     assert file.read_bytes() == b""
+
+
+def test_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    """Stands for it: a limit on the size of files."""
+    (tmp_path / "out").write_bytes(b"old")
+    program = (
+        "import resource; from pathlib import Path; from descheduler.output_file import written_file\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "with written_file(Path('out'), mode=0o600) as out: out.write(bytes(2000))"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=_environment(), capture_output=True)
+
+    assert b"File too large" in ended.stderr
+    assert (tmp_path / "out").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["out"]

@@ -78,7 +78,7 @@ def test_metrics_go_to_a_device_or_an_open_stream_without_replacing_it(
     descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
 ) -> None:
     link = tmp_path / "link"
-    link.symlink_to("/dev/stdout")
+    link.symlink_to("/dev/fd/1")
 
     with (tmp_path / "out").open("wb") as out:
         kept = os.dup(1)
