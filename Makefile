@@ -14,10 +14,10 @@ help: ## Show this list.
 
 setup: $(VENV)/.installed ## Make the virtual environment.
 
-# The lock holds exact versions and is all that is installed, so the pip that Python brings along will do.
+# The lock holds exact versions and their hashes and is all that is installed, so the pip that Python brings along will do.
 $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements-dev.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --editable .
 	$(BIN)/python -m pip check
 	touch $@

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import errno
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from descheduler.cluster.live import dump_live
@@ -17,33 +14,26 @@ from descheduler.cluster.write import DumpWriter
 from descheduler.cycle import ConnectionOptions
 from descheduler.kube.client import connect
 from descheduler.kube.listing import doing_of
+from descheduler.output_file import written_file
 from descheduler.supervision import Watch
 
 __all__ = ["dump_cluster"]
 
+_OWNER_ALONE = 0o600
 
-def dump_cluster(connection: ConnectionOptions, path: Path, watch: Watch, *, taken_at: datetime) -> None:
-    """Writes a dump of the cluster to `path`, which appears only when the dump is whole.
+
+def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch, *, taken_at: datetime) -> None:
+    """Writes a dump of the cluster to `path`, None for standard output, where it appears only when the dump is whole.
 
     Raises RunStopped when the time of `watch` is over first, KubeError when the cluster cannot be reached,
-    SnapshotError when it cannot be read whole, OSError when the file cannot be written.
+    SnapshotError when it cannot be read whole, OSError when the file cannot be written or is a terminal.
     """
     options = (connection.kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
-    connected = watch.call("loading the kubeconfig and its credentials", partial(connect, *options))
-    with closing(connected) as client, _replaced(path) as out:
-        reader = client.watched(lambda path: watch.tell(doing_of(path)))
-        writer = DumpWriter(out, taken_at, DUMP_KINDS, source=client.host)
-        watch.call("reading the cluster", partial(dump_live, reader, DUMP_KINDS, writer))
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` when all went well, readable by its owner alone."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            yield out
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with written_file(path, mode=_OWNER_ALONE) as out:
+        if out.isatty():
+            raise OSError(errno.EINVAL, "it is a terminal and a dump is compressed; redirect it, or name a file")
+        connected = watch.call("loading the kubeconfig and its credentials", partial(connect, *options))
+        with closing(connected) as client:
+            reader = client.watched(lambda path: watch.tell(doing_of(path)))
+            writer = DumpWriter(out, taken_at, DUMP_KINDS, source=client.host)
+            watch.call("reading the cluster", partial(dump_live, reader, DUMP_KINDS, writer))

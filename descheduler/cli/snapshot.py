@@ -35,7 +35,7 @@ _logger = logging.getLogger(__name__)
     required=True,
     metavar="FILE",
     callback=read_file_name,
-    help="Dump to write, gzip JSON Lines, say out.jsonl.gz.",
+    help="Dump to write, gzip JSON Lines, for example out.jsonl.gz; - is standard output.",
 )
 @takes_connection
 @takes_logging
@@ -43,18 +43,17 @@ _logger = logging.getLogger(__name__)
 def snapshot(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], output: str) -> None:
     """Write everything that a run reads of a cluster to a file, for 'descheduler run --snapshot FILE'.
 
-    No Secrets are read, and no values of environment variables are written.
+    Only fields that some rule reads are written: no Secrets, no commands, arguments or environment variables.
     """
     from descheduler.dumping import dump_cluster
 
-    if Path(output).is_dir():
-        raise CommandError(f"{output}: cannot be written: is a directory", ExitCode.FAILED)
+    path, name = (None, "standard output") if output == "-" else (Path(output), output)
     watch = ctx.ensure_object(Watch)
     watch.promise = "no dump was written"
     try:
         with stop_on_signals(watch):
-            dump_cluster(connection(), Path(output), watch, taken_at=datetime.now(UTC))
+            dump_cluster(connection(), path, watch, taken_at=datetime.now(UTC))
     except OSError as error:
-        text = f"{output}: cannot be written: {(error.strerror or str(error)).lower()}"
+        text = f"{name}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise CommandError(text, ExitCode.FAILED) from error
-    log_event(_logger, "Dump written", file=output)
+    log_event(_logger, "Dump written", file=name)

@@ -24,6 +24,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--metrics-textfile",
             metavar="FILE",
+            callback=_read_textfile,
             help="Write metrics to this file at the end, for the textfile collector of the node exporter (name.prom).",
         ),
         click.option(
@@ -103,6 +104,12 @@ def _settings(
         otel_collector_endpoint, ca_file, otel_service_name, otel_trace_namespace or "", otel_sample_rate
     )
     return TelemetrySettings(metrics, otlp)
+
+
+def _read_textfile(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    if text == "-":
+        raise click.BadParameter("standard output holds the plan; name a file, ./- for one that is named so.")
+    return text
 
 
 def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
 
 from descheduler.cluster.blocks import decode_text
+from descheduler.model.annotations import KNOWN_ANNOTATIONS
 
 __all__ = ["AnnotationReader"]
 
-_WANTED = re.compile(
-    r"descheduler\.alpha\.kubernetes\.io/|kubernetes\.io/config\.|koordinator\.sh|volcano\.sh|scheduling\.k8s\.io"
-    r"|pod-deletion-cost"
-)
 _NONE: Mapping[str, str] = {}
 _MAX_IDLE = 10_000
 """No cluster has so many names of annotations, unless something makes one up for each pod."""
@@ -35,7 +31,7 @@ class AnnotationReader:
     def _sort_out(self, found: dict[str, msgspec.Raw]) -> dict[str, str]:
         wanted: dict[str, str] = {}
         for key, raw in found.items():
-            if _WANTED.search(key):
+            if key in KNOWN_ANNOTATIONS:
                 wanted[key] = decode_text(raw)
             elif len(self._idle) < _MAX_IDLE:
                 self._idle.add(key)

@@ -14,12 +14,13 @@ import msgspec
 
 from descheduler.cluster.culprit import explained_fault
 from descheduler.cluster.decode import NodeDecoder, PodDecoder
-from descheduler.cluster.json_values import JsonFaultError, elements
+from descheduler.cluster.deep_objects import deep_header, deep_name_in
 from descheduler.cluster.kinds import Kind, SmallObject, kind_of
 from descheduler.cluster.pod_pages import PodPageReader
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, Wire
 from descheduler.cluster.workload_objects import with_template
+from descheduler.json_values import JsonFaultError, elements
 from descheduler.model.node import Node
 from descheduler.model.objects import (
     CSIDriver,
@@ -66,6 +67,7 @@ MAX_LIST_DEPTH = 4
 _MOST_SKIPPED = 10_000
 _MOST_EXPLAINED = 100
 _LONGEST_SHOWN = 200
+_TOO_DEEP = "it is nested too deeply"
 
 _decode_pod = msgspec.json.Decoder(PodWire).decode
 _decode_node = msgspec.json.Decoder(NodeWire).decode
@@ -148,6 +150,11 @@ class SnapshotBuilder:
         """Reads a JSON array of objects and lists; returns how many objects it held. Raises SnapshotError."""
         return self._add_list(block, block, 0)
 
+    def add_deep(self, kind: Kind, name: str) -> None:
+        """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
+        self.kinds.add(kind.name)
+        self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is broken: {_TOO_DEEP}")
+
     def add(self, kind: Kind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""
         self.kinds.add(kind.name)
@@ -221,6 +228,8 @@ class SnapshotBuilder:
     def _header(self, block: bytes) -> ObjectHeader:
         try:
             return _decode_header(block)
+        except RecursionError:
+            return deep_header(block)
         except _Malformed as error:
             raise SnapshotError(f"{self.place}: not a Kubernetes object in JSON: {_fault(error)}") from error
 
@@ -256,7 +265,7 @@ class SnapshotBuilder:
                     text = item[:_LONGEST_SHOWN].decode(errors="replace")
                     raise SnapshotError(f"{self.place}: not a Kubernetes object but {_clipped(text)}")
                 yield item
-        except (JsonFaultError, RecursionError) as error:
+        except JsonFaultError as error:
             raise SnapshotError(f"{self.place}: the list cannot be read: {_fault(error)}") from error
         self.line = first_line
 
@@ -299,7 +308,10 @@ class SnapshotBuilder:
         fault = _fault(error)
         if len(self.skipped) < _MOST_EXPLAINED:
             fault = explained_fault(block, fault, partial(self._fault_of, kind))
-        sentence = f"{kind.name} {_clipped(_name_in(block)) or 'without a name'} is broken: {_clipped(fault)}"
+        name = _clipped(_name_in(block)) or "without a name"
+        self._refuse(f"{kind.name} {name} is broken: {_clipped(fault)}", error)
+
+    def _refuse(self, sentence: str, error: Exception | None = None) -> None:
         if not self.skip_broken:
             raise SnapshotError(
                 f"{self.place}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
@@ -332,7 +344,7 @@ def _clipped(text: str) -> str:
 
 def _fault(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "it is nested too deeply"
+        return _TOO_DEEP
     return "it holds bytes that are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
@@ -344,6 +356,8 @@ def _require_name(name: str) -> None:
 def _name_in(block: bytes) -> str:
     try:
         metadata = _decode_named(block).metadata or _Name()
+    except RecursionError:
+        return deep_name_in(block)
     except _Malformed:
         return ""
     return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name or ""

@@ -167,7 +167,9 @@ class _Reader:
 def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
     try:
         return read_marker(document)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        return None  # no header or trailer nests anything
+    except ValueError as error:
         raise SnapshotError(f"{place}: {error}") from error
 
 

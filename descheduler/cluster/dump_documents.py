@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from descheduler.cluster.chunks import LineReader
 from descheduler.cluster.json_pieces import MAX_OBJECT_BYTES, WAY_OUT, read_json
-from descheduler.cluster.json_values import JsonFaultError, value_end
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.cluster.yaml_pieces import read_yaml
+from descheduler.json_values import JsonFaultError, value_end
 
 __all__ = ["read_documents"]
 
@@ -56,5 +56,5 @@ def _first_line(lines: LineReader, source: str) -> bytes:
 def _is_json(line: bytes) -> bool:
     try:
         return value_end(line) == len(line)
-    except (JsonFaultError, RecursionError):
+    except JsonFaultError:
         return False

@@ -8,8 +8,8 @@ from typing import NoReturn
 import msgspec
 
 from descheduler.cluster.builder import MAX_LIST_DEPTH, printable
-from descheduler.cluster.json_values import JsonFaultError, after_blanks, value_end
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.json_values import JsonFaultError, after_blanks, value_end
 
 __all__ = ["LATE_KIND", "MAX_OBJECT_BYTES", "WAY_OUT", "read_json", "too_large"]
 
@@ -226,9 +226,6 @@ class _JsonText:
             return value_end(text)
         except JsonFaultError as fault:
             self._refuse(JsonFaultError(str(fault), position + fault.position))
-        except RecursionError as error:
-            place = self._place(position)
-            raise SnapshotError(f"{place}: is nested too deeply for Kubernetes objects") from error
 
     def _next(self) -> bytes:
         """The first byte that is no blank, which `_at` is moved to; empty at the end of the text."""
@@ -270,7 +267,7 @@ class _JsonText:
             pass
         try:
             length = value_end(memoryview(self._text)[self._at :])
-        except (JsonFaultError, RecursionError):
+        except JsonFaultError:
             length = None
         end = self._at + min(length or _NUM_SHOWN, _NUM_SHOWN)
         shown = self._text[self._at : end].decode(errors="replace").rstrip()

@@ -44,14 +44,26 @@ def _add(builder: SnapshotBuilder, item: object, index: int) -> None:
     if not isinstance(name, str) or not name:
         raise SnapshotError(f"objects[{index}]: no kind; pass whole Kubernetes objects with apiVersion and kind")
     kind = kind_of(version if isinstance(version, str) else "", name)
-    if kind is not None:
-        builder.add(kind, _json(item, index, name))
-    elif name.endswith("List"):
-        builder.add_object(_json(item, index, name))
+    try:
+        if kind is not None:
+            builder.add(kind, _json(item, index, name))
+        elif name.endswith("List"):
+            builder.add_object(_json(item, index, name))
+    except RecursionError:
+        if kind is None:
+            raise SnapshotError(f"objects[{index}] ({printable(name)}) is nested too deeply") from None
+        builder.add_deep(kind, _name_of(item))
+
+
+def _name_of(item: Mapping[str, object]) -> str:
+    metadata = item.get("metadata")
+    parts = [metadata.get(key) for key in ("namespace", "name")] if isinstance(metadata, Mapping) else []
+    return "/".join(part for part in parts if isinstance(part, str) and part)
 
 
 def _json(item: Mapping[str, object], index: int, name: str) -> bytes:
+    """The object in JSON. Raises SnapshotError for what is not plain data, RecursionError for what nests too deeply."""
     try:
         return _encode(item)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise SnapshotError(f"objects[{index}] ({printable(name)}) is not plain data: {error}") from error

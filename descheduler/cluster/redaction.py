@@ -1,172 +1,71 @@
-"""What is left of an object in a dump: all that decides about pods, nothing that may be secret.
+"""What is left of an object in a dump: the fields that `dump_fields` lists, and no more.
 
-Removed wherever it stands, so in the pod templates of workloads and custom resources too: values of environment
-variables, commands and arguments, probes and hooks, messages, copies of manifests in annotations.
+Whatever is not listed is dropped, so that a field that Kubernetes or an operator adds tomorrow is in no dump either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from descheduler.cluster.dump_fields import FIELDS
+from descheduler.cluster.dump_kinds import REFUSED_KINDS
+from descheduler.cluster.dump_pod_fields import VOLUME
+from descheduler.cluster.dump_shapes import Leaf, Shape
+from descheduler.model.annotations import KNOWN_ANNOTATIONS
 
 __all__ = ["redact"]
 
-_METADATA_NOISE = ("managedFields", "selfLink")
-# Annotations in which tools keep the manifest that they applied, environment included.
-_MANIFEST_MARKS = ("last-applied", "/applied", "/original")
-_CONTAINER_FIELDS = frozenset(
-    {
-        *("name", "image", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "ports"),
-        *("env", "envFrom", "volumeDevices", "targetContainerName"),
-    }
-)
-# Volumes that no scheduling rule looks at; the token mounts among them differ from pod to pod.
-_IDLE_VOLUMES = ("projected", "downwardAPI", "configMap", "secret")
-_STATUS_FIELDS = {
-    "Pod": frozenset(
-        {
-            *("phase", "reason", "conditions", "startTime", "qosClass", "nominatedNodeName", "resources"),
-            *("allocatedResources", "resize", "resourceClaimStatuses", "observedGeneration"),
-            *("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"),
-        }
-    ),
-    "Node": frozenset(
-        {
-            "allocatable",
-            "capacity",
-            "conditions",
-            "images",
-            "nodeInfo",
-            "declaredFeatures",
-            "features",
-            "volumesAttached",
-        }
-    ),
-}
-_CONTAINER_STATUS_FIELDS = frozenset(
-    {"name", "state", "restartCount", "ready", "started", "resources", "allocatedResources"}
-)
-_NODE_IDENTIFIERS = ("machineID", "systemUUID", "bootID")
+_USERINFO: Final = re.compile(r"(\A|//)[^/@\s:]*:[^/@\s]*@")
 
 
-def redact(kind: str, obj: dict[str, object]) -> dict[str, object]:
-    """`obj` without what a dump must not hold; changes and returns it. Raises ValueError for a Secret or ConfigMap."""
-    if kind in ("Secret", "ConfigMap") or obj.get("kind") in ("Secret", "ConfigMap"):
-        raise ValueError(f"a {kind} never goes into a dump")
-    _walk(obj)
-    if kind == "StorageClass":
-        obj.pop("parameters", None)
-    status = obj.get("status")
-    if isinstance(status, dict) and kind in _STATUS_FIELDS:
-        kept = _STATUS_FIELDS[kind]
-        obj["status"] = status = {name: value for name, value in status.items() if name in kept}
-        _shorten_status(status)
-    return obj
+def redact(kind: str, obj: Mapping[str, object]) -> dict[str, object]:
+    """A copy of `obj` with what a dump keeps of its kind, in the order that it had.
+
+    Raises ValueError for a kind that never goes into a dump.
+    """
+    for name in (kind, obj.get("kind")):
+        if name in REFUSED_KINDS:
+            raise ValueError(f"a {name} never goes into a dump")
+    shape = FIELDS[kind]
+    return {name: _kept(shape[name], value) for name, value in obj.items() if name in shape}
 
 
-def _walk(value: dict[str, object]) -> None:
-    if not _RULE_NAMES.isdisjoint(value):
-        for name in _RULE_NAMES & value.keys():
-            # A label may bear such a name, but its value is a string.
-            if isinstance(value[name], (dict, list)):
-                value[name] = _RULES[name](value[name])
-                if value[name] is None:
-                    del value[name]
-    for member in value.values():
-        if isinstance(member, dict):
-            _walk(member)
-        elif isinstance(member, list):
-            _walk_list(member)
+def _without_userinfo(text: str) -> str:
+    """`text` without the user and the password of an address in it."""
+    return _USERINFO.sub(r"\1", text) if "@" in text else text
 
 
-def _walk_list(items: list[object]) -> None:
-    for item in items:
-        if isinstance(item, dict):
-            _walk(item)
-        elif isinstance(item, list):
-            _walk_list(item)
-
-
-def _shorten_metadata(metadata: object) -> object:
-    if not isinstance(metadata, dict):
-        return metadata
-    for name in _METADATA_NOISE:
-        metadata.pop(name, None)
-    annotations = metadata.get("annotations")
-    if isinstance(annotations, dict):
-        metadata["annotations"] = {key: text for key, text in annotations.items() if not _is_manifest(key, text)}
-    return metadata
-
-
-def _is_manifest(key: str, text: object) -> bool:
-    return any(mark in key for mark in _MANIFEST_MARKS) or (isinstance(text, str) and '"env"' in text)
-
-
-def _container(container: object) -> object:
-    if not isinstance(container, dict):
-        return container
-    return {name: value for name, value in container.items() if name in _CONTAINER_FIELDS}
-
-
-def _without_value(variable: object) -> object:
-    if not isinstance(variable, dict):
-        return None
-    return {name: value for name, value in variable.items() if name in ("name", "valueFrom")}
-
-
-def _without_message(state: object) -> object:
-    """A condition or state without its message, which quotes what a program printed last: that may be anything."""
-    if not isinstance(state, dict):
-        return state
-    return {name: value for name, value in state.items() if name != "message"}
-
-
-def _without_options(volume: object) -> object:
-    return {name: value for name, value in volume.items() if name != "options"} if isinstance(volume, dict) else volume
+def _kept(shape: Shape, value: object) -> object:
+    """What is kept of one value. One of another type than its field has stays of that type, and so stays an error."""
+    if isinstance(value, list):
+        items = [_kept(shape, item) for item in value]
+        return [item for item in items if not _is_idle(item)] if shape is VOLUME else items
+    if isinstance(shape, Mapping):
+        if isinstance(value, dict):
+            return {name: _kept(shape[name], member) for name, member in value.items() if name in shape}
+        return _emptied(value)
+    if shape is Leaf.SCALAR:
+        return _scalar(value)
+    if shape is Leaf.HANDLE:
+        return _without_userinfo(value) if isinstance(value, str) else _scalar(value)
+    if not isinstance(value, dict):
+        return _emptied(value)
+    if shape is Leaf.ANNOTATIONS:
+        return {key: _scalar(member) for key, member in value.items() if key in KNOWN_ANNOTATIONS}
+    return {key: _scalar(member) for key, member in value.items()}
 
 
 def _is_idle(volume: object) -> bool:
-    return isinstance(volume, dict) and any(source in volume for source in _IDLE_VOLUMES)
+    """Whether nothing is left of a volume but its name: no rule asks for it, and tokens differ from pod to pod."""
+    return isinstance(volume, dict) and volume.keys() <= {"name"}
 
 
-def _each(change: Callable[[object], object]) -> Callable[[object], object]:
-    """A rule that applies `change` to every item of a list."""
-    return lambda items: [change(item) for item in items] if isinstance(items, list) else items
+def _scalar(value: object) -> object:
+    return {} if isinstance(value, dict) else value
 
 
-def _drop(_: object) -> object:
-    return None
-
-
-_RULES: Mapping[str, Callable[[object], object]] = {
-    **dict.fromkeys(("command", "args", "httpHeaders", "volumeAttributes", "attachmentMetadata"), _drop),
-    **dict.fromkeys(("containers", "initContainers", "ephemeralContainers"), _each(_container)),
-    **dict.fromkeys(("waiting", "terminated"), _without_message),
-    "metadata": _shorten_metadata,
-    "env": _each(_without_value),
-    "volumes": lambda items: [item for item in items if not _is_idle(item)] if isinstance(items, list) else items,
-    "flexVolume": _without_options,
-    "conditions": _each(_without_message),
-}
-"""Field name → what becomes of its value, wherever it stands; None drops the field."""
-
-_RULE_NAMES = frozenset(_RULES)
-
-
-def _shorten_status(status: dict[str, object]) -> None:
-    for name in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        containers = status.get(name)
-        if isinstance(containers, list):
-            status[name] = [
-                {key: value for key, value in container.items() if key in _CONTAINER_STATUS_FIELDS}
-                for container in containers
-                if isinstance(container, dict)
-            ]
-    info = status.get("nodeInfo")
-    if isinstance(info, dict):
-        for name in _NODE_IDENTIFIERS:
-            info.pop(name, None)
-    conditions = status.get("conditions")
-    for condition in conditions if isinstance(conditions, list) else ():
-        if isinstance(condition, dict):
-            condition.pop("lastHeartbeatTime", None)
-            condition.pop("lastProbeTime", None)
+def _emptied(value: object) -> object:
+    """A value of the same type that says nothing; numbers and null can be no secret."""
+    return type(value)() if isinstance(value, (dict, str)) else value

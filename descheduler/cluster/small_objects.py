@@ -7,6 +7,7 @@ import msgspec
 from descheduler.cluster.affinity_blocks import decode_selector
 from descheduler.cluster.blocks import decode_labels, decode_quantities, decode_text, decode_tolerations
 from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
+from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.objects import (
     DisruptionBudget,
     LimitRange,
@@ -171,7 +172,7 @@ def decode_migration_job(block: bytes) -> MigrationJob:
     """One PodMigrationJob of Koordinator."""
     _, metadata, spec, status = _named(block)
     reference = spec.pod_ref or MetadataWire()
-    arbitration = (metadata.annotations or {}).get("descheduler.koordinator.sh/passed-arbitration", ABSENT)
+    arbitration = (metadata.annotations or {}).get(PASSED_ARBITRATION_ANNOTATION, ABSENT)
     return MigrationJob(
         name=metadata.name or "",
         phase=status.phase or "",

@@ -11,6 +11,13 @@ from descheduler.cluster.blocks import decode_labels, decode_owners, decode_quan
 from descheduler.cluster.times import set_time
 from descheduler.cluster.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
 from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
+from descheduler.model.annotations import (
+    BETA_CLASS_ANNOTATION,
+    BOUND_ANNOTATION,
+    DEFAULT_CLASS_ANNOTATIONS,
+    MIGRATED_PLUGINS_ANNOTATION,
+    SELECTED_NODE_ANNOTATION,
+)
 from descheduler.model.in_tree_volumes import ebs_handle, gce_handle, zones_of
 from descheduler.model.labels import EVERYTHING, NOTHING, Requirement
 from descheduler.model.quantity import ceil_value
@@ -36,12 +43,6 @@ __all__ = [
     "decode_storage_class",
     "decode_volume",
 ]
-
-_BOUND = "pv.kubernetes.io/bind-completed"
-_SELECTED_NODE = "volume.kubernetes.io/selected-node"
-_MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
-_CLASS = "volume.beta.kubernetes.io/storage-class"
-_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
 class _PhaseWire(Wire):
@@ -184,8 +185,13 @@ def _text(annotations: Mapping[str, msgspec.Raw], key: str) -> str:
     return decode_text(annotations[key]) if key in annotations else ""
 
 
+def _class_name(annotations: Mapping[str, msgspec.Raw], stated: str | None) -> str:
+    """The storage class; where an annotation names one, it counts."""
+    return _text(annotations, BETA_CLASS_ANNOTATION) if BETA_CLASS_ANNOTATION in annotations else stated or ""
+
+
 def decode_claim(block: bytes) -> PersistentVolumeClaim:
-    """One PersistentVolumeClaim. Its class may be named in an annotation, which then counts."""
+    """One PersistentVolumeClaim."""
     wire = _read_claim(block)
     metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or ClaimSpecWire(), wire.status or _PhaseWire()
     annotations = metadata.annotations or {}
@@ -194,11 +200,13 @@ def decode_claim(block: bytes) -> PersistentVolumeClaim:
     return PersistentVolumeClaim(
         namespace=metadata.namespace or "",
         name=metadata.name or "",
-        storage_class=_text(annotations, _CLASS) if _CLASS in annotations else spec.storage_class_name or "",
+        storage_class=_text(annotations, BETA_CLASS_ANNOTATION)
+        if BETA_CLASS_ANNOTATION in annotations
+        else spec.storage_class_name or "",
         uid=metadata.uid or "",
         volume_name=volume_name,
-        is_bound=bool(volume_name) and _BOUND in annotations,
-        selected_node=_text(annotations, _SELECTED_NODE),
+        is_bound=bool(volume_name) and BOUND_ANNOTATION in annotations,
+        selected_node=_text(annotations, SELECTED_NODE_ANNOTATION),
         access_modes=frozenset(spec.access_modes or ()),
         request_bytes=requested_bytes(spec),
         volume_mode=spec.volume_mode or FILESYSTEM,
@@ -224,7 +232,9 @@ def decode_volume(block: bytes) -> PersistentVolume:
         node_affinity=decode_node_affinity(bytes(spec.node_affinity.required)) if spec.node_affinity else None,
         capacity_bytes=ceil_value(decode_quantities(bytes(spec.capacity)).get("storage", 0)),
         access_modes=frozenset(spec.access_modes or ()),
-        storage_class=_text(annotations, _CLASS) if _CLASS in annotations else spec.storage_class_name or "",
+        storage_class=_text(annotations, BETA_CLASS_ANNOTATION)
+        if BETA_CLASS_ANNOTATION in annotations
+        else spec.storage_class_name or "",
         volume_mode=spec.volume_mode or FILESYSTEM,
         attributes_class=spec.volume_attributes_class_name or "",
         phase=(wire.status.phase if wire.status else None) or "",
@@ -279,7 +289,7 @@ def decode_storage_class(block: bytes) -> StorageClass:
             tuple(Requirement(e.key or "", "In", frozenset(e.values or ())) for e in term.match_label_expressions or ())
             for term in wire.allowed_topologies or ()
         ),
-        is_default=any(_text(annotations, key) == "true" for key in _DEFAULT_CLASS),
+        is_default=any(_text(annotations, key) == "true" for key in DEFAULT_CLASS_ANNOTATIONS),
         created_at=set_time(metadata.creation_timestamp),
     )
 
@@ -290,7 +300,7 @@ def decode_csi_node(block: bytes) -> CSINode:
     drivers = (wire.spec.drivers if wire.spec else None) or ()
     limits = {driver.name or "": driver.allocatable.count if driver.allocatable else None for driver in drivers}
     metadata = wire.metadata or MetadataWire()
-    migrated = _text(metadata.annotations or {}, _MIGRATED_PLUGINS)
+    migrated = _text(metadata.annotations or {}, MIGRATED_PLUGINS_ANNOTATION)
     return CSINode(metadata.name or "", limits, frozenset(filter(None, migrated.split(","))))
 
 

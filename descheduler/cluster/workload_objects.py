@@ -12,12 +12,11 @@ from descheduler.cluster.decode import PodDecoder
 from descheduler.cluster.pod_defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.volume_blocks import ClaimTemplateWire, claim_template
 from descheduler.cluster.wire import ABSENT, MetadataWire, PodWire, Wire
+from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import Workload
 
 __all__ = ["decode_workload", "with_template"]
-
-_REVISION = "deployment.kubernetes.io/revision"
 
 
 class _WorkloadSpecWire(Wire):
@@ -91,7 +90,7 @@ def _selector(kind: str, block: bytes) -> LabelSelector:
 
 
 def _revision(metadata: MetadataWire) -> int:
-    text = decode_text((metadata.annotations or {}).get(_REVISION, ABSENT))
+    text = decode_text((metadata.annotations or {}).get(REVISION_ANNOTATION, ABSENT))
     return int(text) if text.isascii() and text.isdigit() else 0
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 import msgspec
 
 from descheduler.cluster.builder import printable
+from descheduler.cluster.deep_objects import deep_object_in
 from descheduler.cluster.dump_format import API_VERSION, DumpHeader, DumpTrailer
 from descheduler.cluster.dump_kinds import REFUSED_KINDS, kind_key
 from descheduler.cluster.kinds import Kind
@@ -79,7 +80,9 @@ class DumpWriter:
         kind = self._kind
         try:
             decoded = _decode_page(page)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except RecursionError as error:
+            raise SnapshotError(f"{kind.path}: {deep_object_in(page)} is nested too deeply for a dump") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise SnapshotError(f"{kind.path}: the list cannot be read: {error}") from error
         if decoded.kind != f"{kind.name}List":
             raise SnapshotError(f"{kind.path}: a {printable(decoded.kind)!r} where a {kind.name}List was expected")

@@ -27,6 +27,7 @@ from descheduler.eviction.protections import (
     make_priority_check,
     make_selector_check,
 )
+from descheduler.model.annotations import COST_ANNOTATION
 from descheduler.model.pod import EVICT_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
@@ -295,13 +296,12 @@ def _check_limiters(limiters: Mapping[str, MigrationObjectLimiter]) -> list[Args
     return problems
 
 
-_COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 _NEVER_COST = "2147483647"
 _SCHEDULER_LABEL = "scheduling.koordinator.sh/scheduler-name"
 _DEFAULT_SCHEDULER = "default-scheduler"
 
 _MIGRATING = refuse(Reason.ALREADY_MIGRATING, "a live PodMigrationJob, or this run, moves it or a pod of its name")
-_NEVER = refuse(Reason.EVICTION_COST, f"its annotation {_COST_ANNOTATION} is {_NEVER_COST}, which means never")
+_NEVER = refuse(Reason.EVICTION_COST, f"its annotation {COST_ANNOTATION} is {_NEVER_COST}, which means never")
 
 
 class MigrationController:
@@ -391,4 +391,4 @@ def _make_namespace_check(namespaces: Namespaces) -> Check:
 
 
 def _check_eviction_cost(pod: Pod) -> Verdict | None:
-    return _NEVER if pod.annotations.get(_COST_ANNOTATION) == _NEVER_COST else None
+    return _NEVER if pod.annotations.get(COST_ANNOTATION) == _NEVER_COST else None

@@ -93,7 +93,7 @@ class KubeClient:
             raise self._refusal("GET", path, response)
         try:
             return decode(response.body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise TransportError(f"GET {path} on {self.host}: the answer is cut short or not what was asked") from error
 
     def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:

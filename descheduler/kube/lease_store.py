@@ -106,7 +106,7 @@ class LeaseStore:
             raise self._refusal(method, response)
         try:
             return msgspec.json.decode(response.body, type=Lease)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise TransportError(
                 f"{method} of {self.subject}: the answer is cut short or not what was asked"
             ) from error

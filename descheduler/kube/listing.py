@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from descheduler.json_values import JsonFaultError, members
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
 
@@ -59,6 +60,7 @@ class _Page(msgspec.Struct):
 
 
 _PAGE_DECODER = msgspec.json.Decoder(_Page)
+_METADATA_DECODER = msgspec.json.Decoder(_Metadata)
 
 
 def list_pages(
@@ -122,8 +124,20 @@ def _fetch(client: ListClient, path: str, query: Mapping[str, str]) -> ListPage:
 
 
 def _decode_page(body: bytes) -> ListPage:
-    metadata = _PAGE_DECODER.decode(body).metadata
+    try:
+        metadata = _PAGE_DECODER.decode(body).metadata
+    except RecursionError:
+        # One object is nested too deeply; which one is for those to say who read the objects.
+        metadata = _METADATA_DECODER.decode(_metadata_of(body))
     return ListPage(body, metadata.continue_token, metadata.resource_version)
+
+
+def _metadata_of(body: bytes) -> bytes:
+    """The metadata of a list that is too deep to be decoded. Raises DecodeError."""
+    try:
+        return members(body).get("metadata", b"")
+    except (JsonFaultError, RecursionError) as error:
+        raise msgspec.DecodeError("the list is nested too deeply") from error
 
 
 def _meaning(path: str, error: ApiError) -> KubeError:

@@ -116,7 +116,7 @@ class PrometheusClient:
     def _decode(self, response: RawResponse) -> _Answer:
         try:
             answer = msgspec.json.decode(response.body, type=_Answer)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             answer = _Answer(status="error", error=response.phrase)
         if response.is_success and answer.status == "success":
             return answer
@@ -147,7 +147,7 @@ def _ratios(answer: _Answer) -> UsageRatios:
         )
     try:
         samples = msgspec.json.decode(answer.data.result, type=list[_Sample])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise KubeError(f"prometheus answered with a vector that does not decode ({error})") from error
     return UsageRatios(dict(map(_ratio, samples)), tuple(answer.warnings or ()))
 

@@ -69,7 +69,7 @@ def decode_status(response: RawResponse) -> ApiStatus:
     """
     try:
         status = _DECODER.decode(response.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         status = _Status()
     details = status.details or _Details()
     return ApiStatus(

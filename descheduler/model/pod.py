@@ -21,8 +21,10 @@ __all__ = [
     "CRITICAL_PRIORITY",
     "EVICTION_IN_PROGRESS_ANNOTATION",
     "EVICT_ANNOTATION",
+    "MIRROR_ANNOTATION",
     "PREFER_NO_EVICTION_ANNOTATION",
     "REQUEST_EVICT_ONLY_ANNOTATION",
+    "SOURCE_ANNOTATION",
     "ContainerStatus",
     "EphemeralVolume",
     "HostPort",
@@ -37,12 +39,11 @@ EVICT_ANNOTATION = "descheduler.alpha.kubernetes.io/evict"
 PREFER_NO_EVICTION_ANNOTATION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 REQUEST_EVICT_ONLY_ANNOTATION = "descheduler.alpha.kubernetes.io/request-evict-only"
 EVICTION_IN_PROGRESS_ANNOTATION = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+SOURCE_ANNOTATION = "kubernetes.io/config.source"
 
 CRITICAL_PRIORITY = 2_000_000_000
 """Lowest priority of the system-critical classes, and the highest a user's class may have."""
-
-_MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
-_SOURCE_ANNOTATION = "kubernetes.io/config.source"
 
 
 class Owner(msgspec.Struct, frozen=True, gc=False):
@@ -223,12 +224,12 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     @property
     def is_mirror(self) -> bool:
         """Whether the pod mirrors a static pod of a kubelet."""
-        return _MIRROR_ANNOTATION in self.annotations
+        return MIRROR_ANNOTATION in self.annotations
 
     @property
     def is_static(self) -> bool:
         """Whether a kubelet runs the pod from a source other than the API server."""
-        return self.annotations.get(_SOURCE_ANNOTATION, "api") != "api"
+        return self.annotations.get(SOURCE_ANNOTATION, "api") != "api"
 
     @property
     def has_evict_annotation(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.model.annotations import FEATURE_ANNOTATIONS
 from descheduler.model.pod import Pod
 
 __all__ = ["koordinator_feature"]
@@ -13,13 +14,6 @@ _LABELS = {
     "pod-group.scheduling.sigs.k8s.io/name": "a gang",
     "scheduling.koordinator.sh/reservation-affinity": "a reservation",
 }
-_ANNOTATIONS = {
-    "gang.scheduling.koordinator.sh/name": "a gang",
-    "scheduling.koordinator.sh/reservation-affinity": "a reservation",
-    "scheduling.koordinator.sh/resource-spec": "a CPU topology",
-    "scheduling.koordinator.sh/device-allocate-hint": "a device hint",
-    "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
-}
 
 
 def koordinator_feature(pod: Pod) -> str:
@@ -30,7 +24,7 @@ def koordinator_feature(pod: Pod) -> str:
     for key, feature in _LABELS.items():
         if key in pod.labels:
             return feature
-    for key, feature in _ANNOTATIONS.items():
+    for key, feature in FEATURE_ANNOTATIONS.items():
         if key in pod.annotations:
             return feature
     return ""

@@ -8,6 +8,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
+from descheduler.output_file import written_file
 from descheduler.telemetry.faults import error_words
 from descheduler.telemetry.logging import fields
 from descheduler.telemetry.metrics_table import LAST_SUCCESS
@@ -17,6 +18,8 @@ __all__ = ["MetricsTarget", "export_metrics"]
 
 _logger = logging.getLogger(__name__)
 _PUSH_TIMEOUT_SECONDS = 5.0
+_FOR_ALL = 0o666
+"""The node exporter runs as another user; the umask says who may not read metrics."""
 _LAST_SUCCESS_GROUP = {"group": "last_success"}
 """Pushing replaces a whole group, and a failed run must not remove when the last one succeeded."""
 
@@ -55,18 +58,23 @@ def _why_not_pushed(error: Exception) -> str:
 
 def _write(record: RunRecord, file: Path) -> None:
     """Replaces the file in one step, so that nobody reads half of it. Raises OSError."""
-    from prometheus_client import write_to_textfile
+    from prometheus_client import generate_latest
 
     from descheduler.telemetry.metrics import run_registry
 
     last_success = record.ended_at if record.is_success else _last_success_in(file)
-    write_to_textfile(str(file), run_registry(record, last_success=last_success))
+    text = generate_latest(run_registry(record, last_success=last_success))
+    # A run does not end later because nobody reads a pipe.
+    with written_file(file, mode=_FOR_ALL, waits_for_reader=False) as out:
+        out.write(text)
 
 
 def _last_success_in(file: Path) -> float | None:
     """What an earlier run wrote; None when there is nothing that can be read."""
     from prometheus_client.parser import text_string_to_metric_families
 
+    if not file.is_file():  # reading a pipe or a terminal would wait for what nobody writes
+        return None
     try:
         families = text_string_to_metric_families(file.read_text("utf-8"))
         samples = [sample for family in families for sample in family.samples if sample.name == LAST_SUCCESS]

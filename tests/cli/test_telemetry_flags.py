@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -71,3 +72,48 @@ def test_dump_that_cannot_be_read_leaves_metrics_that_say_so(descheduler: Desche
     assert ended.code == 2
     assert "descheduler_run_exit_code 2.0" in lines
     assert not any(line.startswith("descheduler_last_success_timestamp_seconds") for line in lines)
+
+
+def test_metrics_go_to_a_device_or_an_open_stream_without_replacing_it(
+    descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("/dev/fd/1")
+
+    with (tmp_path / "out").open("wb") as out:
+        kept = os.dup(1)
+        os.dup2(out.fileno(), 1)
+        try:
+            ended = descheduler("run", "--config", policy, "--snapshot", dump, "--metrics-textfile", link)
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+    assert ended.code == 0
+    assert link.is_symlink()
+    assert b"descheduler_" in (tmp_path / "out").read_bytes()
+
+
+def test_metrics_are_not_mixed_into_the_plan(descheduler: Descheduler, policy: Path, dump: Path) -> None:
+    ended = descheduler("run", "--config", policy, "--snapshot", dump, "--metrics-textfile", "-")
+
+    assert ended.code == 2
+    assert "standard output holds the plan; name a file" in ended.err
+    assert ended.out == ""
+
+
+def test_file_of_metrics_can_be_read_by_others(
+    descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
+) -> None:
+    """The node exporter is another user."""
+    file = tmp_path / "run.prom"
+
+    descheduler("run", "--config", policy, "--snapshot", dump, "--metrics-textfile", file)
+
+    assert file.stat().st_mode & 0o044 == 0o044 & ~_umask()
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -133,7 +133,7 @@ def test_piece_names_the_line_of_its_first_object(kind: str) -> None:
         pytest.param(
             '{"kind": "List",\n"items": [{"kind": oops}]' + " " * 200, "dump:2:20: not JSON", id="a bare word"
         ),
-        pytest.param('[{"a":' * 5 + "[" * 9999, "is nested too deeply", id="brackets without end"),
+        pytest.param('[{"a":' * 5 + "[" * 9999, "one object is larger", id="brackets without end"),
         pytest.param('{"kind":"List","items":[' * 9 + " " * 200, "dump:1:97: a list in 4 lists", id="lists in lists"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -86,10 +87,35 @@ def test_lock_holds_a_fitting_version_of(lock: str, section: str, key: str) -> N
     assert unmet == []
 
 
-@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-build.txt"])
-def test_every_package_of_a_lock_has_a_hash(lock: str) -> None:
-    entries = re.split(r"\n(?=\S)", (CRONJOB / lock).read_text())
+@pytest.mark.parametrize(
+    "lock",
+    [CRONJOB / "requirements.txt", CRONJOB / "requirements-build.txt", REPOSITORY / "requirements-dev.lock"],
+    ids=["image", "build", "development"],
+)
+def test_every_package_of_a_lock_has_a_version_and_a_hash(lock: Path) -> None:
+    entries = [entry for entry in re.split(r"\n(?=\S)", lock.read_text()) if not entry.startswith("#")]
 
-    without = [entry for entry in entries if not entry.startswith("#") and "--hash=sha256:" not in entry]
+    loose = [entry for entry in entries if not re.match(r"\S+==\S+ \\\n +--hash=sha256:[0-9a-f]{64}\b", entry)]
 
-    assert without == []
+    assert entries
+    assert loose == []
+
+
+def test_whatever_is_installed_is_checked_against_its_hash() -> None:
+    """Our own package apart, which is no download."""
+    commands = [rest for word, rest in instructions() if word == "RUN"] + (
+        REPOSITORY / "Makefile"
+    ).read_text().splitlines()
+
+    installs = [part for line in commands for part in line.split("&&") if re.search(r"\bpip\b.* install\b", part)]
+
+    assert [part for part in installs if "--require-hashes" not in part and "--no-deps" not in part] == []
+    assert sum("--require-hashes" in part for part in installs) == 3
+
+
+def test_base_image_is_pinned_by_nobody_but_the_operator() -> None:
+    """A digest that nobody looked up would be worse than none; the page says how to look it up and pass it."""
+    text = (CRONJOB / "Dockerfile").read_text()
+
+    assert "sha256:" not in text
+    assert "--build-arg PYTHON_IMAGE=" in (CRONJOB / "README.md").read_text()

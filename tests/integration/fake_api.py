@@ -245,7 +245,8 @@ class FakeApi:
         if end < len(items):
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
         kind = _LIST_KINDS.get(request.path, "List")
-        return Answer(200, {"kind": kind, "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
+        api_version = request.path.removeprefix("/apis/").removeprefix("/api/").rpartition("/")[0]
+        return Answer(200, {"kind": kind, "apiVersion": api_version, "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
         pod = self._find(_PODS, namespace, name)

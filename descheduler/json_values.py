@@ -10,14 +10,19 @@ from collections.abc import Iterator
 
 import msgspec
 
-__all__ = ["JsonFaultError", "after_blanks", "elements", "value_end"]
+__all__ = ["JsonFaultError", "after_blanks", "elements", "members", "value_end"]
 
 _BYTE = re.compile(r" ?\(byte (\d+)\)")
 _TRAILING = "trailing characters"
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
-_COMMA, _BRACKET = b",]"
+_COMMA, _BRACKET, _BRACE = b",]}"
+_MOST_LEVELS = 5_000
+"""Brackets without end are told from an object that nests beyond the decoder, whose end is worth looking for."""
+_OPENING, _CLOSING = b"{[", b"}]"
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
+_decode_text = msgspec.json.Decoder(str).decode
 
 
 class JsonFaultError(ValueError):
@@ -31,7 +36,7 @@ class JsonFaultError(ValueError):
 def value_end(text: bytes | memoryview) -> int | None:
     """Where the value that `text` starts with ends, blanks around it included; None when it is cut short.
 
-    Raises JsonFaultError for what is not JSON, RecursionError for what is nested too deeply.
+    Raises JsonFaultError for what is not JSON. What is nested more deeply than the decoder goes is only measured.
     """
     # The decoder skips a value a hundred times as fast as any loop in Python, and says where it came to a stop.
     try:
@@ -47,7 +52,23 @@ def value_end(text: bytes | memoryview) -> int | None:
         if position >= len(text):  # a number may go on behind its sign, point or exponent
             return None
         raise JsonFaultError(_BYTE.sub("", said).removeprefix("JSON is malformed: "), position) from error
+    except RecursionError:
+        return _measured_end(text)
     return len(text)
+
+
+def _measured_end(text: bytes | memoryview) -> int | None:
+    """Where the brackets of the object or array that `text` starts with are closed; None when they are not."""
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        code = text[token.start()]
+        depth += (code in _OPENING) - (code in _CLOSING)
+        if depth > _MOST_LEVELS:
+            raise JsonFaultError("is nested too deeply for Kubernetes objects", token.start())
+        if depth == 0 and code in _CLOSING:
+            blanks = _BLANKS.match(text, token.end())
+            return blanks.end() if blanks else token.end()
+    return None
 
 
 def after_blanks(text: bytes, position: int = 0) -> int:
@@ -57,7 +78,7 @@ def after_blanks(text: bytes, position: int = 0) -> int:
 
 
 def elements(array: bytes) -> Iterator[tuple[bytes, int]]:
-    """Each element of a whole JSON array, with its position. Raises JsonFaultError and RecursionError."""
+    """Each element of a whole JSON array, with its position. Raises JsonFaultError."""
     view = memoryview(array)
     position = after_blanks(array, after_blanks(array) + 1)
     if array[position : position + 1] == b"]":
@@ -71,6 +92,22 @@ def elements(array: bytes) -> Iterator[tuple[bytes, int]]:
         if array[end] == _BRACKET:
             return
         position = after_blanks(array, end + 1)
+
+
+def members(text: bytes) -> dict[str, bytes]:
+    """Key → value of a whole JSON object, however deeply its values are nested. Raises JsonFaultError."""
+    found: dict[str, bytes] = {}
+    view = memoryview(text)
+    position = after_blanks(text, after_blanks(text) + 1)
+    while position < len(text) and text[position] != _BRACE:
+        colon = position + (value_end(view[position:]) or 0)
+        start = after_blanks(text, colon + 1)
+        end = start + (value_end(view[start:]) or 0)
+        if end <= start or text[end : end + 1] not in (b",", b"}"):
+            raise JsonFaultError("expected ',' or '}'", min(end, len(text) - 1))
+        found[_decode_text(text[position:colon])] = text[start:end].rstrip()
+        position = end if text[end] == _BRACE else after_blanks(text, end + 1)
+    return found
 
 
 def _past() -> int:

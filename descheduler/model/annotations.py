@@ -1,0 +1,84 @@
+"""The annotations that are known: no rule sees another one, and no other one goes into a dump.
+
+Objects carry many more: manifests with passwords, commands that were typed, settings of other controllers.
+"""
+
+from __future__ import annotations
+
+from descheduler.model.pod import (
+    EVICT_ANNOTATION,
+    EVICTION_IN_PROGRESS_ANNOTATION,
+    MIRROR_ANNOTATION,
+    PREFER_NO_EVICTION_ANNOTATION,
+    REQUEST_EVICT_ONLY_ANNOTATION,
+    SOURCE_ANNOTATION,
+)
+
+__all__ = [
+    "BETA_CLASS_ANNOTATION",
+    "BOUND_ANNOTATION",
+    "COST_ANNOTATION",
+    "DEFAULT_CLASS_ANNOTATIONS",
+    "FEATURE_ANNOTATIONS",
+    "KNOWN_ANNOTATIONS",
+    "MIGRATED_PLUGINS_ANNOTATION",
+    "PASSED_ARBITRATION_ANNOTATION",
+    "READ_ANNOTATIONS",
+    "REVISION_ANNOTATION",
+    "SELECTED_NODE_ANNOTATION",
+]
+
+COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
+FEATURE_ANNOTATIONS = {
+    "gang.scheduling.koordinator.sh/name": "a gang",
+    "scheduling.koordinator.sh/reservation-affinity": "a reservation",
+    "scheduling.koordinator.sh/resource-spec": "a CPU topology",
+    "scheduling.koordinator.sh/device-allocate-hint": "a device hint",
+    "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
+}
+"""What pods ask of Koordinator's scheduler, in words."""
+PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
+
+REVISION_ANNOTATION = "deployment.kubernetes.io/revision"
+
+BOUND_ANNOTATION = "pv.kubernetes.io/bind-completed"
+SELECTED_NODE_ANNOTATION = "volume.kubernetes.io/selected-node"
+MIGRATED_PLUGINS_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins"
+BETA_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+DEFAULT_CLASS_ANNOTATIONS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+
+READ_ANNOTATIONS = frozenset(
+    {
+        EVICT_ANNOTATION,
+        PREFER_NO_EVICTION_ANNOTATION,
+        REQUEST_EVICT_ONLY_ANNOTATION,
+        EVICTION_IN_PROGRESS_ANNOTATION,
+        MIRROR_ANNOTATION,
+        SOURCE_ANNOTATION,
+        COST_ANNOTATION,
+        *FEATURE_ANNOTATIONS,
+        PASSED_ARBITRATION_ANNOTATION,
+        REVISION_ANNOTATION,
+        BOUND_ANNOTATION,
+        SELECTED_NODE_ANNOTATION,
+        MIGRATED_PLUGINS_ANNOTATION,
+        BETA_CLASS_ANNOTATION,
+        *DEFAULT_CLASS_ANNOTATIONS,
+    }
+)
+"""Keys that some rule reads."""
+
+KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
+    "controller.kubernetes.io/pod-deletion-cost",
+    "node.koordinator.sh/reservation",
+    "scheduling.k8s.io/group-name",
+    "scheduling.koordinator.sh/device-allocated",
+    "scheduling.koordinator.sh/reservation-allocated",
+    "scheduling.koordinator.sh/resource-status",
+    "scheduling.volcano.sh/group-name",
+    "scheduling.volcano.sh/queue-name",
+}
+"""Those, and keys under which schedulers note what they gave to a pod; they go with the kinds that only dumps hold."""
