@@ -19,7 +19,7 @@ from descheduler.cluster.dump_kinds import DUMP_KINDS
 from descheduler.cluster.dump_shapes import Leaf, Shape
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cluster.redaction import redact, without_userinfo
+from descheduler.cluster.redaction import redact
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, READ_ANNOTATIONS
 from descheduler.model.storage import MIGRATED_DRIVERS
 from tests.builders import Object, make_node, make_pod, node_object
@@ -168,7 +168,6 @@ def test_user_and_password_of_a_volume_are_dropped(text: str, kept: str) -> None
 
     redacted = redact("Pod", {"spec": {"volumes": volumes}})
 
-    assert without_userinfo(text) == kept
     assert redacted["spec"]["volumes"] == [
         {"name": "x", "portworxVolume": {"volumeID": kept}},
         {"name": "y", "rbd": {"monitors": [kept]}},

@@ -106,8 +106,12 @@ def test_signal_ends_a_command_that_reads_a_silent_cluster(
 
 
 @pytest.fixture
-def plugin_pids(cli: Cli, tmp_path: Path) -> Path:
-    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child."""
+def plugin_pids(cli: Cli, secure_api: FakeApi, tmp_path: Path) -> Path:
+    """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child.
+
+    Over https, since no credentials are looked for where they would travel in clear.
+    """
+    secure_api.write_kubeconfig(cli.kubeconfig)
     pids = tmp_path / "pids"
     plugin = tmp_path / "plugin"
     plugin.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {pids}.new\nmv {pids}.new {pids}\nwait\n")
@@ -135,7 +139,7 @@ def wait_until(is_so: Callable[[], bool]) -> bool:
     return is_so()
 
 
-def test_signal_ends_a_run_and_its_credential_plugin(fake_api: FakeApi, cli: Cli, plugin_pids: Path) -> None:
+def test_signal_ends_a_run_and_its_credential_plugin(cli: Cli, plugin_pids: Path) -> None:
     process = cli.start()
 
     assert wait_until(plugin_pids.exists)
@@ -145,7 +149,7 @@ def test_signal_ends_a_run_and_its_credential_plugin(fake_api: FakeApi, cli: Cli
     assert wait_until(lambda: not any(is_alive(int(pid)) for pid in plugin_pids.read_text().split()))
 
 
-def test_deadline_ends_a_run_whose_credential_plugin_hangs(fake_api: FakeApi, cli: Cli, plugin_pids: Path) -> None:
+def test_deadline_ends_a_run_whose_credential_plugin_hangs(cli: Cli, plugin_pids: Path) -> None:
     code, out, last = ended(cli.start("--deadline", "4s"))
 
     assert (code, out) == (4, "")
