@@ -25,7 +25,7 @@ from descheduler.cluster.dump_kinds import DUMP_KINDS
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
 
-__all__ = ["FakeApi", "Request"]
+__all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
 _LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
@@ -213,7 +213,8 @@ class FakeApi:
         if end < len(items):
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
         kind = _LIST_KINDS.get(request.path, "List")
-        return Answer(200, {"kind": kind, "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
+        stated = {"kind": kind, "apiVersion": api_version(request.path)}
+        return Answer(200, {**stated, "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
         pod = self._find(_PODS, namespace, name)
@@ -230,6 +231,12 @@ class FakeApi:
             else:
                 self.objects[_PODS].remove(pod)
         return Answer(201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+
+
+def api_version(path: str) -> str:
+    """The group and version that a path belongs to, as objects state them."""
+    _, root, *rest = path.split("/")
+    return rest[0] if root == "api" else f"{rest[0]}/{rest[1]}"
 
 
 class _Server(ThreadingHTTPServer):
