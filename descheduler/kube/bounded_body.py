@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Iterator
 from typing import Protocol
 
 import urllib3
@@ -36,6 +37,7 @@ SAMPLES_BYTES = 64 * _MEBIBYTE
 """Most of an answer of Prometheus: 20,000 nodes with 3.3 KB of labels each."""
 
 _PIECE_BYTES = 1 << 18
+_PART_BYTES = 1 << 20
 _GZIP = zlib.MAX_WBITS | 16
 _GZIP_NAMES = frozenset({"gzip", "x-gzip"})
 _PLAIN_NAMES = frozenset({"", "identity"})
@@ -46,16 +48,16 @@ class BodyTooLargeError(Exception):
 
 
 class _Decoder(Protocol):
-    def decode(self, piece: bytes, most: int) -> bytes:
-        """What `piece` adds to the body; may be cut off after `most` bytes, which is then one too many."""
+    def parts(self, piece: bytes) -> Iterator[bytes]:
+        """What `piece` adds to the body, in parts of bounded size."""
 
     def finish(self) -> None:
         """Raises IncompleteRead when more was to come."""
 
 
 class _Plain:
-    def decode(self, piece: bytes, most: int) -> bytes:
-        return piece  # small enough as it is
+    def parts(self, piece: bytes) -> Iterator[bytes]:
+        yield piece
 
     def finish(self) -> None:
         pass
@@ -66,16 +68,16 @@ class _Gzip:
         self._member = zlib.decompressobj(_GZIP)
         self._is_begun = False
 
-    def decode(self, piece: bytes, most: int) -> bytes:
+    def parts(self, piece: bytes) -> Iterator[bytes]:
         self._is_begun = True
-        try:
-            decoded = self._member.decompress(piece, most)
-            while self._member.eof and self._member.unused_data and len(decoded) < most:
-                rest, self._member = self._member.unused_data, zlib.decompressobj(_GZIP)
-                decoded += self._member.decompress(rest, most - len(decoded))
-        except zlib.error as error:
-            raise DecodeError("gzip is damaged") from error
-        return decoded
+        while piece:
+            if self._member.eof:  # gzip may come in several members, one after the other
+                self._member = zlib.decompressobj(_GZIP)
+            try:
+                yield self._member.decompress(piece, _PART_BYTES)
+            except zlib.error as error:
+                raise DecodeError("gzip is damaged") from error
+            piece = self._member.unconsumed_tail or self._member.unused_data
 
     def finish(self) -> None:
         if self._is_begun and not self._member.eof:
@@ -85,7 +87,7 @@ class _Gzip:
 def read_body(response: urllib3.BaseHTTPResponse, *, max_bytes: int) -> bytes:
     """The decompressed body of `response`, whose connection goes back to its pool; it is closed when anything fails.
 
-    Never holds more than `max_bytes` and a piece. Raises BodyTooLargeError, DecodeError for an encoding that is damaged
+    Never holds more than `max_bytes` and a part. Raises BodyTooLargeError, DecodeError for an encoding that is damaged
     or that nobody asked for, IncompleteRead, and what urllib3 raises.
     """
     try:
@@ -102,15 +104,18 @@ def _read(response: urllib3.BaseHTTPResponse, max_bytes: int) -> bytes:
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and len(announced) < 20 and int(announced) > max_bytes:
         raise BodyTooLargeError
-    body, num_received = io.BytesIO(), 0
-    for piece in response.stream(_PIECE_BYTES, decode_content=False):
-        num_received += len(piece)
-        # One byte more than there is room for tells a body that is too large from one that just fits.
-        body.write(decoder.decode(piece, max_bytes - body.tell() + 1))
-        if body.tell() > max_bytes or num_received > max_bytes:
-            raise BodyTooLargeError
-    decoder.finish()
-    return body.getvalue()
+    num_received = 0
+    with io.BytesIO() as body:  # let go of even where a traceback keeps this frame
+        for piece in response.stream(_PIECE_BYTES, decode_content=False):
+            num_received += len(piece)
+            for part in decoder.parts(piece):
+                if body.tell() + len(part) > max_bytes:
+                    raise BodyTooLargeError
+                body.write(part)
+            if num_received > max_bytes:  # of compressed nothing, for example
+                raise BodyTooLargeError
+        decoder.finish()
+        return body.getvalue()
 
 
 def _decoder(encoding: str) -> _Decoder:

@@ -10,8 +10,10 @@ import gzip
 import json
 import re
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,7 +25,7 @@ import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from tests.integration.fake_leases import FakeLeases
-from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, failure
+from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, RawAnswer, Truncate, failure
 
 __all__ = ["FakeApi", "Request", "api_version"]
 
@@ -142,7 +144,7 @@ class FakeApi:
             fault = self._faults[key].popleft() if self._faults[key] else self._standing.get(key)
             if isinstance(fault, Answer):
                 return fault, None
-            if isinstance(fault, Drop):
+            if isinstance(fault, Drop | RawAnswer):
                 return Answer(0, None), fault
             return self._route(request), fault
 
@@ -278,7 +280,17 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, Drop | EvictThenDrop):
             self.close_connection = True
             return
+        if isinstance(fault, RawAnswer):
+            self._send_raw(fault)
+            return
         self._send(answer, fault)
+
+    def _send_raw(self, fault: RawAnswer) -> None:
+        self.close_connection = True
+        with suppress(OSError):  # the client has had enough
+            for part in fault.parts():
+                self.wfile.write(part)
+                time.sleep(fault.pause_seconds)
 
     def _send(self, answer: Answer, fault: Fault | None) -> None:
         body = json.dumps(answer.body).encode() if not isinstance(answer.body, bytes) else answer.body

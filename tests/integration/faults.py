@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ __all__ = [
     "Drop",
     "EvictThenDrop",
     "Fault",
+    "RawAnswer",
     "Truncate",
     "budget_refusal",
     "budget_unobserved",
@@ -51,7 +53,15 @@ class EvictThenDrop:
     """The pod is evicted, and the connection closes without any answer."""
 
 
-Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop
+@dataclass(frozen=True)
+class RawAnswer:
+    """These bytes, header included, with a pause after each part, and the end of the connection; nothing was done."""
+
+    parts: Callable[[], Iterable[bytes]]
+    pause_seconds: float = 0.0
+
+
+Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | RawAnswer
 
 
 def failure(
