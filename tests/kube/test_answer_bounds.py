@@ -92,7 +92,9 @@ def test_answer_that_is_too_large_is_given_up_and_not_asked_for_again(
 ) -> None:
     fake_api.fail_next("GET", VERSION, fault)
 
-    with pytest.raises(AnswerTooLarge, match=r"GET /version on .*: the answer is larger than 8 MiB.*; check the server"):
+    with pytest.raises(
+        AnswerTooLarge, match=r"GET /version on .*: the answer is larger than 8 MiB.*; check the server"
+    ):
         client.get(VERSION)
 
     assert len(fake_api.requests) == 1
