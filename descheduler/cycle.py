@@ -130,7 +130,7 @@ def decide(
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """How to reach the cluster, as kubectl takes it; `request_timeout_seconds` bounds each wait for the server."""
+    """How to reach the cluster, as kubectl takes it; `request_timeout_seconds` bounds each whole answer."""
 
     kubeconfig: str | None = None
     context: str | None = None

@@ -35,7 +35,7 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         default="30s",
         show_default=True,
         callback=read_duration,
-        help="Longest wait for one answer of the API server.",
+        help="Longest time for one whole answer of the API server.",
     )
     @wraps(command)
     def with_connection(

@@ -177,6 +177,19 @@ class SnapshotBuilder:
         del self.small[num_small:]
         del self.skipped[num_skipped:]
 
+    def require_once(self, kind: Kind, mark: tuple[int, int, int, int]) -> None:
+        """Raises SnapshotError when two objects of `kind`, all read since `mark`, share a name.
+
+        One list holds no object twice. Pods and nodes are looked through by `finish`, wherever they come from.
+        """
+        seen: set[tuple[str, str]] = set()
+        for item in self.small[mark[2] :]:
+            name = getattr(item, "namespace", ""), item.name
+            if name in seen:
+                shown = _clipped("/".join(filter(None, name)))
+                raise SnapshotError(f"{self.source}: {kind.path}: {kind.name} {shown} is in the list twice")
+            seen.add(name)
+
     def _require_complete(self, name: str, metadata: ListMetadataWire | None) -> None:
         if metadata is not None and not metadata.is_complete:
             raise SnapshotError(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
-from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.builder import SnapshotBuilder, printable
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
@@ -29,6 +29,10 @@ class Page(Protocol):
     @property
     def resource_version(self) -> str:
         """The version of the list, the same on all its pages."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the list, such as `PodList`."""
 
 
 class PageSource(Protocol):
@@ -72,6 +76,7 @@ def read_live(
         versions[kind.name] = _read_list(
             client, kind, add_page=lambda page: builder.add_page(kind, page), restart=restart
         )
+        builder.require_once(kind, mark)
 
     def note_absent(kind: Kind, why: str) -> None:
         builder.warnings.append(f"{why}: none are assumed")
@@ -147,6 +152,11 @@ def _read_once(client: PageSource, kind: Kind, add_page: Callable[[bytes], objec
         if version is not None and page.resource_version != version:
             raise ListExpired(f"{kind.path}: pages of versions {version} and {page.resource_version}")
         version = page.resource_version
+        if page.kind != f"{kind.name}List":
+            raise KubeError(
+                f"the answer is a {printable(page.kind)}, not a {kind.name}List; check the server and the proxies in "
+                "front of it"
+            )
         add_page(page.body)
     return version or ""
 

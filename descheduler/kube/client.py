@@ -10,8 +10,10 @@ from typing import TypeVar
 
 import msgspec
 
+from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
 from descheduler.kube.configuration import load_connection
-from descheduler.kube.errors import ApiError, TransportError
+from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.found import describe_body
 from descheduler.kube.header_values import user_header
 from descheduler.kube.listing import ListPage, list_pages
 from descheduler.kube.retry import RetryPolicy
@@ -23,6 +25,8 @@ from descheduler.urls import is_https
 __all__ = ["KubeClient", "connect"]
 
 T = TypeVar("T")
+
+_OK = 200
 
 
 class KubeClient:
@@ -52,25 +56,42 @@ class KubeClient:
         return KubeClient(self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send)
 
     def send(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        max_bytes: int = STATUS_BYTES,
     ) -> RawResponse:
-        """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError."""
+        """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError.
+
+        `max_bytes` is the most that the body of an honest answer takes: unless told otherwise, that of a small object.
+        """
         while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
             self.retry.sleep(wait_seconds)
         self._before_send(path)
-        return self._transport.send(method, path, query=query, body=body)
+        return self._transport.send(method, path, query=query, body=body, max_bytes=max_bytes)
 
     def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:
         """The body of a successful GET; raises as `fetch`."""
         return self.fetch(path, bytes, query=query)
 
-    def fetch(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T:
+    def fetch(
+        self,
+        path: str,
+        decode: Callable[[bytes], T],
+        *,
+        query: Mapping[str, str] | None = None,
+        max_bytes: int = OBJECT_BYTES,
+    ) -> T:
         """What `decode` makes of the body of a successful GET; faults and overload are retried.
 
         A body that `decode` refuses (msgspec.DecodeError) was cut short on its way and counts as a fault.
-        Raises ApiError for a refusal, TransportError when no usable answer came within the retry policy.
+        Raises ApiError for a refusal, TransportError when no usable answer came within the retry policy, KubeError for
+        a success other than 200 (parts of an answer, or none), and AnswerTooLarge beyond `max_bytes`.
         """
-        return self.retry.call(lambda: self._fetch_once(path, decode, query))
+        return self.retry.call(lambda: self._fetch_once(path, decode, query, max_bytes))
 
     def list_pages(
         self,
@@ -87,14 +108,24 @@ class KubeClient:
         """Closes idle connections."""
         self._transport.close()
 
-    def _fetch_once(self, path: str, decode: Callable[[bytes], T], query: Mapping[str, str] | None) -> T:
-        response = self.send("GET", path, query=query)
+    def _fetch_once(
+        self, path: str, decode: Callable[[bytes], T], query: Mapping[str, str] | None, max_bytes: int
+    ) -> T:
+        response = self.send("GET", path, query=query, max_bytes=max_bytes)
         if not response.is_success:
             raise self._refusal("GET", path, response)
+        if response.status_code != _OK:
+            raise KubeError(
+                f"GET {path} on {self.host}: answered with HTTP status {response.status_code}, which is not the whole "
+                "answer of an API server (200); check the proxies in front of it"
+            )
         try:
             return decode(response.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise TransportError(f"GET {path} on {self.host}: the answer is cut short or not what was asked") from error
+            raise TransportError(
+                f"GET {path} on {self.host}: the answer is cut short or not what was asked "
+                f"({describe_body(response.body)})"
+            ) from error
 
     def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
         status = decode_status(response)
@@ -123,8 +154,8 @@ def connect(
 ) -> KubeClient:
     """A client for the cluster that kubectl would talk to with these settings; nothing is sent yet.
 
-    `as_user` is impersonated; `request_timeout` is in seconds and bounds each wait for the server; `qps` and `burst`
-    pace every request, None not at all. Raises KubeConfigError.
+    `as_user` is impersonated; `request_timeout` is in seconds and bounds each answer, from the connection to its last
+    byte; `qps` and `burst` pace every request, None not at all. Raises KubeConfigError.
     """
     connection = load_connection(kubeconfig, context, environ=environ)
     headers = {"User-Agent": user_agent or f"descheduler/{_version()}"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AnswerTooLarge",
     "ApiError",
     "KindAbsent",
     "KindForbidden",
@@ -28,6 +29,10 @@ class TransportError(KubeError):
 
 class NotConnected(TransportError):  # noqa: N818 - a state callers act on, named after what it says
     """No connection could be made, so nothing was sent: no write took place."""
+
+
+class AnswerTooLarge(TransportError):  # noqa: N818 - an answer callers act on, named after what it says
+    """An answer that was given up for its size. To ask for the same again would only cost the same again."""
 
 
 class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says

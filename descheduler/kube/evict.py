@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
 from descheduler.kube.errors import KubeError, NotConnected, TransportError
 from descheduler.kube.status import RawResponse, StatusCause, decode_status
 
@@ -63,7 +64,13 @@ class EvictionApi(Protocol):
     """What evicting needs of a client."""
 
     def send(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        max_bytes: int = STATUS_BYTES,
     ) -> RawResponse:
         """The answer to one request, without any retry."""
 
@@ -158,7 +165,7 @@ class EvictionClient:
     def look(self, namespace: str, name: str, *, uid: str) -> PodState:
         """What became of the pod with this uid, by one GET. An answer that is not about the pod gives UNKNOWN."""
         try:
-            answer = self._client.send("GET", _pod_path(namespace, name))
+            answer = self._client.send("GET", _pod_path(namespace, name), max_bytes=OBJECT_BYTES)
         except KubeError:
             return PodState.UNKNOWN
         if answer.status_code == 404:

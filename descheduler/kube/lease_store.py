@@ -8,12 +8,14 @@ from typing import Protocol
 import msgspec
 
 from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.found import describe_body
 from descheduler.kube.status import RawResponse, decode_status
 
 __all__ = ["Lease", "LeaseApi", "LeaseSpec", "LeaseStore", "micro_time"]
 
 _API_VERSION = "coordination.k8s.io/v1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SUCCESSES = frozenset({200, 201})
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
 
 
@@ -55,6 +57,19 @@ class Lease(msgspec.Struct, frozen=True, rename="camel"):
 class _NewMetadata(msgspec.Struct):
     name: str
     namespace: str
+
+
+class _Identity(msgspec.Struct, frozen=True):
+    name: str = ""
+    namespace: str = ""
+
+
+class _Head(msgspec.Struct, frozen=True, rename="camel"):
+    """What tells the Lease that was asked for from other answers; a Status is one of nobody otherwise."""
+
+    kind: str = ""
+    api_version: str = ""
+    metadata: _Identity = _Identity()
 
 
 class LeaseApi(Protocol):
@@ -105,11 +120,20 @@ class LeaseStore:
         if not response.is_success:
             raise self._refusal(method, response)
         try:
-            return msgspec.json.decode(response.body, type=Lease)
+            head = msgspec.json.decode(response.body, type=_Head)
+            found = msgspec.json.decode(response.body, type=Lease)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise TransportError(
                 f"{method} of {self.subject}: the answer is cut short or not what was asked"
+                f" ({describe_body(response.body)})"
             ) from error
+        asked = _Head("Lease", _API_VERSION, _Identity(self._name, self._namespace))
+        if response.status_code not in _SUCCESSES or head != asked:
+            raise TransportError(
+                f"{method} of {self.subject}: the answer, with HTTP status {response.status_code}, is "
+                f"{describe_body(response.body)}, not this Lease; check the server and the proxies in front of it"
+            )
+        return found
 
     def _refusal(self, method: str, response: RawResponse) -> KubeError:
         status = decode_status(response)

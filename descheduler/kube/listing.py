@@ -4,39 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
-import msgspec
-
-from descheduler.json_values import JsonFaultError, members
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
+from descheduler.kube.bounded_body import LIST_BYTES, UNPAGED_BYTES
+from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
+from descheduler.kube.list_body import ListBodyReader, ListPage, comes_in_one_piece, kind_in
+from descheduler.kube.list_progress import ListProgress
 
 __all__ = ["ListPage", "doing_of", "list_pages", "read_list"]
 
 T = TypeVar("T")
 
 _USER = re.compile(r'[Uu]ser "([^"]+)"')
-
-
-@dataclass(frozen=True, slots=True)
-class ListPage:
-    """One page: the body as the server sent it (decompressed JSON), and what its `metadata` says.
-
-    `continue_token` is "" on the last page; `resource_version` is the same on all pages of one list.
-    """
-
-    body: bytes
-    continue_token: str
-    resource_version: str
+_SHRINKING = 8
+"""By what a page that is too large is divided: a server that answers so whatever is asked for is soon found out."""
 
 
 class ListClient(Protocol):
     """What listing needs of a client."""
 
-    def fetch(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T:
+    def fetch(
+        self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None, max_bytes: int
+    ) -> T:
         """What `decode` makes of the body of a successful GET, retried on faults."""
 
     def list_pages(
@@ -50,19 +41,6 @@ class ListClient(Protocol):
         """The pages of the list at `path`."""
 
 
-class _Metadata(msgspec.Struct):
-    continue_token: str = msgspec.field(default="", name="continue")
-    resource_version: str = msgspec.field(default="", name="resourceVersion")
-
-
-class _Page(msgspec.Struct):
-    metadata: _Metadata
-
-
-_PAGE_DECODER = msgspec.json.Decoder(_Page)
-_METADATA_DECODER = msgspec.json.Decoder(_Metadata)
-
-
 def list_pages(
     client: ListClient, path: str, *, limit: int, resource_version: str | None, label_selector: str | None
 ) -> Iterator[ListPage]:
@@ -72,21 +50,23 @@ def list_pages(
     as in the API ("0": whatever the server has at hand). Raises ListExpired when the list cannot be continued,
     KindAbsent, KindForbidden, ApiError, TransportError.
     """
-    query = {"limit": str(limit)}
-    if label_selector:
-        query["labelSelector"] = label_selector
+    query = {"labelSelector": label_selector} if label_selector else {}
     first = query | ({"resourceVersion": resource_version} if resource_version is not None else {})
+    pages = _PageFetcher(client, path, limit)
+    progress = ListProgress(kind_in(path))
     calls: BackgroundCalls[ListPage] = BackgroundCalls(1, name="list")
     try:
-        page = _fetch(client, path, first)
+        page = pages.fetch(first)
         version = page.resource_version
+        progress.note(page)
         while page.continue_token:
             # The API refuses a resourceVersion next to a continue token, which holds it already.
-            ahead = calls.submit(partial(_fetch, client, path, query | {"continue": page.continue_token}))
+            ahead = calls.submit(partial(pages.fetch, query | {"continue": page.continue_token}))
             yield page
             page = ahead.result()
             if page.resource_version != version:
-                raise ListExpired(f"list of {_kind(path)}: resource version changed between pages")
+                raise ListExpired(f"list of {kind_in(path)}: resource version changed between pages")
+            progress.note(page)
         yield page
     finally:
         calls.close()
@@ -111,37 +91,37 @@ def read_list(
         except ListExpired:
             continue
     raise KubeError(
-        f"list of {_kind(path)} expired {max_restarts + 1} times before it was read; "
+        f"list of {kind_in(path)} expired {max_restarts + 1} times before it was read; "
         "the API server compacts faster than it answers, raise the page limit"
     )
 
 
-def _fetch(client: ListClient, path: str, query: Mapping[str, str]) -> ListPage:
-    try:
-        return client.fetch(path, _decode_page, query=query)
-    except ApiError as error:
-        raise _meaning(path, error) from error
+class _PageFetcher:
+    """Fetches pages of one list, one at a time; smaller ones from the first that is too large on."""
 
+    def __init__(self, client: ListClient, path: str, limit: int) -> None:
+        self._client = client
+        self._path = path
+        self._limit = limit
+        self._read = ListBodyReader(path).read
+        self._is_paged = not comes_in_one_piece(path)
 
-def _decode_page(body: bytes) -> ListPage:
-    try:
-        metadata = _PAGE_DECODER.decode(body).metadata
-    except RecursionError:
-        # One object is nested too deeply; which one is for those to say who read the objects.
-        metadata = _METADATA_DECODER.decode(_metadata_of(body))
-    return ListPage(body, metadata.continue_token, metadata.resource_version)
-
-
-def _metadata_of(body: bytes) -> bytes:
-    """The metadata of a list that is too deep to be decoded. Raises DecodeError."""
-    try:
-        return members(body).get("metadata", b"")
-    except (JsonFaultError, RecursionError) as error:
-        raise msgspec.DecodeError("the list is nested too deeply") from error
+    def fetch(self, query: Mapping[str, str]) -> ListPage:
+        max_bytes = LIST_BYTES if self._is_paged else UNPAGED_BYTES
+        while True:
+            asked = {"limit": str(self._limit), **query}
+            try:
+                return self._client.fetch(self._path, self._read, query=asked, max_bytes=max_bytes)
+            except ApiError as error:
+                raise _meaning(self._path, error) from error
+            except AnswerTooLarge:
+                if self._limit == 1 or not self._is_paged:
+                    raise
+                self._limit = max(1, self._limit // _SHRINKING)
 
 
 def _meaning(path: str, error: ApiError) -> KubeError:
-    kind = _kind(path)
+    kind = kind_in(path)
     match error.status_code:
         case 410:
             return ListExpired(f"list of {kind}: resource version expired between pages")
@@ -163,10 +143,4 @@ def doing_of(path: str) -> str:
         return "asking the API server for its version and groups"
     if "namespaces" in parts[:-2]:  # a namespaced object: .../namespaces/NAMESPACE/KIND/NAME
         return f"reading {parts[parts.index('namespaces') + 2]}"
-    return f"reading {_kind(path)}"
-
-
-def _kind(path: str) -> str:
-    """`pods` of `/api/v1/pods`, `poddisruptionbudgets.policy` of `/apis/policy/v1/poddisruptionbudgets`."""
-    parts = path.strip("/").split("/")
-    return f"{parts[-1]}.{parts[1]}" if parts[0] == "apis" else parts[-1]
+    return f"reading {kind_in(path)}"

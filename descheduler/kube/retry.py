@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import tenacity
 
-from descheduler.kube.errors import ApiError, TransportError
+from descheduler.kube.errors import AnswerTooLarge, ApiError, TransportError
 
 __all__ = ["RetryPolicy"]
 
@@ -48,6 +48,8 @@ class RetryPolicy:
         )
         try:
             return retrying(attempt)
+        except AnswerTooLarge:
+            raise
         except TransportError as error:
             num_attempts = retrying.statistics["attempt_number"]
             raise TransportError(f"{error} (asked {num_attempts} times)") from error
@@ -60,4 +62,6 @@ class RetryPolicy:
 
 
 def _may_repeat(error: BaseException) -> bool:
+    if isinstance(error, AnswerTooLarge):
+        return False
     return isinstance(error, TransportError) or (isinstance(error, ApiError) and error.is_transient)

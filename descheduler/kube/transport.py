@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from http.client import HTTPException, RemoteDisconnected
+from http.client import IncompleteRead as BrokenRead
+from ssl import SSLEOFError
+from typing import NamedTuple, Protocol
 from urllib.parse import urlencode
 
 import urllib3
@@ -19,8 +22,10 @@ from urllib3.exceptions import (
 )
 from urllib3.exceptions import TimeoutError as NoAnswerInTime
 
-from descheduler.kube.errors import KubeError, NotConnected, TransportError
+from descheduler.kube.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body
+from descheduler.kube.errors import AnswerTooLarge, KubeError, NotConnected, TransportError
 from descheduler.kube.status import RawResponse
+from descheduler.kube.timed_connections import keep_to_time, whole_answer
 
 __all__ = ["Connection", "Transport", "exchange"]
 
@@ -49,26 +54,38 @@ class Transport:
     def __init__(self, connection: Connection, *, headers: Mapping[str, str], timeout_seconds: float) -> None:
         self.host = connection.host
         self._connection = connection
+        keep_to_time(connection.pool)
         self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip", **headers}
         self.timeout_seconds = timeout_seconds
         # Renewing credentials is not made for several threads.
         self._auth_lock = threading.Lock()
 
     def send(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        max_bytes: int = STATUS_BYTES,
     ) -> RawResponse:
         """The answer to one request, whatever its status code.
 
-        Raises TransportError when there is no complete answer (NotConnected when nothing was sent), and KubeError for
-        a TLS failure, which no repetition mends. Neither text holds the query or a header field.
+        Raises TransportError when there is no complete answer in time (NotConnected when nothing was sent),
+        AnswerTooLarge when its body takes more than `max_bytes`, and KubeError for a TLS failure, which no repetition
+        mends. No text holds the query or a header field.
         """
+        request = _Request(method, path + (f"?{urlencode(query)}" if query else ""), body, max_bytes)
         authorization = self._authorization()
-        answer = self._send_as(authorization, method, path, query, body)
+        answer = self._send_as(authorization, request)
         if answer.status_code != 401 or not authorization:
             return answer
-        # The server has done nothing yet: it looks at credentials first. A token may have been rotated meanwhile.
+        # A token may have been rotated meanwhile. What creates something is for its caller to ask for again, who knows
+        # what an answer of 401 leaves open.
         renewed = self._authorization(refused=authorization)
-        return answer if renewed in ("", authorization) else self._send_as(renewed, method, path, query, body)
+        if method == "POST" or renewed in ("", authorization):
+            return answer
+        return self._send_as(renewed, request)
 
     def close(self) -> None:
         """Closes the idle connections of the pool."""
@@ -80,26 +97,24 @@ class Transport:
                 self._connection.refuse(refused)
             return self._connection.authorization()
 
-    def _send_as(
-        self, authorization: str, method: str, path: str, query: Mapping[str, str] | None, body: bytes | None
-    ) -> RawResponse:
-        url = self.host + path + (f"?{urlencode(query)}" if query else "")
+    def _send_as(self, authorization: str, request: _Request) -> RawResponse:
         headers = self._headers | ({"Authorization": authorization} if authorization else {})
-        if body is not None:
+        if request.body is not None:
             headers["Content-Type"] = "application/json"
         return exchange(
-            lambda: self._open(method, url, headers, body),
-            what=f"{method} {path} on {self.host}",
+            lambda: self._open(request, headers),
+            what=f"{request.method} {request.path.partition('?')[0]} on {self.host}",
             timeout_seconds=self.timeout_seconds,
+            max_bytes=request.max_bytes,
         )
 
-    def _open(self, method: str, url: str, headers: dict[str, str], body: bytes | None) -> urllib3.BaseHTTPResponse:
+    def _open(self, request: _Request, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
         return self._connection.pool.request(
-            method,
-            url,
-            body=body,
+            request.method,
+            self.host + request.path,
+            body=request.body,
             headers=headers,
-            timeout=urllib3.Timeout(connect=min(10.0, self.timeout_seconds), read=self.timeout_seconds),
+            timeout=whole_answer(self.timeout_seconds),
             retries=False,
             redirect=False,
             preload_content=False,
@@ -107,23 +122,44 @@ class Transport:
         )
 
 
+class _Request(NamedTuple):
+    """What is sent, but for the credentials; `path` holds the query."""
+
+    method: str
+    path: str
+    body: bytes | None
+    max_bytes: int
+
+
 def exchange(
-    open_response: Callable[[], urllib3.BaseHTTPResponse], *, what: str, timeout_seconds: float
+    open_response: Callable[[], urllib3.BaseHTTPResponse], *, what: str, timeout_seconds: float, max_bytes: int
 ) -> RawResponse:
-    """The whole answer of a request that `open_response` starts; errors as `Transport.send`, naming `what`."""
+    """The whole answer of a request that `open_response` starts; errors as `Transport.send`, naming `what`.
+
+    `open_response` asks a pool of `keep_to_time` with the time-out `whole_answer(timeout_seconds)`.
+    """
     try:
         response = open_response()
-        try:
-            body = response.read(decode_content=True)
-        finally:
-            response.release_conn()
-    except SSLError as error:
-        raise KubeError(f"{what}: TLS failed ({_tls_fault(error)}); check the certificate authority") from error
     except (HTTPError, OSError) as error:
-        fault = NotConnected if isinstance(error, NewConnectionError | ConnectTimeoutError) else TransportError
-        raise fault(f"{what}: {_describe_fault(error, timeout_seconds)}") from error
+        raise _meaning(error, what, timeout_seconds) from error
+    try:
+        body = read_body(response, max_bytes=max_bytes)
+    except BodyTooLargeError as error:
+        raise AnswerTooLarge(
+            f"{what}: the answer is larger than {max_bytes >> 20} MiB, more than a correct answer can be; check the "
+            "server and the proxies in front of it"
+        ) from error
+    except (HTTPError, OSError) as error:
+        raise TransportError(f"{what}: {_describe_fault(error, timeout_seconds)}") from error
     headers = {name.lower(): text for name, text in response.headers.items()}
     return RawResponse(response.status, response.reason or "", headers, body)
+
+
+def _meaning(error: Exception, what: str, timeout_seconds: float) -> KubeError:
+    if isinstance(error, SSLError) and not isinstance(_inner(error), SSLEOFError):
+        return KubeError(f"{what}: TLS failed ({_tls_fault(error)}); check the certificate authority")
+    fault = NotConnected if isinstance(error, NewConnectionError | ConnectTimeoutError) else TransportError
+    return fault(f"{what}: {_describe_fault(error, timeout_seconds)}")
 
 
 def _describe_fault(error: Exception, timeout_seconds: float) -> str:
@@ -132,18 +168,32 @@ def _describe_fault(error: Exception, timeout_seconds: float) -> str:
         case NewConnectionError():
             cause = error.__cause__ or error.__context__
             return f"no connection ({getattr(cause, 'strerror', None) or 'address unknown'})"
+        case ConnectTimeoutError():
+            return f"no connection within {whole_answer(timeout_seconds).connect_timeout:g} s"
         case NoAnswerInTime():
-            return f"no answer within {timeout_seconds:g} s"
+            return f"no complete answer within {timeout_seconds:g} s"
         case IncompleteRead():
             return "the answer was cut short"
         case DecodeError():
             return "the compressed answer is damaged"
-        case ProtocolError():
+        case ProtocolError() if _is_malformed(error):
+            return "the answer is not HTTP, or its header is too large"
+        case ProtocolError() | SSLError():
             return "the connection was closed before the answer was complete"
         case _:
             return f"the connection failed ({type(error).__name__})"
 
 
+def _is_malformed(error: ProtocolError) -> bool:
+    """Whether the server answered with what no HTTP server answers, rather than not at all."""
+    cause = error.args[1] if len(error.args) > 1 else None
+    return isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected | BrokenRead)
+
+
 def _tls_fault(error: SSLError) -> str:
-    inner = error.args[0] if error.args else error
+    inner = _inner(error)
     return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or "handshake failed").lower()
+
+
+def _inner(error: SSLError) -> object:
+    return error.args[0] if error.args else error

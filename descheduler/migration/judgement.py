@@ -110,9 +110,10 @@ def _judge_fault(pod: str, response: EvictionResponse, wait_seconds: float) -> J
     text = f"{pod} not evicted: {response.message or 'an answer that is not of the Kubernetes API'} ({code})"
     if code == 422 and response.is_told:
         return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text)
-    if 400 <= code < 500 and code != 408 and response.is_told:
-        return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, effect=Effect.DECIDED)
-    may_pass = code >= 500 or code == 408
+    # After 401 the credentials are renewed, so that a token which was rotated in mid-run costs one call.
+    may_pass = code >= 500 or code in {401, 408}
     asked = response.retry_after_seconds
     again = (wait_seconds if asked is None else asked) if may_pass else None
-    return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, again, Effect.OPEN)
+    is_decided = 400 <= code < 500 and code != 408 and response.is_told
+    effect = Effect.DECIDED if is_decided else Effect.OPEN
+    return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, again, effect)

@@ -25,6 +25,7 @@ PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
 class FakePage:
     body: bytes
     resource_version: str
+    kind: str
 
 
 Step = FakePage | KubeError
@@ -52,7 +53,7 @@ class FakeServer:
 def page(kind: str, *items: Object, version: str = "1") -> FakePage:
     metadata = {"resourceVersion": version, "continue": "more"}
     body = json.dumps({"kind": f"{kind}List", "apiVersion": "v1", "metadata": metadata, "items": items})
-    return FakePage(body.encode(), version)
+    return FakePage(body.encode(), version, f"{kind}List")
 
 
 def forbidden(what: str) -> KindForbidden:

@@ -35,12 +35,13 @@ from tests.integration.faults import (
     EvictThenAnswer,
     EvictThenDrop,
     Fault,
+    RawAnswer,
     Silence,
     Truncate,
     failure,
 )
 
-__all__ = ["FakeApi", "Request"]
+__all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
 _LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
@@ -168,7 +169,7 @@ class FakeApi:
             fault = self._faults[key].popleft() if self._faults[key] else self._standing.get(key)
             if isinstance(fault, Answer):
                 return fault, None
-            if isinstance(fault, Drop | EvictLate):
+            if isinstance(fault, Drop | EvictLate | RawAnswer):
                 return Answer(0, None), fault
             answer = self._route(request)
             return (fault.answer, None) if isinstance(fault, EvictThenAnswer) else (answer, fault)
@@ -245,8 +246,8 @@ class FakeApi:
         if end < len(items):
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
         kind = _LIST_KINDS.get(request.path, "List")
-        api_version = request.path.removeprefix("/apis/").removeprefix("/api/").rpartition("/")[0]
-        return Answer(200, {"kind": kind, "apiVersion": api_version, "metadata": metadata, "items": items[start:end]})
+        stated = {"kind": kind, "apiVersion": api_version(request.path)}
+        return Answer(200, {**stated, "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
         pod = self._find(_PODS, namespace, name)
@@ -263,6 +264,12 @@ class FakeApi:
             else:
                 self.objects[_PODS].remove(pod)
         return Answer(201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+
+
+def api_version(path: str) -> str:
+    """The group and version that a path belongs to, as objects state them."""
+    _, root, *rest = path.split("/")
+    return rest[0] if root == "api" else f"{rest[0]}/{rest[1]}"
 
 
 class _Server(ThreadingHTTPServer):
@@ -311,7 +318,17 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, Drop | EvictThenDrop):
             self.close_connection = True
             return
+        if isinstance(fault, RawAnswer):
+            self._send_raw(fault)
+            return
         self._send(answer, fault)
+
+    def _send_raw(self, fault: RawAnswer) -> None:
+        self.close_connection = True
+        with suppress(OSError):  # the client has had enough
+            for part in fault.parts():
+                self.wfile.write(part)
+                time.sleep(fault.pause_seconds)
 
     def _send(self, answer: Answer, fault: Fault | None) -> None:
         body = json.dumps(answer.body).encode() if not isinstance(answer.body, bytes) else answer.body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ __all__ = [
     "EvictThenAnswer",
     "EvictThenDrop",
     "Fault",
+    "RawAnswer",
     "Silence",
     "Truncate",
     "budget_refusal",
@@ -81,7 +83,15 @@ class Drip:
     pause_seconds: float = 0.1
 
 
-Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | EvictThenAnswer | EvictLate | Silence | Drip
+@dataclass(frozen=True)
+class RawAnswer:
+    """These bytes, header included, with a pause after each part, and the end of the connection; nothing was done."""
+
+    parts: Callable[[], Iterable[bytes]]
+    pause_seconds: float = 0.0
+
+
+Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | EvictThenAnswer | EvictLate | Silence | Drip | RawAnswer
 
 
 def failure(

@@ -12,11 +12,12 @@ from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi
-from tests.integration.faults import BrokenGzip, Drop, Fault, Truncate, failure
+from tests.integration.faults import Answer, BrokenGzip, Drop, Fault, Truncate, failure
 from tests.integration.fixtures import Naps
 from tests.integration.live_runs import (
     FAST,
     TAINTED,
+    budget_object,
     codes,
     crowded_cluster,
     evicted_names,
@@ -191,3 +192,58 @@ def with_broken_pod(count: int) -> list[Object]:
     pods = many_pods(count)
     pods[250] = pod_object("p0250", node="tainted", cpu="plenty")
     return pods
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        pytest.param(Answer(200, {"kind": "ConfigMapList"}), "a ConfigMapList of no apiVersion", id="another kind"),
+        pytest.param(
+            Answer(200, {"kind": "PodList", "apiVersion": "policy/v1", "metadata": {}, "items": []}),
+            "is a PodList, not a PodDisruptionBudgetList",
+            id="another kind of the same group",
+        ),
+        pytest.param(Answer(200, failure(404, "NotFound", "no budgets").body), "a Status: no budgets", id="a Status"),
+        pytest.param(Answer(200, b""), r"not what was asked \(empty\)", id="nothing"),
+        pytest.param(Answer(200, b"<html>sign in</html>"), r"not what was asked \(HTML\)", id="a page for people"),
+        pytest.param(Answer(204, b""), "HTTP status 204", id="no content"),
+        pytest.param(
+            Answer(206, {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "metadata": {}, "items": []}),
+            "HTTP status 206",
+            id="a part",
+        ),
+        pytest.param(
+            Answer(200, {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "metadata": {}, "items": None}),
+            "with items: null",
+            id="items: null",
+        ),
+    ],
+)
+def test_answer_that_is_no_list_of_budgets_is_not_taken_for_no_budgets(
+    fake_api: FakeApi, client: KubeClient, answer: Answer, found: str
+) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    fake_api.fail_always("GET", BUDGETS, answer)
+
+    with pytest.raises(SnapshotError, match=found):
+        run(client, taint_policy())
+
+    assert eviction_requests(fake_api) == []
+
+
+def test_budget_that_is_listed_twice_ends_the_run(fake_api: FakeApi, client: KubeClient) -> None:
+    budget = budget_object("b", {}, allowed=1)
+    serve(fake_api, *crowded_cluster("cart"), budget, budget)
+
+    with pytest.raises(SnapshotError, match="PodDisruptionBudget default/b is in the list twice"):
+        run(client, taint_policy())
+
+
+def test_list_that_never_ends_ends_the_run(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    metadata = {"resourceVersion": "1", "continue": "more"}
+    endless = {"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": []}
+    fake_api.fail_always("GET", PODS, Answer(200, endless))
+
+    with pytest.raises(SnapshotError, match=r"/api/v1/pods: list of pods has no end .* the same continue token again"):
+        run(client, taint_policy())

@@ -134,8 +134,9 @@ def test_reader_gives_up_when_the_list_expires_every_time(fake_api: FakeApi, cli
 def test_list_that_changes_its_version_on_the_way_is_not_trusted(fake_api: FakeApi, client: KubeClient) -> None:
     add_pods(fake_api, "a", "b")
     pages = client.list_pages(PODS, limit=1)
-    other = {"metadata": {"resourceVersion": "2000"}, "items": []}
-    first_page = {"metadata": {"resourceVersion": "1000", "continue": "x"}, "items": []}
+    stated = {"kind": "PodList", "apiVersion": "v1", "items": []}
+    other = stated | {"metadata": {"resourceVersion": "2000"}}
+    first_page = stated | {"metadata": {"resourceVersion": "1000", "continue": "x"}}
     fake_api.fail_next("GET", PODS, Answer(200, first_page), Answer(200, other))
 
     with pytest.raises(ListExpired, match="changed between pages"):

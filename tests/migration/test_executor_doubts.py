@@ -182,9 +182,9 @@ def test_call_that_was_turned_away_is_looked_after_when_it_may_have_been_read(
     assert (len(api.looks), clock.now()) == (num_looks, 5.0)
 
 
-def test_call_without_credentials_is_looked_after_once() -> None:
+def test_call_that_the_api_server_turns_down_is_looked_after_once() -> None:
     clock = Clock()
-    api = ScriptedApi(clock, a=[EvictionResponse(401, "Unauthorized", "Unauthorized")])
+    api = ScriptedApi(clock, a=[EvictionResponse(400, "BadRequest", "no")])
 
     outcomes = run(make_plan("a"), api, PATIENT, clock=clock)
 

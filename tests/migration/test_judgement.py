@@ -54,7 +54,8 @@ EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggere
             id="the server shuts down",
         ),
         pytest.param(EvictionResponse(500), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, 1.0, id="a server error"),
-        pytest.param(EvictionResponse(401), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, None, id="no credentials"),
+        pytest.param(EvictionResponse(401), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, 1.0, id="no credentials"),
+        pytest.param(EvictionResponse(400), OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, None, id="a bad request"),
     ],
 )
 def test_each_answer_of_the_eviction_api_has_one_meaning(
