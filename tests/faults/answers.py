@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.faults.faults import Answer, Requests, status_body
-from tests.faults.history import History, Request
+from tests.faults.history import History, Page, Request
 from tests.faults.leases import Leases
 from tests.faults.objects import PATHS, Object
 from tests.faults.state import ClusterState
@@ -137,10 +137,10 @@ class Answers:
             told = self._history.listed.setdefault(request.run, set())
             told.update(item["metadata"]["uid"] for item in items[start:end])
         metadata = {"resourceVersion": str(1000 + number)}
-        if end < len(items):
+        is_last = end >= len(items)
+        if not is_last:
             metadata["continue"] = f"{number}.{end}"
-        else:
-            request.is_whole = True
+        request.page = Page(number, start, is_last)
         kind = f"{PATHS[request.path]}List"
         return json_answer(200, {"kind": kind, "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
 

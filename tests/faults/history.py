@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Effect", "History", "Limits", "Request", "Run", "Tenure", "Terms"]
+__all__ = ["Effect", "History", "Limits", "Page", "Request", "Run", "Tenure", "Terms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,15 @@ class Effect:
     budget: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the list with this number, which begins at the item `start`."""
+
+    list_number: int
+    start: int
+    is_last: bool
+
+
 @dataclass(slots=True)
 class Request:
     """One request as the server saw it; `fault` is the name of the one that it met, "" for none.
@@ -65,8 +74,9 @@ class Request:
     uid: str = ""
     holder: str = ""
     is_confirmed: bool = False
+    page: Page | None = None
     is_whole: bool = False
-    """Whether it is the last page of a list that was delivered as it is."""
+    """Whether the answer was sent as it should be."""
     note: str = ""
 
 

@@ -14,6 +14,7 @@ __all__ = ["exit_codes_are_documented", "no_internal_error", "no_secret_is_told"
 _DOCUMENTED = {0, 1, 2, 3, 4, 130, 143}
 _CODE_OF_SIGNAL = {"SIGTERM": 143, "SIGINT": 130}
 _CONFIRMED_BY_ABSENCE = "left-without-answer"
+_READING_SLACK_SECONDS = 0.5
 _GUARD_CODES = {"deadline", "overloaded", "stopped"}
 
 
@@ -36,6 +37,7 @@ def _owes_report(history: History, run: Run) -> bool:
 
 def _false_results(history: History, run: Run, report: Report) -> Iterator[str]:
     effects = {effect.uid: effect for effect in history.effects if effect.run == run.index}
+    away = history.departed | {effect.uid for effect in history.effects}
     for uid, effect in effects.items():
         told = report.result_of(uid)
         if told is None:
@@ -45,7 +47,7 @@ def _false_results(history: History, run: Run, report: Report) -> Iterator[str]:
             yield f"run {run.index}: {uid} left {when}, reported {told.result} ({told.code})"
     for told in report.results:
         is_sure = told.result == "evicted" and told.code != "outcome-unknown"
-        was_taken_away = told.code == _CONFIRMED_BY_ABSENCE and told.uid in history.departed
+        was_taken_away = told.code == _CONFIRMED_BY_ABSENCE and told.uid in away
         if is_sure and told.uid not in effects and not was_taken_away:
             yield f"run {run.index}: {told.uid} is reported {told.result} ({told.code}) and never left"
 
@@ -87,13 +89,28 @@ def _false_exit_code(history: History, run: Run) -> Iterator[str]:
         yield f"a guard cut the run short: {dict(codes)}"
     if code == 0 and terms.is_detailed and report and report.counts.get("failed", 0) + report.counts.get("refused", 0):
         yield f"detailed codes were asked for and not all went well: {dict(codes)}"
+    if code == 0 and report and report.counts.get("failed", 0) and not report.counts.get("evicted", 0):
+        yield "evictions failed and nothing was evicted"
     for name, expected in _CODE_OF_SIGNAL.items():
         if code == expected and name not in signals:
             yield f"no {name} was sent"
     if signals and codes["stopped"] and code not in {_CODE_OF_SIGNAL[name] for name in signals}:
         yield f"{', '.join(signals)} cut the run short"
+    if code == 1 and _was_cut_off_reading(history, run):
+        yield "a signal or the deadline ended it before it had asked for any eviction"
     if code == 4 and not _has_guard(history, run, codes):
         yield "no guard had a reason to end the run"
+
+
+def _was_cut_off_reading(history: History, run: Run) -> bool:
+    """Whether nothing but a signal or the deadline can have ended a run that got no further than reading."""
+    requests = [request for request in history.requests if request.run == run.index]
+    if any(request.kind == "eviction" for request in requests):
+        return False
+    seconds = history.terms.deadline_seconds
+    if seconds is not None and run.ended_at - run.started_at > seconds + _READING_SLACK_SECONDS:
+        return True
+    return bool(run.signals) and not any(request.fault for request in requests)
 
 
 def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
@@ -127,7 +144,7 @@ def no_internal_error(history: History) -> Iterator[str]:
     """No traceback, and no error that the program itself did not expect."""
     for run in history.runs:
         for line in run.stderr.splitlines():
-            if line.startswith("Traceback ") or "internal error" in line or line.startswith("Fatal Python"):
+            if line.startswith(("Traceback ", "Fatal Python")) or "internal error" in line:
                 yield f"run {run.index}: {line[:200]}"
                 break
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from tests.faults.history import Effect, History, Run, Tenure
@@ -72,14 +72,30 @@ def budgets_hold(history: History) -> Iterator[str]:
 
 
 def reading_is_sound(history: History) -> Iterator[str]:
-    """Nothing is evicted unless every list that decisions rest on was read whole and as it is."""
+    """Nothing is evicted, and no run calls itself done, unless every list that decisions rest on was read whole."""
     for run in history.runs:
-        if not _effects_of(history, run):
+        is_done = run.exit_code in (0, 3) and report_of(run) is not None
+        if not is_done and not _effects_of(history, run):
             continue
-        whole = {request.path for request in history.requests if request.run == run.index and request.is_whole}
         for path in _NEEDED_LISTS:
-            if path not in whole:
-                yield f"run {run.index} evicted although no answer to {path} was whole and true"
+            if not _was_read_whole(history, run, path):
+                yield f"run {run.index} decided although no answer to {path} was whole and true"
+
+
+def _was_read_whole(history: History, run: Run, path: str) -> bool:
+    """Whether of some list every page that was asked for came as it is, to the last."""
+    asked: dict[int, set[int]] = defaultdict(set)
+    whole: dict[int, set[int]] = defaultdict(set)
+    complete: set[int] = set()
+    for request in history.requests:
+        page = request.page
+        if page is None or request.run != run.index or request.path != path:
+            continue
+        asked[page.list_number].add(page.start)
+        if request.is_whole:
+            whole[page.list_number].add(page.start)
+            complete |= {page.list_number} if page.is_last else set()
+    return any(asked[number] == whole[number] for number in complete)
 
 
 def lease_is_respected(history: History) -> Iterator[str]:
@@ -107,20 +123,23 @@ def _grace_seconds(history: History, run: Run, tenure: Tenure) -> float:
     """For how long a run cannot know that its Lease is gone. When it had run out by the run's own clock it can."""
     if tenure.had_expired:
         return 0.0
-    lease_seconds = history.terms.lease_seconds or 0
-    return lease_seconds / 3 + history.terms.request_timeout_seconds + _SLACK_SECONDS + run.stalled_seconds
+    seconds = history.terms.lease_seconds or 0
+    if not _has_lease_faults(history, run):
+        seconds /= 3  # the time from one renewal to the next; one that gets no answer may be tried again until the end
+    return seconds + history.terms.request_timeout_seconds + _SLACK_SECONDS + run.stalled_seconds
 
 
 def _kept_lease(history: History, run: Run) -> Iterator[str]:
     """A Lease still held at the end, unless its calls met faults or the run was killed."""
-    has_faults = any(
-        request.kind == "lease" and request.run == run.index and request.fault for request in history.requests
-    )
     tenure = _tenure_at(history, run.ended_at)
-    if has_faults or run.was_killed or tenure is None or tenure.is_seized or not tenure.holder:
+    if _has_lease_faults(history, run) or run.was_killed or tenure is None or tenure.is_seized or not tenure.holder:
         return
     if any(earlier.at >= run.started_at and earlier.holder == tenure.holder for earlier in history.tenures):
         yield f"run {run.index} ended with {run.exit_code} and did not give its Lease back"
+
+
+def _has_lease_faults(history: History, run: Run) -> bool:
+    return any(r.kind == "lease" and r.run == run.index and r.fault for r in history.requests)
 
 
 def _tenure_at(history: History, at: float) -> Tenure | None:

@@ -99,9 +99,10 @@ def draw_schedule(seed: int, *, has_tls: bool = True) -> Schedule:
     world = draw_world(draw)
     is_tls = draw.random() < 0.35 and has_tls
     credentials = _draw_credentials(draw, world, is_tls=is_tls)
-    terms, flags = _draw_terms(draw, world, credentials)
+    is_paused = draw.random() < 0.08
+    terms, flags = _draw_terms(draw, world, credentials, is_paused=is_paused)
     rules = _draw_rules(draw, world, terms)
-    disturbances = _draw_disturbances(draw, terms, credentials)
+    disturbances = _draw_disturbances(draw, terms, credentials, is_paused=is_paused)
     return Schedule(
         seed=seed,
         world=world,
@@ -123,7 +124,7 @@ def _draw_credentials(draw: random.Random, world: World, *, is_tls: bool) -> Cre
     credentials = Credentials()
     if is_tls:
         token = f"canary-token-{draw.getrandbits(40):010x}"
-        ending = draw.choices(("", "\n", "\r\n", "\ncanary-second-line", " "), weights=(5, 2, 1, 1, 1))[0]
+        ending = draw.choices(("", "\n", "\r\n", "\ncanary-second-line", " "), weights=(14, 2, 1, 1, 1))[0]
         written = token + ending
         in_file = draw.random() < 0.6
         following = f"canary-next-{draw.getrandbits(40):010x}" if in_file and not ending.strip() else ""
@@ -137,12 +138,17 @@ def _draw_credentials(draw: random.Random, world: World, *, is_tls: bool) -> Cre
     return credentials
 
 
-def _draw_terms(draw: random.Random, world: World, credentials: Credentials) -> tuple[Terms, tuple[str, ...]]:
+def _draw_terms(
+    draw: random.Random, world: World, credentials: Credentials, *, is_paused: bool
+) -> tuple[Terms, tuple[str, ...]]:
     deadline_seconds = draw.choice((None, 2.0, 3.0, 4.0, 6.0, 9.0))
     timeout_seconds = draw.choice((1.0, 1.0, 2.0, 3.0))
     lease_seconds = draw.choice((None, 2, 3, 5, 60))
     qps = draw.choice((2, 5, 20, 100))
     burst = draw.choice((1, 4, 20))
+    if is_paused:
+        # One call at a time: nothing can save one that was checked just before the process stood still.
+        lease_seconds, qps, burst = draw.choice((2, 3)), 5, 1
     terms = Terms(
         limits=world.limits,
         deadline_seconds=deadline_seconds,
@@ -164,9 +170,9 @@ def _draw_terms(draw: random.Random, world: World, credentials: Credentials) -> 
 
 
 def _draw_rules(draw: random.Random, world: World, terms: Terms) -> dict[Requests, Rule]:
-    """Reading is sound in nearly half of the schedules, and recovers in a third; so evictions are really made."""
+    """Reading is sound in half of the schedules, and recovers in a third; so evictions are really made."""
     rules: dict[Requests, Rule] = {}
-    mode = draw.choices(("sound", "recovering", "lasting"), weights=(45, 35, 20))[0]
+    mode = draw.choices(("sound", "recovering", "lasting"), weights=(55, 33, 12))[0]
     if mode == "sound" and draw.random() < 0.1:  # nothing goes wrong with any call
         return rules
     if mode != "sound":
@@ -177,10 +183,12 @@ def _draw_rules(draw: random.Random, world: World, terms: Terms) -> dict[Request
             Requests.EVICTION, draw, timeout_seconds=terms.request_timeout_seconds, num_faults=draw.randint(1, 3)
         )
         most = draw.choice((1, 2, 5, None, None, None))
+        if terms.deadline_seconds is None:
+            most = draw.choice((1, 2, 4))  # one after the other they would take minutes
         rules[Requests.EVICTION] = Rule(menu, rate, most, holds_in_second_run=draw.random() < 0.5)
     for kind, share in ((Requests.POD, 0.45), (Requests.LEASE, 0.15), (Requests.EVENT, 0.25)):
         if draw.random() < share:
-            rules[kind] = _rule(draw, kind, terms, most=draw.choice((1, 3, None)))
+            rules[kind] = _rule(draw, kind, terms, most=draw.choice((1, 3, None if kind is Requests.POD else 5)))
     return rules
 
 
@@ -201,16 +209,19 @@ def _rule(draw: random.Random, kind: Requests, terms: Terms, *, most: int | None
     return Rule(menu, draw.choice((0.3, 1.0, 1.0)), most, holds_in_second_run=draw.random() < 0.5)
 
 
-def _draw_disturbances(draw: random.Random, terms: Terms, credentials: Credentials) -> tuple[Disturbance, ...]:
+def _draw_disturbances(
+    draw: random.Random, terms: Terms, credentials: Credentials, *, is_paused: bool
+) -> tuple[Disturbance, ...]:
     found = []
     moments = (Requests.LIST, Requests.EVICTION, Requests.EVICTION, Requests.EVENT, Requests.DISCOVERY)
-    if draw.random() < 0.2:
+    if is_paused:
+        found.append(Disturbance(Event.PAUSE, Requests.EVICTION, draw.randint(1, 3)))
+    elif draw.random() < 0.2:
         event = draw.choice((Event.SIGTERM, Event.SIGINT))
         found.append(Disturbance(event, draw.choice(moments), draw.randint(1, 4), draw.choice((0.0, 0.05, 0.5))))
-    if terms.lease_seconds is not None and draw.random() < 0.3:
-        event = draw.choice((Event.PAUSE, Event.PAUSE, Event.LEASE_SEIZED, Event.LEASE_DELETED))
-        if event is not Event.PAUSE or terms.lease_seconds <= 3:
-            found.append(Disturbance(event, Requests.EVICTION, draw.randint(1, 4)))
+    elif terms.lease_seconds is not None and draw.random() < 0.12:
+        event = draw.choice((Event.LEASE_SEIZED, Event.LEASE_DELETED))
+        found.append(Disturbance(event, Requests.EVICTION, draw.randint(1, 4)))
     if credentials.next_token and draw.random() < 0.6:
         found.append(Disturbance(Event.TOKEN_ROTATED, draw.choice(moments[:2]), draw.randint(1, 3)))
     if draw.random() < 0.12:

@@ -21,7 +21,7 @@ class World:
 
     objects: dict[str, list[Object]] = field(default_factory=dict)
     policy: dict[str, Any] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     protected: frozenset[str] = frozenset()
     usage: dict[str, float] = field(default_factory=dict)
     asks_prometheus: bool = False
@@ -30,7 +30,7 @@ class World:
 def draw_world(draw: random.Random) -> World:
     """A cluster in which the policy wants 5 to 50 pods gone."""
     strategy = draw.choices(
-        ("taints", "restarts", "age", "duplicates", "load", "pack", "prometheus"), weights=(5, 3, 3, 2, 3, 1, 2)
+        ("taints", "restarts", "age", "duplicates", "load", "prometheus"), weights=(5, 3, 3, 2, 3, 2)
     )[0]
     world = World(asks_prometheus=strategy == "prometheus")
     sources = [f"n{number}" for number in range(1, draw.randint(1, 3) + 1)]
@@ -107,6 +107,9 @@ def _draw_budgets(draw: random.Random, pods: list[Object]) -> list[Object]:
 
 def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
     is_koordinator = draw.random() < 0.3 and not world.asks_prometheus  # it has no metricsProviders
+    if is_koordinator:  # MigrationController leaves the pods of other schedulers alone
+        for item in world.objects["/api/v1/pods"]:
+            item["spec"]["schedulerName"] = "koord-scheduler"
     limits = Limits(
         total=draw.choice((None, 1, 2, 3, 6)),
         node=draw.choice((None, None, 1, 2, 4)),
@@ -121,7 +124,16 @@ def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
         configs.append({"name": "PlacementVerification", "args": {}})
         points["preevictionfilter"] = ["PlacementVerification"]
     if is_koordinator and draw.random() < 0.6:
-        configs.append({"name": "MigrationController", "args": {"maxMigratingPerNode": 10, "maxUnavailable": "90%"}})
+        configs.append(
+            {
+                "name": "MigrationController",
+                "args": {
+                    "maxMigratingPerNode": 10,
+                    "maxMigratingPerWorkload": "90%",
+                    "maxUnavailablePerWorkload": "90%",
+                },
+            }
+        )
     if is_koordinator:
         for config in configs:
             if "args" in config:
@@ -155,8 +167,6 @@ def _strategy(strategy: str, limits: Limits) -> tuple[str, str, dict[str, Any]]:
             return "PodLifeTime", "deschedule", {"maxPodLifeTimeSeconds": 3600}
         case "duplicates":
             return "RemoveDuplicates", "balance", {}
-        case "pack":
-            return "HighNodeUtilization", "balance", {"thresholds": {"cpu": 90}}
         case "load":
             args = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 40}} | per_node
             return "LowNodeUtilization", "balance", args
