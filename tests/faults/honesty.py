@@ -108,7 +108,7 @@ def _was_cut_off_reading(history: History, run: Run) -> bool:
     if any(request.kind == "eviction" for request in requests):
         return False
     seconds = history.terms.deadline_seconds
-    if seconds is not None and run.ended_at - run.started_at > seconds + _READING_SLACK_SECONDS:
+    if seconds is not None and run.ended_at - run.started_at > seconds + _READING_SLACK_SECONDS + run.stalled_seconds:
         return True
     return bool(run.signals) and not any(request.fault for request in requests)
 
@@ -117,6 +117,8 @@ def _has_guard(history: History, run: Run, codes: Counter[str]) -> bool:
     """Whether deadline, Lease or overload can have ended the run."""
     seconds = history.terms.deadline_seconds
     if seconds is not None and run.ended_at - run.started_at >= seconds * 0.5:
+        return True
+    if run.stalled_seconds > (history.terms.lease_seconds or 3600) / 6:  # the Lease may not have been renewed in time
         return True
     if codes["overloaded"] or any(tenure.is_seized for tenure in history.tenures):
         return True

@@ -21,7 +21,7 @@ from tests.faults.processes import Process, Zygote
 from tests.faults.rules import FaultPlan
 from tests.faults.schedule import Disturbance, Event, Output, Schedule
 from tests.faults.server import FaultyServer
-from tests.faults.stalls import Stalls
+from tests.faults.stalls import QueueTimes, Stalls
 from tests.faults.state import ClusterState
 from tests.faults.timers import Timers
 
@@ -29,6 +29,7 @@ __all__ = ["play"]
 
 _PATIENCE_SECONDS = 4.0
 """How much longer than allowed a run may take before it is killed."""
+_LOOK_SECONDS = 0.2
 _SIGNALS = {Event.SIGTERM: signal.SIGTERM, Event.SIGINT: signal.SIGINT}
 
 
@@ -72,6 +73,7 @@ class _Play:
         self._server.token = schedule.credentials.token if self._certificate else ""
         self._process: Process | None = None
         self._run = Run()
+        self._queued = QueueTimes(0)
         self._num_seen: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -98,7 +100,9 @@ class _Play:
         )
         run.started_at = process.started_at
         self._history.runs.append(run)
-        while not process.ended.wait(0.05):
+        self._queued = QueueTimes(process.pid)
+        while not process.ended.wait(_LOOK_SECONDS):
+            self._queued.look()
             if time.monotonic() > latest_end(terms, run) + _PATIENCE_SECONDS + self._stalled(run):
                 run.was_killed = True
                 process.send(signal.SIGKILL)
@@ -109,7 +113,7 @@ class _Play:
         run.metrics = self._read(f"metrics.{index}.prom")
 
     def _stalled(self, run: Run) -> float:
-        return self._stalls.seconds_between(run.started_at, time.monotonic())
+        return self._stalls.seconds_between(run.started_at, time.monotonic()) + self._queued.seconds
 
     def _arguments(self, index: int) -> list[str]:
         files = [f"--policy-config-file={self._folder / 'policy.json'}", f"--kubeconfig={self._folder / 'kubeconfig'}"]

@@ -132,7 +132,8 @@ def _grace_seconds(history: History, run: Run, tenure: Tenure) -> float:
 def _kept_lease(history: History, run: Run) -> Iterator[str]:
     """A Lease still held at the end, unless its calls met faults or the run was killed."""
     tenure = _tenure_at(history, run.ended_at)
-    if _has_lease_faults(history, run) or run.was_killed or tenure is None or tenure.is_seized or not tenure.holder:
+    may_be_lost = _has_lease_faults(history, run) or run.stalled_seconds > (history.terms.lease_seconds or 0) / 6
+    if may_be_lost or run.was_killed or tenure is None or tenure.is_seized or not tenure.holder:
         return
     if any(earlier.at >= run.started_at and earlier.holder == tenure.holder for earlier in history.tenures):
         yield f"run {run.index} ended with {run.exit_code} and did not give its Lease back"

@@ -143,12 +143,12 @@ def _draw_terms(
 ) -> tuple[Terms, tuple[str, ...]]:
     deadline_seconds = draw.choice((None, 2.0, 3.0, 4.0, 6.0, 9.0))
     timeout_seconds = draw.choice((1.0, 1.0, 2.0, 3.0))
-    lease_seconds = draw.choice((None, 2, 3, 5, 60))
+    lease_seconds = draw.choice((None, 4, 6, 60))
     qps = draw.choice((2, 5, 20, 100))
     burst = draw.choice((1, 4, 20))
     if is_paused:
         # One call at a time: nothing can save one that was checked just before the process stood still.
-        lease_seconds, qps, burst = draw.choice((2, 3)), 5, 1
+        lease_seconds, qps, burst = 3, 5, 1
     terms = Terms(
         limits=world.limits,
         deadline_seconds=deadline_seconds,

@@ -124,16 +124,8 @@ def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
         configs.append({"name": "PlacementVerification", "args": {}})
         points["preevictionfilter"] = ["PlacementVerification"]
     if is_koordinator and draw.random() < 0.6:
-        configs.append(
-            {
-                "name": "MigrationController",
-                "args": {
-                    "maxMigratingPerNode": 10,
-                    "maxMigratingPerWorkload": "90%",
-                    "maxUnavailablePerWorkload": "90%",
-                },
-            }
-        )
+        shares = {"maxMigratingPerWorkload": "90%", "maxUnavailablePerWorkload": "90%"}
+        configs.append({"name": "MigrationController", "args": {"maxMigratingPerNode": 10} | shares})
     if is_koordinator:
         for config in configs:
             if "args" in config:
