@@ -33,6 +33,8 @@ def menu_for(kind: Requests, draw: random.Random, *, timeout_seconds: float, num
 def _eviction_fault(draw: random.Random, timeout_seconds: float, _: Sequence[Lie]) -> Fault:
     """Half of them take effect without saying so."""
     late = replace(_late(draw, timeout_seconds), delivery=Delivery.SILENT)
+    # Early answers, and an effect while the request could still be carried out.
+    soon = Fault(Act.LATE, late_seconds=timeout_seconds * draw.choice((0.3, 0.6, 0.95)))
     makers = (
         lambda: Fault(Act.NEVER, draw.choice(_REFUSALS), draw.choice(_FORMS), wait_seconds=draw.choice((1, 1, 2, 7))),
         lambda: _open_refusal(draw),
@@ -46,8 +48,10 @@ def _eviction_fault(draw: random.Random, timeout_seconds: float, _: Sequence[Lie
         lambda: Fault(Act.AT_ONCE, lie=draw.choice((Lie.WRONG_JSON, Lie.NESTED))),
         lambda: Fault(Act.AT_ONCE, delivery=Delivery.BOMB),
         lambda: replace(_late(draw, timeout_seconds), code=504, delay_seconds=timeout_seconds / 2),
+        lambda: replace(soon, delivery=draw.choice((Delivery.RESET, Delivery.SILENT))),
+        lambda: replace(_open_refusal(draw), act=Act.LATE, late_seconds=soon.late_seconds),
     )
-    fault = draw.choices(makers, weights=(4, 3, 3, 2, 2, 2, 1, 2, 2, 1, 0.3, 1))[0]()
+    fault = draw.choices(makers, weights=(4, 3, 3, 2, 2, 2, 1, 2, 2, 1, 0.3, 1, 2, 2))[0]()
     if fault.act is Act.LATE and not fault.late_seconds:
         return replace(fault, late_seconds=max(0.1, fault.delay_seconds - 0.05))
     return fault

@@ -21,7 +21,8 @@ class Tally:
         self._broken: dict[str, list[int]] = defaultdict(list)
         self._faults: Counter[tuple[str, str]] = Counter()
         self._exit_codes: Counter[tuple[str, int]] = Counter()
-        self._reach: Counter[str] = Counter()
+        self.reach: Counter[str] = Counter()
+        """What schedules got to → how many of them did."""
 
     @property
     def num_broken(self) -> int:
@@ -38,7 +39,7 @@ class Tally:
                 self._faults[request.kind, request.fault] += 1
         for run in played.history.runs:
             self._exit_codes["second" if run.index else "first", run.exit_code] += 1
-        self._reach.update(_reached(played))
+        self.reach.update(_reached(played))
 
     def text(self) -> str:
         """The tables."""
@@ -60,7 +61,7 @@ class Tally:
 
     def _reach_lines(self) -> list[str]:
         lines = [f"{'SCHEDULES':60} {self.num_schedules:6}"]
-        lines += [f"{what:60} {count:6}" for what, count in sorted(self._reach.items())]
+        lines += [f"{what:60} {count:6}" for what, count in sorted(self.reach.items())]
         codes = (f"{run} run {code}: {count}" for (run, code), count in sorted(self._exit_codes.items()))
         return [*lines, f"exit codes: {', '.join(codes)}"]
 
