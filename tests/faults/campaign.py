@@ -22,6 +22,10 @@ from tests.faults.stalls import Stalls
 __all__ = ["Campaign", "Played"]
 
 
+_MOST_STARTS = 2
+"""Runs that may be on their way to evictions at once; more of them would only meet each other's deadlines."""
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
     """A schedule, what happened, and what of it was against a promise."""
@@ -38,6 +42,7 @@ class Campaign:
         self._exit = ExitStack()
         self._bombs = threading.Lock()
         self._stalls = Stalls()
+        self._starts = threading.Semaphore(_MOST_STARTS)
 
     def __enter__(self) -> Campaign:
         self._folder = Path(self._exit.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
@@ -59,7 +64,14 @@ class Campaign:
         guard: AbstractContextManager[object] = self._bombs if schedule.has_bomb else nullcontext()
         folder = Path(tempfile.mkdtemp(prefix=f"{seed}-", dir=self._folder))
         with guard:
-            history = play(schedule, self._zygote, folder, certificate=self._certificate, stalls=self._stalls)
+            history = play(
+                schedule,
+                self._zygote,
+                folder,
+                certificate=self._certificate,
+                stalls=self._stalls,
+                starts=self._starts,
+            )
         shutil.rmtree(folder)
         return Played(schedule, history, judge(history))
 

@@ -30,25 +30,43 @@ __all__ = ["play"]
 _PATIENCE_SECONDS = 4.0
 """How much longer than allowed a run may take before it is killed."""
 _LOOK_SECONDS = 0.2
+_LONGEST_START_SECONDS = 0.6
 _SIGNALS = {Event.SIGTERM: signal.SIGTERM, Event.SIGINT: signal.SIGINT}
 
 
 def play(
-    schedule: Schedule, zygote: Zygote, folder: Path, *, certificate: Certificate | None, stalls: Stalls
+    schedule: Schedule,
+    zygote: Zygote,
+    folder: Path,
+    *,
+    certificate: Certificate | None,
+    stalls: Stalls,
+    starts: threading.Semaphore,
 ) -> History:
-    """The history of the schedule; `folder` receives the files of its runs."""
-    return _Play(schedule, zygote, folder, certificate, stalls).play()
+    """The history of the schedule; `folder` receives the files of its runs.
+
+    A run takes from `starts` until it gets to evictions: what it does before is work, what it does then is waiting.
+    """
+    return _Play(schedule, zygote, folder, certificate, stalls, starts).play()
 
 
 class _Play:
     def __init__(
-        self, schedule: Schedule, zygote: Zygote, folder: Path, certificate: Certificate | None, stalls: Stalls
+        self,
+        schedule: Schedule,
+        zygote: Zygote,
+        folder: Path,
+        certificate: Certificate | None,
+        stalls: Stalls,
+        starts: threading.Semaphore,
     ) -> None:
         self._schedule = schedule
         self._zygote = zygote
         self._folder = folder
         self._certificate = certificate if schedule.is_tls else None
         self._stalls = stalls
+        self._starts = starts
+        self._evicts = threading.Event()
         self._history = History(schedule.seed, schedule.terms)
         self._timers = Timers()
         world, history = schedule.world, self._history
@@ -91,6 +109,8 @@ class _Play:
         terms, output = self._schedule.terms, self._schedule.output
         run = self._run = Run(index=index, has_output=output is Output.FILE)
         self._server.run = index
+        self._evicts.clear()
+        self._starts.acquire()
         stdout = {Output.FILE: str(self._folder / f"stdout.{index}"), Output.GONE: "gone", Output.FULL: "/dev/full"}
         self._process = process = self._zygote.start(
             self._arguments(index),
@@ -101,6 +121,8 @@ class _Play:
         run.started_at = process.started_at
         self._history.runs.append(run)
         self._queued = QueueTimes(process.pid)
+        self._evicts.wait(_LONGEST_START_SECONDS)
+        self._starts.release()
         while not process.ended.wait(_LOOK_SECONDS):
             self._queued.look()
             if time.monotonic() > latest_end(terms, run) + _PATIENCE_SECONDS + self._stalled(run):
@@ -167,6 +189,8 @@ class _Play:
 
     def _disturb(self, request: Request) -> None:
         """Called by the server for each request, before it is dealt with."""
+        if request.kind == Requests.EVICTION:
+            self._evicts.set()
         if request.run:
             return
         with self._lock:

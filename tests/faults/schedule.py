@@ -141,7 +141,7 @@ def _draw_credentials(draw: random.Random, world: World, *, is_tls: bool) -> Cre
 def _draw_terms(
     draw: random.Random, world: World, credentials: Credentials, *, is_paused: bool
 ) -> tuple[Terms, tuple[str, ...]]:
-    deadline_seconds = draw.choice((None, 2.0, 3.0, 4.0, 6.0, 9.0))
+    deadline_seconds = draw.choice((None, 2.5, 4.0, 6.0, 9.0))
     timeout_seconds = draw.choice((1.0, 1.0, 2.0, 3.0))
     lease_seconds = draw.choice((None, 4, 6, 60))
     qps = draw.choice((2, 5, 20, 100))
