@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.faults.bounds import MOST_MEMORY_BYTES, latest_end
+from tests.faults.bounds import MOST_MEMORY_BYTES, MOST_MEMORY_WITH_LIST_BYTES, latest_end
+from tests.faults.faults import Delivery
 from tests.faults.history import History
 
 __all__ = ["memory_is_bounded", "runs_end_in_time"]
@@ -25,5 +26,9 @@ def runs_end_in_time(history: History) -> Iterator[str]:
 def memory_is_bounded(history: History) -> Iterator[str]:
     """No answer makes the program take more than the bound."""
     for run in history.runs:
-        if run.max_rss_bytes > MOST_MEMORY_BYTES:
+        has_huge_list = any(
+            request.run == run.index and request.kind == "list" and Delivery.BOMB in request.fault
+            for request in history.requests
+        )
+        if run.max_rss_bytes > (MOST_MEMORY_WITH_LIST_BYTES if has_huge_list else MOST_MEMORY_BYTES):
             yield f"run {run.index} took {run.max_rss_bytes / 1e6:,.0f} MB"

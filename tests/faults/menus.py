@@ -51,7 +51,7 @@ def _eviction_fault(draw: random.Random, timeout_seconds: float, _: Sequence[Lie
         lambda: replace(soon, delivery=draw.choice((Delivery.RESET, Delivery.SILENT))),
         lambda: replace(_open_refusal(draw), act=Act.LATE, late_seconds=soon.late_seconds),
     )
-    fault = draw.choices(makers, weights=(4, 3, 3, 2, 2, 2, 1, 2, 2, 1, 0.3, 1, 2, 2))[0]()
+    fault = draw.choices(makers, weights=(4, 3, 3, 2, 2, 2, 1, 2, 2, 1, 0.8, 1, 2, 2))[0]()
     if fault.act is Act.LATE and not fault.late_seconds:
         return replace(fault, late_seconds=max(0.1, fault.delay_seconds - 0.05))
     return fault
@@ -80,7 +80,7 @@ def _read_fault(draw: random.Random, timeout_seconds: float, lies: Sequence[Lie]
         lambda: Fault(lie=draw.choice(lies)),
         lambda: Fault(delivery=Delivery.BOMB),
     )
-    return draw.choices(makers, weights=(4, 2, 2, 2, 2, 1, 4, 0.3))[0]()
+    return draw.choices(makers, weights=(4, 2, 2, 2, 2, 1, 4, 0.8))[0]()
 
 
 def _write_fault(draw: random.Random, timeout_seconds: float, lies: Sequence[Lie]) -> Fault:
