@@ -1,0 +1,149 @@
+"""What an API server answers when nothing goes wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from tests.faults.faults import Answer, Requests, status_body
+from tests.faults.history import History, Page, Request
+from tests.faults.leases import Leases
+from tests.faults.objects import PATHS, Object
+from tests.faults.state import ClusterState
+from tests.faults.wire import json_answer
+
+__all__ = ["PROMETHEUS_PREFIX", "Answers", "kind_of_request"]
+
+PROMETHEUS_PREFIX = "/prometheus"
+"""Where the same server is a Prometheus server too."""
+
+_EVICTION = re.compile(r"/api/v1/namespaces/([^/]+)/pods/([^/]+)/eviction")
+_POD = re.compile(r"/api/v1/namespaces/([^/]+)/pods/([^/]+)")
+_SECRET = re.compile(r"/api/v1/namespaces/([^/]+)/secrets/([^/]+)")
+_LEASES = re.compile(r"/apis/coordination\.k8s\.io/v1/namespaces/([^/]+)/leases/?([^/]*)")
+_EVENTS = re.compile(r"/apis/events\.k8s\.io/v1/namespaces/[^/]+/events")
+_GROUPS = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1", "apps": "apps/v1"}
+_NOT_FOUND = json_answer(404, status_body(404, "NotFound", "the server could not find the requested resource"))
+
+
+def kind_of_request(path: str) -> Requests:
+    """What faults are drawn by."""
+    if path.startswith(PROMETHEUS_PREFIX):
+        return Requests.PROMETHEUS
+    for pattern, kind in (
+        (_EVICTION, Requests.EVICTION),
+        (_POD, Requests.POD),
+        (_SECRET, Requests.SECRET),
+        (_LEASES, Requests.LEASE),
+        (_EVENTS, Requests.EVENT),
+    ):
+        if pattern.fullmatch(path):
+            return kind
+    return Requests.LIST if path in PATHS or path.startswith("/apis/metrics") else Requests.DISCOVERY
+
+
+class Answers:
+    """Answers from the true state. Lists come in pages of at most `page_size`, as a server may choose to."""
+
+    def __init__(
+        self,
+        state: ClusterState,
+        leases: Leases,
+        history: History,
+        *,
+        page_size: int,
+        secrets: Mapping[str, str],
+        usage: Mapping[str, float],
+    ) -> None:
+        self._state = state
+        self._leases = leases
+        self._history = history
+        self._page_size = page_size
+        self._secrets = secrets
+        self._usage = usage
+        self._lock = threading.Lock()
+        self._lists: list[list[Object]] = []
+
+    def answer(self, request: Request, query: Mapping[str, str], body: Any) -> Answer:
+        """The honest answer; a write is carried out."""
+        path, method = request.path, request.method
+        if match := _EVICTION.fullmatch(path):
+            return self.evict(request, body)
+        if match := _POD.fullmatch(path):
+            found = self._state.find("/api/v1/pods", match[1], match[2])
+            return json_answer(200, found) if found else _missing("pods", match[2])
+        if match := _SECRET.fullmatch(path):
+            return self._secret(match[2])
+        if match := _LEASES.fullmatch(path):
+            return self._leases.answer(method, match[1], match[2], body)
+        if _EVENTS.fullmatch(path):
+            self._history.events.append(json.dumps(body))
+            return json_answer(201, body)
+        if path.startswith(PROMETHEUS_PREFIX):
+            return self._prometheus()
+        if path in PATHS:
+            return self._list(request, query)
+        return self._discovery(path)
+
+    def evict(self, request: Request, body: Any, *, at: float | None = None) -> Answer:
+        """Carries an eviction out; `at` is the time of one that takes effect late."""
+        match = _EVICTION.fullmatch(request.path)
+        assert match is not None
+        return self._state.evict(match[1], match[2], body, run=request.run, at=at)
+
+    def evicted_uid(self, path: str, body: Any) -> str:
+        """The uid of the pod that an eviction is about."""
+        match = _EVICTION.fullmatch(path)
+        return self._state.wanted_uid(match[1], match[2], body) if match else ""
+
+    def _discovery(self, path: str) -> Answer:
+        if path == "/version":
+            return json_answer(200, {"major": "1", "minor": "33", "gitVersion": "v1.33.1"})
+        if path == "/api/v1":
+            resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
+            return json_answer(200, {"kind": "APIResourceList", "groupVersion": "v1", "resources": resources})
+        if path == "/apis":
+            groups = [
+                {"name": name, "versions": [], "preferredVersion": {"groupVersion": version}}
+                for name, version in _GROUPS.items()
+            ]
+            return json_answer(200, {"kind": "APIGroupList", "groups": groups})
+        return _NOT_FOUND
+
+    def _secret(self, name: str) -> Answer:
+        if name not in self._secrets:
+            return _missing("secrets", name)
+        data = {"prometheusAuthToken": base64.b64encode(self._secrets[name].encode()).decode()}
+        return json_answer(200, {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": name}, "data": data})
+
+    def _prometheus(self) -> Answer:
+        result = [{"metric": {"instance": node}, "value": [1.0, str(ratio)]} for node, ratio in self._usage.items()]
+        return json_answer(200, {"status": "success", "data": {"resultType": "vector", "result": result}})
+
+    def _list(self, request: Request, query: Mapping[str, str]) -> Answer:
+        with self._lock:
+            if token := query.get("continue"):
+                number, start = (int(part) for part in token.split("."))
+            else:
+                self._lists.append(self._state.items(request.path))
+                number, start = len(self._lists) - 1, 0
+            items = self._lists[number]
+        end = start + min(int(query.get("limit") or 500), self._page_size)
+        if request.path == "/api/v1/pods":
+            told = self._history.listed.setdefault(request.run, set())
+            told.update(item["metadata"]["uid"] for item in items[start:end])
+        metadata = {"resourceVersion": str(1000 + number)}
+        is_last = end >= len(items)
+        if not is_last:
+            metadata["continue"] = f"{number}.{end}"
+        request.page = Page(number, start, is_last)
+        kind = f"{PATHS[request.path]}List"
+        return json_answer(200, {"kind": kind, "apiVersion": "v1", "metadata": metadata, "items": items[start:end]})
+
+
+def _missing(kind: str, name: str) -> Answer:
+    return json_answer(404, status_body(404, "NotFound", f'{kind} "{name}" not found'))

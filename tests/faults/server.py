@@ -1,0 +1,262 @@
+"""The faulty API server: sockets, threads, and answers that arrive late, cut, twice too long or never."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.faults.answers import Answers, kind_of_request
+from tests.faults.distortions import ENDLESS, distorted
+from tests.faults.faults import Act, Answer, Delivery, Fault, Requests, status_body
+from tests.faults.history import History, Request
+from tests.faults.leases import Leases
+from tests.faults.rules import FaultPlan
+from tests.faults.timers import Timers
+from tests.faults.wire import json_answer
+
+__all__ = ["FaultyServer"]
+
+_LONGEST_CALL_SECONDS = 60.0
+"""How long an API server works on a request that names no `timeout` (`--request-timeout` of kube-apiserver)."""
+_DRIP_SECONDS = 0.3
+
+
+class FaultyServer:
+    """Serves one schedule on loopback: in clear, and over TLS where a context is given. A context manager.
+
+    `run` is the number of the run that requests belong to now, `token` the one that TLS clients have to show, and
+    `on_request` is called with each request before anything is done about it.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        leases: Leases,
+        plan: FaultPlan,
+        history: History,
+        timers: Timers,
+        *,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.run = 0
+        self.token = ""
+        self.on_request: Callable[[Request], None] = lambda request: None
+        self.ended = threading.Event()
+        self._answers = answers
+        self._leases = leases
+        self._plan = plan
+        self._history = history
+        self._timers = timers
+        self._lock = threading.Lock()
+        self._clear = _Listener(self, None)
+        self._secured = _Listener(self, tls) if tls else None
+
+    def __enter__(self) -> FaultyServer:
+        for listener in self._listeners():
+            threading.Thread(target=listener.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        for listener in self._listeners():
+            listener.shutdown()
+            listener.server_close()
+
+    @property
+    def clear_address(self) -> str:
+        """`127.0.0.1:port` without TLS."""
+        return f"127.0.0.1:{self._clear.server_address[1]}"
+
+    @property
+    def address(self) -> str:
+        """`127.0.0.1:port` with TLS if there is any."""
+        return f"127.0.0.1:{(self._secured or self._clear).server_address[1]}"
+
+    def _listeners(self) -> list[_Listener]:
+        return [self._clear, *([self._secured] if self._secured else [])]
+
+    def respond(
+        self, method: str, target: str, headers: Mapping[str, str], body: Any, *, is_secured: bool
+    ) -> tuple[Answer | None, Fault]:
+        """The answer, None for none at all, and how it is to be sent. Returns when it is due."""
+        split = urlsplit(target)
+        query = {name: texts[-1] for name, texts in parse_qs(split.query).items()}
+        request = self._recorded(method, split.path, body)
+        self.on_request(request)
+        refusal = self._unauthorized(request, headers, is_secured=is_secured)
+        if refusal is not None:
+            return refusal, Fault()
+        kind = Requests(request.kind)
+        fault = self._plan.fault_for(kind, split.path, request.run) or Fault()
+        if query.get("continue", "").startswith(ENDLESS):
+            return self._more(request, query["continue"]), Fault()
+        if fault != Fault():
+            request.fault = fault.name
+        answer = self._act(request, fault, query, body)
+        if fault.delay_seconds:
+            self.ended.wait(fault.delay_seconds)
+        if fault.delivery is Delivery.SILENT:
+            return None, fault
+        sent = distorted(answer, fault, elsewhere=f"http://{self.clear_address}/elsewhere")
+        request.code = sent.code
+        request.is_whole = fault == Fault() and sent.code == 200
+        request.is_confirmed = kind is Requests.EVICTION and fault == Fault() and 200 <= sent.code < 300
+        return sent, fault
+
+    def _recorded(self, method: str, path: str, body: Any) -> Request:
+        with self._lock:
+            request = Request(
+                number=len(self._history.requests),
+                at=time.monotonic(),
+                run=self.run,
+                kind=kind_of_request(path),
+                method=method,
+                path=path,
+                uid=self._answers.evicted_uid(path, body),
+                holder=self._leases.holder,
+            )
+            self._history.requests.append(request)
+            return request
+
+    def _unauthorized(self, request: Request, headers: Mapping[str, str], *, is_secured: bool) -> Answer | None:
+        shown = headers.get("Authorization", "")
+        if not is_secured:
+            if self._secured and self.token and self.token in shown:
+                self._history.foreign_credentials.append(f"{request.method} {request.path} without TLS")
+            return None
+        if not self.token or shown == f"Bearer {self.token}":
+            return None
+        request.code, request.fault = 401, "wrong token"
+        return json_answer(401, status_body(401, "Unauthorized", "Unauthorized"))
+
+    def _act(self, request: Request, fault: Fault, query: Mapping[str, str], body: Any) -> Answer:
+        if fault.act is Act.AT_ONCE:
+            return self._answers.answer(request, query, body)
+        if fault.act is Act.LATE:
+            seconds = query.get("timeout", "")
+            bound = float(seconds.rstrip("s")) if seconds.rstrip("s") else _LONGEST_CALL_SECONDS
+            if fault.late_seconds <= bound:
+                self._timers.after(fault.late_seconds, lambda at: self._act_late(request, body, at))
+            else:
+                request.note = f"its timeout of {seconds} passed before it was carried out"
+        return json_answer(503, status_body(503, "ServiceUnavailable", "not carried out"))
+
+    def _act_late(self, request: Request, body: Any, at: float) -> None:
+        answer = self._answers.evict(request, body, at=at)
+        request.note = f"carried out {at - request.at:.1f} s after it came: {answer.code}"
+
+    def _more(self, request: Request, token: str) -> Answer:
+        """One more empty page of a list without end."""
+        request.fault = "continue token without end"
+        metadata = {"resourceVersion": "1", "continue": f"{ENDLESS}.{int(token.partition('.')[2]) + 1}"}
+        return json_answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []})
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, owner: FaultyServer, tls: ssl.SSLContext | None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.owner = owner
+        self.tls = tls
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are no news here."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Listener
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        if self.server.tls is not None:
+            self.request.settimeout(10)
+            self.request = self.server.tls.wrap_socket(self.request, server_side=True)
+            self.request.settimeout(None)
+        super().setup()
+
+    def finish(self) -> None:
+        super().finish()
+        if self.server.tls is not None:  # the base class knows only the socket below
+            self.connection.close()
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    do_POST = do_GET  # noqa: N815 - the base class looks for these names
+    do_PUT = do_GET  # noqa: N815
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
+        """Keeps quiet."""
+
+    def _serve(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        try:
+            body = json.loads(raw) if raw else None
+        except ValueError:
+            body = None
+        answer, fault = self.server.owner.respond(
+            self.command, self.path, self.headers, body, is_secured=self.server.tls is not None
+        )
+        with contextlib.suppress(OSError):
+            self._send(answer, fault)
+
+    def _send(self, answer: Answer | None, fault: Fault) -> None:
+        if answer is None:
+            self._wait_for_hangup()
+            return
+        if fault.delivery is Delivery.RESET:
+            self._reset()
+            return
+        body = answer.body
+        head = self._head(answer, {Delivery.SHORT_LENGTH: -10, Delivery.LONG_LENGTH: 10}.get(fault.delivery, 0))
+        if fault.delivery is Delivery.TRUNCATED:
+            self.wfile.write(head + body[: len(body) // 2])
+            self.close_connection = True
+        elif fault.delivery is Delivery.DRIPPING:
+            self.wfile.write(head)
+            self._drip(body)
+        else:
+            self.wfile.write(head + body)
+            self.close_connection = fault.delivery in (Delivery.SHORT_LENGTH, Delivery.LONG_LENGTH)
+
+    def _head(self, answer: Answer, too_much: int) -> bytes:
+        fields = [*answer.headers, ("Content-Type", answer.content_type)]
+        fields.append(("Content-Length", str(max(0, len(answer.body) + too_much))))
+        lines = [f"HTTP/1.1 {answer.code} Answer", *(f"{name}: {text}" for name, text in fields), "", ""]
+        return "\r\n".join(lines).encode()
+
+    def _drip(self, body: bytes) -> None:
+        for byte in body:
+            if self.server.owner.ended.wait(_DRIP_SECONDS) or self._has_hung_up(0):
+                break
+            self.wfile.write(bytes([byte]))
+        self.close_connection = True
+
+    def _wait_for_hangup(self) -> None:
+        while not self.server.owner.ended.is_set() and not self._has_hung_up(0.2):
+            pass
+        self.close_connection = True
+
+    def _has_hung_up(self, seconds: float) -> bool:
+        """Whether the client has closed its end; it never sends anything before it has its answer."""
+        readable, _, _ = select.select([self.connection], [], [], seconds)
+        return bool(readable)
+
+    def _reset(self) -> None:
+        self.close_connection = True
+        # Without lingering the kernel answers with RST; the file that reads from the socket has to go first.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()

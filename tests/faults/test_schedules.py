@@ -1,0 +1,39 @@
+"""Two hundred schedules of `python -m tests.faults`, the same ones each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.campaign import Campaign
+from tests.faults.story import story
+from tests.faults.tally import Tally
+
+_NUM_SCHEDULES = 200
+_BLOCK = 50
+_JOBS = 20
+"""Most of a schedule is waiting."""
+
+
+@pytest.fixture(scope="session")
+def campaign() -> Iterator[Campaign]:
+    """The program, loaded once for each worker of the suite."""
+    with Campaign() as loaded:
+        yield loaded
+
+
+@pytest.mark.parametrize("first_seed", range(1, _NUM_SCHEDULES, _BLOCK))
+def test_promises_are_kept_whatever_the_server_answers(campaign: Campaign, first_seed: int) -> None:
+    """A harness whose runs all fail early would keep every promise, so how far they got is asserted too."""
+    tally, broken = Tally(), []
+
+    for one in campaign.play_all(range(first_seed, first_seed + _BLOCK), num_jobs=_JOBS):
+        tally.add(one)
+        broken += [str(found) for found in one.broken]
+        if one.broken:
+            print(story(one))
+
+    assert broken == []
+    assert tally.reach["evicted pods"] >= _BLOCK / 5
+    assert tally.reach["effect behind a lost or false answer"] >= _BLOCK / 25
