@@ -152,7 +152,7 @@ def _read_once(client: PageSource, kind: Kind, add_page: Callable[[bytes], objec
         if version is not None and page.resource_version != version:
             raise ListExpired(f"{kind.path}: pages of versions {version} and {page.resource_version}")
         version = page.resource_version
-        if page.kind != f"{kind.name}List":
+        if page.kind not in ("", f"{kind.name}List"):
             raise KubeError(
                 f"the answer is a {printable(page.kind)}, not a {kind.name}List; check the server and the proxies in "
                 "front of it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +20,8 @@ _MOST_OBJECTS = 500_000
 """Three times the pods that Kubernetes supports in a cluster, in one page. Lists of nothing at all, such as `[{},{},…`,
 compress a thousandfold and take thirty times the memory of their text."""
 _ABSENT = msgspec.Raw(b"null")
+_CORE = "v1"
+"""What aggregated and home-made API servers state for lists of any group; the kind tells what the list holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ class ListPage:
     """One page: the body as the server sent it (decompressed JSON), and what it says about itself.
 
     `continue_token` is "" on the last page; `resource_version` is the same on all pages of one list. `kind` is that of
-    the list, such as `PodList`; `first` is the metadata of the first object in JSON, b"" on a page without objects.
+    the list, such as `PodList`, "" when it says nothing of its objects; `first` is the metadata of the first object in
+    JSON, b"" on a page without objects.
     """
 
     body: bytes
@@ -89,23 +93,35 @@ class ListBodyReader:
         except RecursionError:
             # One object is nested too deeply; which one is for those to say who read the objects.
             page = _head_of_deep_page(body)
-        if not page.kind.endswith("List") or page.api_version != self._version:
+        if page.metadata is None or page.items is msgspec.UNSET:
+            raise self._not_the_list(self._missing(page))
+        if not (page.kind.endswith("List") or (not page.kind and page.metadata.resource_version)):
             raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
-        if page.metadata is None:
-            raise self._not_the_list(f"a {page.kind} without metadata")
-        if page.items is msgspec.UNSET:
-            raise self._not_the_list(f"a {page.kind} without items")
+        if page.api_version not in ("", _CORE, self._version):
+            raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
         if page.items is None and not self._may_be_null:
             raise self._not_the_list(f"a {page.kind} with items: null")
         items = page.items or []
-        item_kind = page.kind.removesuffix("List")
-        for item in items:
-            # Objects of built-in kinds state neither: the list has done so for them.
-            if (item.kind and item.kind != item_kind) or (item.api_version and item.api_version != self._version):
-                found = Head(item.kind, item.api_version).words
-                raise self._not_the_list(f"a {page.kind} that holds {found}")
+        kind = self._kind_of_list(page.kind, items)
         first = bytes(items[0].metadata) if items else b""
-        return ListPage(body, page.metadata.continue_token, page.metadata.resource_version, page.kind, first)
+        return ListPage(body, page.metadata.continue_token, page.metadata.resource_version, kind, first)
+
+    def _missing(self, page: _Page[Any]) -> str:
+        if not page.kind.endswith("List"):
+            return Head(page.kind, page.api_version, page.message).words
+        return f"a {page.kind} without {'metadata' if page.metadata is None else 'items'}"
+
+    def _kind_of_list(self, kind: str, items: Sequence[_Item]) -> str:
+        """The kind of the list, by what it and its objects state. Raises KubeError when they do not agree.
+
+        Objects of built-in kinds state neither kind nor version: the list has done so for them. A list that leaves it
+        to its objects is a `List`.
+        """
+        item_kind = kind.removesuffix("List") or (items[0].kind if items else "")
+        for item in items:
+            if (item.kind and item.kind != item_kind) or (item.api_version and item.api_version != self._version):
+                raise self._not_the_list(f"a {kind or 'list'} that holds {Head(item.kind, item.api_version).words}")
+        return f"{item_kind}List" if item_kind else ""
 
     def _not_the_list(self, found: str) -> KubeError:
         return KubeError(

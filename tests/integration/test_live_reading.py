@@ -197,7 +197,7 @@ def with_broken_pod(count: int) -> list[Object]:
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
-        pytest.param(Answer(200, {"kind": "ConfigMapList"}), "a ConfigMapList of no apiVersion", id="another kind"),
+        pytest.param(Answer(200, {"kind": "ConfigMapList"}), "a ConfigMapList", id="another kind"),
         pytest.param(
             Answer(200, {"kind": "PodList", "apiVersion": "policy/v1", "metadata": {}, "items": []}),
             "is a PodList, not a PodDisruptionBudgetList",

@@ -24,8 +24,7 @@ def page(**changes: Any) -> bytes:
         pytest.param(page(kind="Status", message="no\nsuch thing"), r"a Status: no\\nsuch thing", id="a Status"),
         pytest.param(page(kind="PodDisruptionBudget"), "a PodDisruptionBudget of policy/v1", id="a single object"),
         pytest.param(page(kind=None), "JSON without a kind", id="no kind"),
-        pytest.param(page(apiVersion="v1"), "a PodDisruptionBudgetList of v1", id="another group"),
-        pytest.param(page(apiVersion=None), "a PodDisruptionBudgetList of no apiVersion", id="no group"),
+        pytest.param(page(apiVersion="x.io/v1"), "a PodDisruptionBudgetList of x.io/v1", id="another group"),
         pytest.param(page(metadata=None), "without metadata", id="no metadata"),
         pytest.param(page(items=None), "without items", id="no items"),
         pytest.param(page().replace(b"[]", b"null"), "with items: null", id="items: null"),
@@ -56,3 +55,17 @@ def test_server_of_usage_writes_null_for_an_empty_list() -> None:
     body = b'{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},"items":null}'
 
     assert ListBodyReader(USAGE).read(body).first == b""
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        pytest.param(page(apiVersion="v1"), "PodDisruptionBudgetList", id="a version without its group"),
+        pytest.param(page(apiVersion=None), "PodDisruptionBudgetList", id="no version"),
+        pytest.param(page(kind="List"), "", id="a List of nothing"),
+        pytest.param(page(kind="List", items=[{"kind": "ConfigMap"}]), "ConfigMapList", id="a List of something"),
+        pytest.param(page(kind=None, metadata={"resourceVersion": "7"}), "", id="no kind, but a version"),
+    ],
+)
+def test_list_of_a_careless_server_is_read_and_says_what_it_holds(body: bytes, kind: str) -> None:
+    assert ListBodyReader(BUDGETS).read(body).kind == kind
