@@ -17,9 +17,8 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS
-from descheduler.model.taints import tolerates_all
 from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_masks import NodeMasks, hard_taints
+from descheduler.placement.node_masks import NodeMasks
 from descheduler.placement.pods_by_labels import PodsByLabels
 
 __all__ = ["NodeFit", "NodeSet"]
@@ -96,16 +95,16 @@ class NodeFit:
         spec = pod.spec
         if node.unschedulable:
             return "node is not schedulable"
-        match match_node(spec.node_selector, spec.affinity, node.name, node.labels):
-            case NodeMatch.ERROR:
+        index = self._index[node.name]
+        if not self._masks.selected(spec.node_selector, spec.affinity)[index]:
+            if match_node(spec.node_selector, spec.affinity, node.name, node.labels) is NodeMatch.ERROR:
                 return syntax_faults(spec.affinity)
-            case NodeMatch.DIFFERS:
-                return "pod node selector does not match the node label"
-        if not tolerates_all(spec.tolerations, hard_taints(node)):
+            return "pod node selector does not match the node label"
+        if not self._masks.tolerated(spec.tolerations)[index]:
             return "pod does not tolerate taints on the node"
         if met := self._met_anti_affinity(pod, node):
             return met
-        return None if node.name == pod.node_name else self._short_resource(spec, self._index[node.name])
+        return None if node.name == pod.node_name else self._short_resource(spec, index)
 
     def _short_resource(self, spec: PodSpec, index: int) -> str | None:
         num_free = self._available(PODS)[index]
