@@ -112,8 +112,8 @@ class LabelColumns:
         if len(self._keys) >= _FEW_KEYS:
             self._is_whole, self._keys = True, {}
             for place, labels in enumerate(self._label_sets):
-                for each, value in labels.items():
-                    self._keys.setdefault(each, _Key()).add(value, place)
+                for each, text in labels.items():
+                    self._keys.setdefault(each, _Key()).add(text, place)
             return self._keys.get(key)
         column = self._keys[key] = _Key()
         for place, labels in enumerate(self._label_sets):

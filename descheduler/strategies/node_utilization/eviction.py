@@ -61,7 +61,7 @@ class Destinations:
         if known is None:
             tolerance = Tolerance(tolerations)
             known = self._tolerable[tolerations] = any(
-                # Upstream refuses a pod with fewer tolerations than the node has taints, even if one tolerates them all.
+                # Upstream refuses a pod with fewer tolerations than the node has taints, even if one covers them all.
                 not (self._counts_tolerations and len(tolerations) < len(taints)) and tolerance.tolerates_all(taints)
                 for taints in self._taint_sets
             )
