@@ -17,9 +17,15 @@ from descheduler.model.affinity import Affinity, PodAffinityTerm
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.incoming import Incoming
+from descheduler.placement.selector_index import SelectorIndex
 from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
+
+
+_MOST_KEPT = 2_000_000
+"""So many terms are kept as answers, some 16 MB; a tenant may state thousands that match every placement class."""
+_MOST_NAMESPACES = 64
 
 
 class TermKind(Enum):
@@ -110,9 +116,13 @@ class TermHolders:
         self._terms: dict[_Terms, HeldTerm] = {}
         # The spec is kept as well: an identity stands for it only as long as it lives.
         self._by_spec: dict[tuple[int, str], tuple[PodSpec, tuple[HeldTerm, ...]]] = {}
-        self._index: dict[tuple[str | None, str, str], list[HeldTerm]] = {}
-        self._unindexed: dict[str | None, list[HeldTerm]] = {}
+        self._in_order: list[HeldTerm] = []
+        self._selectors = SelectorIndex()
+        self._namespace_selectors = SelectorIndex()
+        self._by_namespace: dict[str, list[int]] = {}
+        self._meaning_namespace: dict[str, NDArray[np.bool_]] = {}
         self._matching: dict[Incoming, tuple[int, MatchingTerms]] = {}
+        self._num_kept = 0
 
     def __iter__(self) -> Iterator[HeldTerm]:
         """All terms that any pod has held so far."""
@@ -124,13 +134,15 @@ class TermHolders:
         if known is not None and known[0] == len(self._terms):
             return known[1]
         pod = incoming.pod
-        namespace = self._namespaces.get(pod.namespace)
-        labels = {} if namespace is None else namespace.labels
-        found = [term for term in self._likely(pod) if term.matches(pod, labels)]
+        matches = self._selectors.matching(pod.labels) & self._meaning(pod.namespace)
+        found = [self._in_order[number] for number in np.flatnonzero(matches)]
         matching = MatchingTerms(
             tuple(term for term in found if term.kind is TermKind.REQUIRED_ANTI),
             tuple(term for term in found if term.kind is not TermKind.REQUIRED_ANTI),
         )
+        self._num_kept += len(found)
+        if self._num_kept > _MOST_KEPT:
+            self._matching, self._num_kept = {}, len(found)
         self._matching[incoming] = len(self._terms), matching
         return matching
 
@@ -168,21 +180,24 @@ class TermHolders:
         return known
 
     def _file(self, term: HeldTerm) -> None:
-        """Files a new term where the pods that it may match will look; None stands for any namespace."""
-        wanted = [r for r in term.selector.requirements if r.operator == "In"]
-        rarest = min(wanted, key=lambda requirement: len(requirement.values), default=None)
-        for namespace in term.namespaces if term.namespace_selector is None else (None,):
-            if rarest is None:
-                self._unindexed.setdefault(namespace, []).append(term)
-            else:
-                for value in rarest.values:
-                    self._index.setdefault((namespace, rarest.key, value), []).append(term)
+        """Files a new term where the pods that it may match will look."""
+        for namespace in term.namespaces:
+            self._by_namespace.setdefault(namespace, []).append(len(self._selectors))
+        self._in_order.append(term)
+        self._selectors.add(term.selector)
+        self._namespace_selectors.add(term.namespace_selector)
 
-    def _likely(self, pod: Pod) -> Iterator[HeldTerm]:
-        for namespace in (pod.namespace, None):
-            for key, value in pod.labels.items():
-                yield from self._index.get((namespace, key, value), ())
-            yield from self._unindexed.get(namespace, ())
+    def _meaning(self, namespace: str) -> NDArray[np.bool_]:
+        """The terms that mean pods of `namespace`. Not to be written to."""
+        known = self._meaning_namespace.get(namespace)
+        if known is None or len(known) < len(self._in_order):
+            if len(self._meaning_namespace) >= _MOST_NAMESPACES:
+                self._meaning_namespace.clear()
+            labelled = self._namespaces.get(namespace)
+            known = self._namespace_selectors.matching({} if labelled is None else labelled.labels)
+            known[self._by_namespace.get(namespace, [])] = True
+            self._meaning_namespace[namespace] = known
+        return known
 
 
 def _terms(affinity: Affinity, namespace: str) -> Iterator[_Terms]:

@@ -11,7 +11,6 @@ from descheduler.eviction.handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
-from descheduler.placement.label_index import LabelIndex
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -28,10 +27,10 @@ from descheduler.strategies.topology_spread.constraints import (
     distinct_constraints,
     states_constraint,
 )
-from descheduler.strategies.topology_spread.domains import DomainFinder, Domains, sort_domains
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.node_fit import NodeFit, NodeSet
+    from descheduler.strategies.topology_spread.domains import Domains
 
 __all__ = [
     "RemovePodsViolatingTopologySpreadConstraint",
@@ -97,6 +96,9 @@ class RemovePodsViolatingTopologySpreadConstraint:
 
         A marked pod still counts for every other constraint. Pods that may not go count nowhere.
         """
+        from descheduler.placement.label_index import LabelIndex
+        from descheduler.strategies.topology_spread.domains import DomainFinder
+
         finder = DomainFinder(nodes)
         marked: dict[int, tuple[Pod, str]] = {}
         for pods in self._listed_by_namespace(nodes):
@@ -122,9 +124,9 @@ class RemovePodsViolatingTopologySpreadConstraint:
     def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
         """The pods that `constraint` wants gone, each with its sentence."""
         skew, num_empty = domains.skew, domains.num_empty
-        if skew <= constraint.max_skew or not (domains.pods or num_empty):
+        if skew <= constraint.max_skew or not (domains.sizes or num_empty):
             return
-        ordered = sort_domains(domains.pods, highest_first=self._takes_highest_first)
+        ordered = domains.in_order(highest_first=self._takes_highest_first)
         # Empty domains come before all others and never give a pod away, so their number is enough.
         sizes = [0] * num_empty + [len(domain.pods) for domain in ordered]
         below = _Below(self._node_fit, domains.nodes_below(domains.num_pods / len(sizes)))

@@ -182,7 +182,7 @@ def _taints(scale: float, operator: str, *, pods: int = 100) -> list[Object]:
     for index, node in enumerate(_nodes(nodes)):
         effects = ("NoSchedule", "PreferNoSchedule")
         node["spec"]["taints"] = [
-            {"key": f"taint-{number}", "value": str(number + index), "effect": effects[number % 2]}
+            {"key": f"taint-{number}", "value": str(number + index % 20), "effect": effects[number % 2]}
             for number in range(num_taints)
         ]
         made.append(node)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.placement.affinity_terms import AffinityTerms
@@ -119,15 +120,16 @@ class InterPodAffinity:
 
     def _repelled(self, incoming: Incoming) -> list[tuple[Domains, BoolMask]]:
         """Marks of the domains that placed pods keep the incoming one out of, by topology."""
-        by_key: dict[str, tuple[Domains, BoolMask]] = {}
+        by_key: dict[str, list[NDArray[np.intp]]] = {}
         for term in self._repelling(incoming):
-            found = by_key.get(term.topology_key)
-            if found is None:
-                domains = self._topology.domains(term.topology_key)
-                found = by_key[term.topology_key] = domains, domains.marks()
-            domains, marks = found
-            domains.mark(marks, term.nodes())
-        return list(by_key.values())
+            by_key.setdefault(term.topology_key, []).append(term.nodes())
+        repelled = []
+        for key, nodes in by_key.items():
+            domains = self._topology.domains(key)
+            marks = domains.marks()
+            domains.mark(marks, np.concatenate(nodes))
+            repelled.append((domains, marks))
+        return repelled
 
     def _wanted_by(self, incoming: Incoming) -> _Wanted:
         known = self._wanted.get(incoming)
