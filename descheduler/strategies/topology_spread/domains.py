@@ -98,7 +98,7 @@ class DomainFinder:
         return Domains(sizes, pods_by_value, self._qualifying_nodes(constraint))
 
     def _values_of(self, key: str, pods: LabelIndex) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-        """The values of the label `key`, and which one the node of each of `pods` has; -1 where a pod does not count."""
+        """The values of the label `key`, and which of them the node of each pod has; -1 where a pod does not count."""
         known = self._values.get((id(pods), key))
         if known is None:
             ids: dict[str, int] = {}
