@@ -8,6 +8,7 @@ many columns, which matters where one tenant states thousands of selectors.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -30,7 +31,9 @@ _MOST_CELLS = 8_000_000
 _LEAST_COLUMNS = 16
 _LONGEST_LOG = 2048
 _FEW = 16
-"""So many groups or changes are looked at one by one, which is faster than asking numpy."""
+"""The cells of so many groups are looked up group by group, which is faster than looking at all cells."""
+_WIDTH = 4
+"""A change is a group, a node, by how many pods, and whether they are being deleted."""
 
 
 class PodQuery(NamedTuple):
@@ -65,15 +68,6 @@ class PodSum:
         self.parts = tuple(parts)
 
 
-class _Change(NamedTuple):
-    """Pods that came to a node, or left it with `by` below zero."""
-
-    group: int
-    node: int
-    by: int
-    is_terminating: bool
-
-
 class _Column:
     """The answer to a query: what a pod of each group counts, pods by node, and how much of the log is in it."""
 
@@ -97,9 +91,8 @@ class PodTally:
         self._labels = LabelColumns()
         self._by_namespace: dict[str, list[int]] = {}
         self._scopes: dict[frozenset[str], NDArray[np.bool_]] = {}
-        self._log: list[_Change] = []
-        self._logged = np.empty((0, 4), dtype=np.int64)
-        self._cells = _Cells(self._logged)
+        self._log = array("q")
+        self._cells = _Cells(np.empty((0, _WIDTH), dtype=np.int64))
         self._columns: dict[PodQuery | PodSum, _Column] = {}
 
     def change(self, pod: Pod, node: int, by: int, *, is_terminating: bool) -> None:
@@ -107,11 +100,11 @@ class PodTally:
         group = self._groups.get((pod.namespace, id(pod.labels)))
         if group is None:
             group = self._new_group(pod)
-        self._log.append(_Change(group, node, by, is_terminating))
+        self._log.extend((group, node, by, is_terminating))
 
     def counts(self, query: PodQuery | PodSum) -> PodCounts:
         """Pods a node that `query` finds. Not to be written to; valid until the next change."""
-        if len(self._log) > _LONGEST_LOG:
+        if self._num_logged > _LONGEST_LOG:
             self._settle()
         column = self._columns.pop(query, None)
         if column is None:
@@ -184,24 +177,21 @@ class PodTally:
             parts = query.parts if isinstance(query, PodSum) else ((1, query),)
             new = [sum(w for w, part in parts if part.covers(*member)) for member in self._members[num_known:]]
             column.weights = np.concatenate((column.weights, np.array(new, dtype=column.weights.dtype)))
-        if len(self._log) - column.num_seen > _FEW:
-            self._follow_many(column)
-        else:
-            for group, node, by, is_terminating in self._log[column.num_seen :]:
+        if column.num_seen < self._num_logged:
+            changes = self._changes(column.num_seen)
+            felt = changes[np.flatnonzero(column.weights[changes[:, 0]])]
+            for group, node, by, is_terminating in felt.tolist():
                 if column.counts_terminating or not is_terminating:
                     column.counts[node] += by * column.weights[group]
-        column.num_seen = len(self._log)
+        column.num_seen = self._num_logged
 
-    def _follow_many(self, column: _Column) -> None:
-        if len(self._logged) < len(self._log):
-            new = np.array(self._log[len(self._logged) :], dtype=np.int64).reshape(-1, 4)
-            self._logged = np.concatenate((self._logged, new))
-        groups, nodes, by, is_terminating = self._logged[column.num_seen :].T
-        weights = column.weights[groups] * by
-        if not column.counts_terminating:
-            weights *= 1 - is_terminating
-        is_felt = weights != 0
-        np.add.at(column.counts, nodes[is_felt], weights[is_felt].astype(column.counts.dtype))
+    @property
+    def _num_logged(self) -> int:
+        return len(self._log) // _WIDTH
+
+    def _changes(self, start: int) -> NDArray[np.int64]:
+        """The log from the change `start` on, as a copy: a log that somebody looks at cannot grow."""
+        return np.frombuffer(self._log, dtype=np.int64)[start * _WIDTH :].copy().reshape(-1, _WIDTH)
 
     def _settle(self) -> None:
         """Moves the log into the cells."""
@@ -209,9 +199,8 @@ class PodTally:
             for query, column in self._columns.items():
                 self._follow(column, query)
                 column.num_seen = 0
-            new = np.array(self._log, dtype=np.int64).reshape(-1, 4)
-            self._cells = _Cells(np.concatenate((self._cells.rows(), new)))
-            self._log, self._logged = [], np.empty((0, 4), dtype=np.int64)
+            self._cells = _Cells(np.concatenate((self._cells.rows(), self._changes(0))))
+            self._log = array("q")
 
 
 class _Cells:

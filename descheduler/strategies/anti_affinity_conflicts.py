@@ -111,7 +111,7 @@ class _LabelledPods:
             groups.setdefault(pod.namespace, {}).setdefault(id(pod.labels), []).append(pod)
         in_order = [members for _, by_labels in sorted(groups.items()) for members in by_labels.values()]
         self.pods = [pod for members in in_order for pod in members]
-        self._place_of = {id(pod): place for place, pod in enumerate(self.pods)}
+        self._place_of: dict[int, int] | None = None
         self._group_of = np.repeat(np.arange(len(in_order)), [len(members) for members in in_order])
         self._num_groups = len(in_order)
         self._labels = LabelColumns(members[0].labels for members in in_order)
@@ -147,6 +147,8 @@ class _LabelledPods:
 
     def forget(self, pod: Pod) -> int:
         """Lets no term mean `pod` any more; returns its place."""
+        if self._place_of is None:
+            self._place_of = {id(each): place for place, each in enumerate(self.pods)}
         place = self._place_of[id(pod)]
         self._group_of[place] = _FORGOTTEN
         return place
