@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,8 @@ class Domains:
     sizes: Mapping[str, int]
     pods: Callable[[], Mapping[str, list[Pod]]]
     qualifying: Mapping[str, Sequence[Node]]
+    digest: Callable[[], object] = bytes
+    """Gives a value that is equal for the same pods and qualifying nodes, as long as the finder lives."""
 
     @property
     def num_pods(self) -> int:
@@ -46,7 +49,7 @@ class Domains:
     @property
     def num_empty(self) -> int:
         """How many domains have no pods."""
-        return len(self.qualifying) - sum(value in self.qualifying for value in self.sizes)
+        return len(self.qualifying.keys() - self.sizes.keys())
 
     @property
     def skew(self) -> int:
@@ -87,7 +90,8 @@ class DomainFinder:
         ids = value_of[places]
         places, ids = places[ids >= 0], ids[ids >= 0]
         numbers = np.bincount(ids, minlength=len(values))
-        sizes = {values[index]: int(numbers[index]) for index in np.flatnonzero(numbers)}
+        there = np.flatnonzero(numbers).tolist()
+        sizes = dict(zip(map(values.__getitem__, there), numbers[there].tolist(), strict=True))
 
         def pods_by_value() -> Mapping[str, list[Pod]]:
             by_value: dict[str, list[Pod]] = {}
@@ -95,7 +99,12 @@ class DomainFinder:
                 by_value.setdefault(values[index], []).append(pods.all_pods[place])
             return by_value
 
-        return Domains(sizes, pods_by_value, self._qualifying_nodes(constraint))
+        qualifying = self._qualifying_nodes(constraint)
+
+        def digest() -> object:
+            return id(pods), hashlib.sha256(places.tobytes()).digest(), id(qualifying)
+
+        return Domains(sizes, pods_by_value, qualifying, digest)
 
     def _values_of(self, key: str, pods: LabelIndex) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """The values of the label `key`, and which of them the node of each pod has; -1 where a pod does not count."""
