@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.model.labels import parse_int64
 
-__all__ = ["NO_EXECUTE", "NO_SCHEDULE", "PREFER_NO_SCHEDULE", "Taint", "Toleration", "tolerates_all"]
+__all__ = ["NO_EXECUTE", "NO_SCHEDULE", "PREFER_NO_SCHEDULE", "Taint", "Tolerance", "Toleration", "tolerates_all"]
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
@@ -48,13 +48,58 @@ class Toleration(msgspec.Struct, frozen=True, gc=False):
                 return False
 
 
+class Tolerance:
+    """What a list of tolerations covers together, filed by key and effect: a pod may state thousands of them."""
+
+    __slots__ = ("_any_value", "_bounds", "_values")
+
+    def __init__(self, tolerations: Iterable[Toleration]) -> None:
+        self._any_value: set[tuple[str, str]] = set()
+        self._values: set[tuple[str, str, str]] = set()
+        self._bounds: dict[tuple[str, str, str], int] = {}
+        for toleration in tolerations:
+            place = toleration.key, toleration.effect
+            match toleration.operator:
+                case "" | "Equal":
+                    self._values.add((*place, toleration.value))
+                case "Exists":
+                    self._any_value.add(place)
+                case "Lt" | "Gt":
+                    self._add_bound((*place, toleration.operator), toleration.value)
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether one of the tolerations covers `taint`."""
+        for place in ((taint.key, taint.effect), ("", taint.effect), (taint.key, ""), ("", "")):
+            if place in self._any_value or (*place, taint.value) in self._values:
+                return True
+            if self._bounds and self._is_within(place, taint.value):
+                return True
+        return False
+
+    def tolerates_all(self, taints: Iterable[Taint]) -> bool:
+        """Whether each of `taints` is covered by one of the tolerations."""
+        return all(map(self.tolerates, taints))
+
+    def _add_bound(self, place: tuple[str, str, str], text: str) -> None:
+        """Of several bounds the loosest decides: some taint value is below one of them when it is below the highest."""
+        bound = _canonical_int64(text)
+        if bound is not None:
+            loosest = max if place[2] == "Lt" else min
+            self._bounds[place] = loosest(bound, self._bounds.get(place, bound))
+
+    def _is_within(self, place: tuple[str, str], text: str) -> bool:
+        number = _canonical_int64(text)
+        if number is None:
+            return False
+        highest, lowest = self._bounds.get((*place, "Lt")), self._bounds.get((*place, "Gt"))
+        return (highest is not None and number < highest) or (lowest is not None and number > lowest)
+
+
 _CANONICAL = re.compile(r"(0|-?[1-9][0-9]*)\Z")
 
 
 def _compares(taint_value: str, operator: str, bound: str) -> bool:
-    if not _CANONICAL.match(taint_value) or not _CANONICAL.match(bound):
-        return False
-    left, right = parse_int64(taint_value), parse_int64(bound)
+    left, right = _canonical_int64(taint_value), _canonical_int64(bound)
     if left is None or right is None:
         return False
     return left < right if operator == "Lt" else left > right
@@ -62,4 +107,9 @@ def _compares(taint_value: str, operator: str, bound: str) -> bool:
 
 def tolerates_all(tolerations: Iterable[Toleration], taints: Iterable[Taint]) -> bool:
     """Whether each of `taints` is covered by at least one of `tolerations`."""
-    return all(any(toleration.tolerates(taint) for toleration in tolerations) for taint in taints)
+    return Tolerance(tolerations).tolerates_all(taints)
+
+
+def _canonical_int64(text: str) -> int | None:
+    """`text` as an int64 if it is written without plus sign and leading zeros, which these operators ask for."""
+    return parse_int64(text) if _CANONICAL.match(text) else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
-from descheduler.placement.pod_groups import PodQuery
+from descheduler.placement.pod_tally import PodQuery
 from descheduler.placement.shadow_cluster import ShadowCluster
 
 __all__ = ["AffinityTerms"]

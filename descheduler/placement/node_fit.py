@@ -7,7 +7,8 @@ are made once per placement class for all nodes at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS
-from descheduler.model.taints import tolerates_all
 from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_masks import NodeMasks, hard_taints
+from descheduler.placement.node_masks import NodeMasks
+from descheduler.placement.pod_tally import PodQuery, PodSum
 from descheduler.placement.pods_by_labels import PodsByLabels
 
 __all__ = ["NodeFit", "NodeSet"]
@@ -52,6 +53,7 @@ class NodeFit:
         self._index = {node.name: index for index, node in enumerate(self._nodes)}
         self._masks = NodeMasks(self._nodes)
         self._labelled = PodsByLabels(view, self._index)
+        self._avoided: dict[tuple[int, str], Mapping[str, PodSum]] = {}
         self._columns: dict[str, NDArray[np.int64]] = {}
         self._version = view.version
         self._namesakes: dict[str, set[str]] | None = None
@@ -96,16 +98,16 @@ class NodeFit:
         spec = pod.spec
         if node.unschedulable:
             return "node is not schedulable"
-        match match_node(spec.node_selector, spec.affinity, node.name, node.labels):
-            case NodeMatch.ERROR:
+        index = self._index[node.name]
+        if not self._masks.selected(spec.node_selector, spec.affinity)[index]:
+            if match_node(spec.node_selector, spec.affinity, node.name, node.labels) is NodeMatch.ERROR:
                 return syntax_faults(spec.affinity)
-            case NodeMatch.DIFFERS:
-                return "pod node selector does not match the node label"
-        if not tolerates_all(spec.tolerations, hard_taints(node)):
+            return "pod node selector does not match the node label"
+        if not self._masks.tolerated(spec.tolerations)[index]:
             return "pod does not tolerate taints on the node"
         if met := self._met_anti_affinity(pod, node):
             return met
-        return None if node.name == pod.node_name else self._short_resource(spec, self._index[node.name])
+        return None if node.name == pod.node_name else self._short_resource(spec, index)
 
     def _short_resource(self, spec: PodSpec, index: int) -> str | None:
         num_free = self._available(PODS)[index]
@@ -122,16 +124,13 @@ class NodeFit:
         affinity = pod.spec.affinity
         if affinity is None or not affinity.anti_required:
             return None
-        others = [other for other in self._view.active_pods_on(node.name) if not self._is_spared(other, pod)]
-        for term in affinity.anti_required:
-            if term.error:
-                return term.error
-            namespaces = term.namespaces or (pod.namespace,)
-            if term.topology_key in node.labels and any(
-                other.namespace in namespaces and term.selector.matches(other.labels) for other in others
-            ):
-                return "pod matches inter-pod anti-affinity rule of other pod on node"
-        return None
+        spared = [other for other in self._view.active_pods_on(node.name) if self._is_spared(other, pod)]
+        for key, avoided in self._avoided_by(pod.spec, pod.namespace).items():
+            if key in node.labels:
+                num_met = int(self._labelled.counts(avoided)[self._index[node.name]])
+                if num_met > sum(self._labelled.weight(avoided, other) for other in spared):
+                    return "pod matches inter-pod anti-affinity rule of other pod on node"
+        return next((term.error for term in affinity.anti_required if term.error), None)
 
     def _is_spared(self, other: Pod, pod: Pod) -> bool:
         """Whether the anti-affinity of `pod` does not look at `other`."""
@@ -165,14 +164,25 @@ class NodeFit:
             mask &= self._available(name) >= need
         return mask
 
-    def _class_mask(self, spec: PodSpec, namespace: str, terms: Iterable[PodAffinityTerm]) -> NDArray[np.bool_]:
+    def _class_mask(self, spec: PodSpec, namespace: str, terms: Sequence[PodAffinityTerm]) -> NDArray[np.bool_]:
         mask = self._room_mask(spec) & (self._available(PODS) > 0)
-        for term in terms:
-            if term.error:
-                return np.zeros(len(self._nodes), dtype=bool)
-            holders = self._labelled.nodes_with(term.selector, term.namespaces or frozenset((namespace,)))
-            mask &= ~(holders & self._masks.has_label(term.topology_key))
+        if any(term.error for term in terms):
+            return np.zeros(len(self._nodes), dtype=bool)
+        for key, avoided in self._avoided_by(spec, namespace).items():
+            mask &= ~((self._labelled.counts(avoided) > 0) & self._masks.has_label(key))
         return mask
+
+    def _avoided_by(self, spec: PodSpec, namespace: str) -> Mapping[str, PodSum]:
+        """By topology key, the pods that anti-affinity terms mean, as far as the first that cannot be read."""
+        known = self._avoided.get((id(spec), namespace))
+        if known is None:
+            by_key: dict[str, list[tuple[int, PodQuery]]] = {}
+            for term in takewhile(lambda term: not term.error, spec.affinity.anti_required if spec.affinity else ()):
+                namespaces = term.namespaces or frozenset((namespace,))
+                query = PodQuery(namespaces, (term.selector,), counts_terminating=True)
+                by_key.setdefault(term.topology_key, []).append((1, query))
+            known = self._avoided[id(spec), namespace] = {key: PodSum(parts) for key, parts in by_key.items()}
+        return known
 
     def _fits_beside_namesake(self, pod: Pod, nodes: NodeSet) -> bool:
         """Pods of the candidate's name never object, whatever their namespace; the class as a whole cannot know."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
+from descheduler.model.affinity import Affinity, NodeSelectorTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import PodSpec
-from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
+from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, Toleration
+from descheduler.placement.node_terms import NodeTerms
 
-__all__ = ["NodeMasks", "hard_taints"]
+__all__ = ["NodeMasks", "TaintSets", "hard_taints"]
 
 
 def hard_taints(node: Node) -> tuple[Taint, ...]:
@@ -24,13 +25,11 @@ class NodeMasks:
     """Masks in the order of `nodes`."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
+        self.terms = NodeTerms(nodes)
         self._schedulable = np.array([not node.unschedulable for node in nodes], dtype=bool)
-        taint_sets = [hard_taints(node) for node in nodes]
-        self._taint_sets = list(dict.fromkeys(taint_sets))
-        position = {taints: index for index, taints in enumerate(self._taint_sets)}
-        self._taint_set_of = np.array([position[taints] for taints in taint_sets], dtype=np.intp)
+        self._taints = TaintSets([hard_taints(node) for node in nodes])
         self._selected: dict[object, NDArray[np.bool_]] = {}
+        self._numbers = _Numbers()
         self._tolerated: dict[tuple[Toleration, ...], NDArray[np.bool_]] = {}
         self._labelled: dict[str, NDArray[np.bool_]] = {}
 
@@ -44,27 +43,57 @@ class NodeMasks:
     def selected(self, node_selector: Mapping[str, str], affinity: Affinity | None) -> NDArray[np.bool_]:
         """Nodes that match the node selector and the required node affinity; an error is no match."""
         required: tuple[NodeSelectorTerm, ...] | None = affinity.node_required if affinity is not None else None
-        key = (frozenset(node_selector.items()), required)
+        key = frozenset(node_selector.items()), self._numbers.of(required)
         known = self._selected.get(key)
         if known is None:
-            matches = (
-                match_node(node_selector, affinity, node.name, node.labels) is NodeMatch.MATCHES for node in self._nodes
-            )
-            known = self._selected[key] = np.fromiter(matches, bool, len(self._nodes))
+            known = self._selected[key] = self.terms.selected(node_selector, required)
         return known
 
     def tolerated(self, tolerations: tuple[Toleration, ...]) -> NDArray[np.bool_]:
         """Nodes all of whose hard taints are tolerated."""
         known = self._tolerated.get(tolerations)
         if known is None:
-            by_set = np.array([tolerates_all(tolerations, taints) for taints in self._taint_sets], dtype=bool)
-            known = self._tolerated[tolerations] = by_set[self._taint_set_of]
+            known = self._tolerated[tolerations] = self._taints.num_untolerated(tolerations) == 0
         return known
 
     def has_label(self, key: str) -> NDArray[np.bool_]:
         """Nodes that carry a label of this key."""
         known = self._labelled.get(key)
         if known is None:
-            known = np.fromiter((key in node.labels for node in self._nodes), bool, len(self._nodes))
-            self._labelled[key] = known
+            known = self._labelled[key] = self.terms.having(key)
         return known
+
+
+class TaintSets:
+    """A list of taints a node, of which a pod is asked each distinct taint once and not once a node."""
+
+    def __init__(self, by_node: Sequence[Sequence[Taint]]) -> None:
+        numbers: dict[Taint, int] = {}
+        self._num_nodes = len(by_node)
+        self._node_of = np.repeat(np.arange(len(by_node)), [len(taints) for taints in by_node])
+        cells = [numbers.setdefault(taint, len(numbers)) for taints in by_node for taint in taints]
+        self._taint_of = np.array(cells, dtype=np.intp)
+        self._taints = tuple(numbers)
+
+    def num_untolerated(self, tolerations: Iterable[Toleration]) -> NDArray[np.intp]:
+        """By node, how many of its taints none of `tolerations` covers."""
+        tolerates = Tolerance(tolerations).tolerates
+        is_refused = np.array([not tolerates(taint) for taint in self._taints], dtype=bool)
+        return np.bincount(self._node_of[is_refused[self._taint_of]], minlength=self._num_nodes)
+
+
+class _Numbers:
+    """Equal affinities have one number. Each object is compared with others once, since it may be very long."""
+
+    def __init__(self) -> None:
+        self._by_value: dict[object, int] = {}
+        # The value is kept as well: an identity stands for it only as long as it lives.
+        self._by_identity: dict[int, tuple[object, int]] = {}
+
+    def of(self, value: object) -> int:
+        """The number of `value`."""
+        known = self._by_identity.get(id(value))
+        if known is None:
+            number = self._by_value.setdefault(value, len(self._by_value))
+            known = self._by_identity[id(value)] = value, number
+        return known[1]

@@ -16,7 +16,7 @@ from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
 from descheduler.placement.default_selector import DefaultSelectors
 from descheduler.placement.framework import BoolMask
-from descheduler.placement.pod_groups import PodCounts, PodQuery
+from descheduler.placement.pod_tally import PodCounts, PodQuery
 from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.placement.tolerations import honoured_tolerations
 from descheduler.placement.topology import Domains, Topology

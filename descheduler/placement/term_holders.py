@@ -6,7 +6,7 @@ terms, so there are few, and those that match an incoming placement class are fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -17,9 +17,15 @@ from descheduler.model.affinity import Affinity, PodAffinityTerm
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.incoming import Incoming
+from descheduler.placement.selector_index import SelectorIndex
 from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
+
+
+_MOST_KEPT = 2_000_000
+"""So many terms are kept as answers, some 16 MB; a tenant may state thousands that match every placement class."""
+_MOST_NAMESPACES = 64
 
 
 class TermKind(Enum):
@@ -42,7 +48,7 @@ class _Terms(NamedTuple):
 
 
 class HeldTerm:
-    """One term and its holders. `weight` is that of a preferred term, 0 for the others."""
+    """One term and its holders. `weight` is that of a preferred term, 0 for the others; `number` is its place."""
 
     __slots__ = (
         "_counts",
@@ -51,12 +57,14 @@ class HeldTerm:
         "kind",
         "namespace_selector",
         "namespaces",
+        "number",
         "selector",
         "topology_key",
         "weight",
     )
 
-    def __init__(self, terms: _Terms) -> None:
+    def __init__(self, terms: _Terms, number: int) -> None:
+        self.number = number
         self.kind, self.weight, self.namespaces, self.namespace_selector, self.selector, self.topology_key = terms
         self.holders: dict[int, int] = {}
         self._nodes: NDArray[np.intp] | None = None
@@ -93,10 +101,56 @@ class HeldTerm:
 
 
 class MatchingTerms(NamedTuple):
-    """The terms that match a placement class, holders or not: those that keep it away, and those that score."""
+    """The terms that match a placement class, holders or not: those that keep it away, and those that score.
+
+    Of several that keep it away with one topology key and, for good, the same holders, one stands for all.
+    """
 
     repelling: tuple[HeldTerm, ...] = ()
     scoring: tuple[HeldTerm, ...] = ()
+
+
+class _Bunches:
+    """Terms in bunches of which every pod holds all or none.
+
+    The required anti-affinity of one spec over one topology is a bunch, until another spec has a term of it: that one
+    is then a bunch of its own. So a pod of a thousand terms costs as much as a pod of one. Terms that score have
+    weights that add up, and are bunches of their own.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._num_bunches = 0
+        self._bunch_of: list[int] = []
+        self._array = np.empty(0, dtype=np.intp)
+        self._is_stale = True
+
+    def add(self, terms: Sequence[HeldTerm]) -> None:
+        """Takes in the terms of a spec that was not seen before."""
+        by_key: dict[str, int] = {}
+        for term in terms:
+            is_new = term.number == len(self._bunch_of)
+            if is_new and term.kind is TermKind.REQUIRED_ANTI:
+                if term.topology_key not in by_key:
+                    by_key[term.topology_key] = self._next()
+                self._bunch_of.append(by_key[term.topology_key])
+            elif is_new:
+                self._bunch_of.append(self._next())
+            else:
+                self._bunch_of[term.number] = self._next()
+        self.version += 1
+
+    def first_of_each(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """One of `numbers` for each bunch that is among them, in their order."""
+        if self._is_stale:
+            self._array, self._is_stale = np.array(self._bunch_of, dtype=np.intp), False
+        _, first = np.unique(self._array[numbers], return_index=True)
+        return numbers[np.sort(first)]
+
+    def _next(self) -> int:
+        self._is_stale = True
+        self._num_bunches += 1
+        return self._num_bunches
 
 
 class TermHolders:
@@ -110,9 +164,14 @@ class TermHolders:
         self._terms: dict[_Terms, HeldTerm] = {}
         # The spec is kept as well: an identity stands for it only as long as it lives.
         self._by_spec: dict[tuple[int, str], tuple[PodSpec, tuple[HeldTerm, ...]]] = {}
-        self._index: dict[tuple[str | None, str, str], list[HeldTerm]] = {}
-        self._unindexed: dict[str | None, list[HeldTerm]] = {}
+        self._in_order: list[HeldTerm] = []
+        self._selectors = SelectorIndex()
+        self._namespace_selectors = SelectorIndex()
+        self._by_namespace: dict[str, list[int]] = {}
+        self._meaning_namespace: dict[str, NDArray[np.bool_]] = {}
+        self._bunches = _Bunches()
         self._matching: dict[Incoming, tuple[int, MatchingTerms]] = {}
+        self._num_kept = 0
 
     def __iter__(self) -> Iterator[HeldTerm]:
         """All terms that any pod has held so far."""
@@ -121,17 +180,19 @@ class TermHolders:
     def matching(self, incoming: Incoming) -> MatchingTerms:
         """The terms that match the pods of a placement class."""
         known = self._matching.get(incoming)
-        if known is not None and known[0] == len(self._terms):
+        if known is not None and known[0] == self._bunches.version:
             return known[1]
         pod = incoming.pod
-        namespace = self._namespaces.get(pod.namespace)
-        labels = {} if namespace is None else namespace.labels
-        found = [term for term in self._likely(pod) if term.matches(pod, labels)]
+        matches = self._selectors.matching(pod.labels) & self._meaning(pod.namespace)
+        found = [self._in_order[number] for number in self._bunches.first_of_each(np.flatnonzero(matches))]
         matching = MatchingTerms(
             tuple(term for term in found if term.kind is TermKind.REQUIRED_ANTI),
             tuple(term for term in found if term.kind is not TermKind.REQUIRED_ANTI),
         )
-        self._matching[incoming] = len(self._terms), matching
+        self._num_kept += len(found)
+        if self._num_kept > _MOST_KEPT:
+            self._matching, self._num_kept = {}, len(found)
+        self._matching[incoming] = self._bunches.version, matching
         return matching
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
@@ -157,32 +218,36 @@ class TermHolders:
         if known is None:
             affinity = pod.spec.affinity
             terms = () if affinity is None else tuple(map(self._term, _terms(affinity, pod.namespace)))
+            self._bunches.add(terms)
             known = self._by_spec[key] = pod.spec, terms
         return known[1]
 
     def _term(self, terms: _Terms) -> HeldTerm:
         known = self._terms.get(terms)
         if known is None:
-            known = self._terms[terms] = HeldTerm(terms)
+            known = self._terms[terms] = HeldTerm(terms, len(self._in_order))
             self._file(known)
         return known
 
     def _file(self, term: HeldTerm) -> None:
-        """Files a new term where the pods that it may match will look; None stands for any namespace."""
-        wanted = [r for r in term.selector.requirements if r.operator == "In"]
-        rarest = min(wanted, key=lambda requirement: len(requirement.values), default=None)
-        for namespace in term.namespaces if term.namespace_selector is None else (None,):
-            if rarest is None:
-                self._unindexed.setdefault(namespace, []).append(term)
-            else:
-                for value in rarest.values:
-                    self._index.setdefault((namespace, rarest.key, value), []).append(term)
+        """Files a new term where the pods that it may match will look."""
+        for namespace in term.namespaces:
+            self._by_namespace.setdefault(namespace, []).append(len(self._selectors))
+        self._in_order.append(term)
+        self._selectors.add(term.selector)
+        self._namespace_selectors.add(term.namespace_selector)
 
-    def _likely(self, pod: Pod) -> Iterator[HeldTerm]:
-        for namespace in (pod.namespace, None):
-            for key, value in pod.labels.items():
-                yield from self._index.get((namespace, key, value), ())
-            yield from self._unindexed.get(namespace, ())
+    def _meaning(self, namespace: str) -> NDArray[np.bool_]:
+        """The terms that mean pods of `namespace`. Not to be written to."""
+        known = self._meaning_namespace.get(namespace)
+        if known is None or len(known) < len(self._in_order):
+            if len(self._meaning_namespace) >= _MOST_NAMESPACES:
+                self._meaning_namespace.clear()
+            labelled = self._namespaces.get(namespace)
+            known = self._namespace_selectors.matching({} if labelled is None else labelled.labels)
+            known[self._by_namespace.get(namespace, [])] = True
+            self._meaning_namespace[namespace] = known
+        return known
 
 
 def _terms(affinity: Affinity, namespace: str) -> Iterator[_Terms]:

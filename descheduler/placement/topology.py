@@ -14,6 +14,10 @@ HOSTNAME_KEY = "kubernetes.io/hostname"
 """The key whose domains scoring takes to be single nodes."""
 
 
+_ABSENT = ""
+"""Stands for the keys that no node has; a label's key is never empty."""
+
+
 class Domains:
     """The domains of one topology key. `ids` is the domain of each node, `num` on nodes without the key.
 
@@ -52,10 +56,15 @@ class Topology:
     def __init__(self, table: NodeTable) -> None:
         self._table = table
         self._domains: dict[str, Domains] = {}
+        self._keys = frozenset(key for node in table.nodes for key in node.labels)
 
     def domains(self, key: str) -> Domains:
         """The domains of `key`."""
         known = self._domains.get(key)
         if known is None:
-            known = self._domains[key] = Domains(self._table, key)
+            # Tenants may name any number of keys that no node has: all of these have the same, empty domains.
+            known = self._domains.get(_ABSENT) if key not in self._keys else None
+            known = self._domains[key] = known or Domains(self._table, key)
+            if key not in self._keys:
+                self._domains[_ABSENT] = known
         return known

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from descheduler.model.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
+from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
-from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
+from descheduler.model.taints import Toleration
+
+if TYPE_CHECKING:
+    from descheduler.placement.framework import BoolMask
 
 __all__ = ["NodeSelection"]
 
@@ -15,28 +19,17 @@ class NodeSelection:
     """Answers about `nodes`, as sets of their names."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self.names = frozenset(node.name for node in nodes)
-        self._nodes = nodes
-        self._by_taints: dict[tuple[Taint, ...], list[str]] = {}
-        for node in nodes:
-            hard = tuple(taint for taint in node.taints if taint.effect in (NO_SCHEDULE, NO_EXECUTE))
-            self._by_taints.setdefault(hard, []).append(node.name)
-        self._by_labels: dict[tuple[str, ...], list[list[Node]]] = {}
-        self._tolerating: dict[tuple[Toleration, ...], frozenset[str]] = {}
-        self._selected: dict[object, frozenset[str]] = {}
+        # numpy takes longer to import than validating a policy may.
+        from descheduler.placement.node_masks import NodeMasks
+
+        self._names = tuple(node.name for node in nodes)
+        self.names = frozenset(self._names)
+        self._masks = NodeMasks(nodes)
+        self._sets: dict[int, tuple[BoolMask, frozenset[str]]] = {}
 
     def tolerating(self, tolerations: tuple[Toleration, ...]) -> frozenset[str]:
         """The nodes all of whose `NoSchedule` and `NoExecute` taints are tolerated."""
-        known = self._tolerating.get(tolerations)
-        if known is None:
-            refused = [
-                name
-                for taints, names in self._by_taints.items()
-                if not tolerates_all(tolerations, taints)
-                for name in names
-            ]
-            known = self._tolerating[tolerations] = self.names.difference(refused) if refused else self.names
-        return known
+        return self._named(self._masks.tolerated(tolerations))
 
     def selected(
         self, node_selector: Mapping[str, str], affinity: Affinity | None, *, errors_match: bool
@@ -48,30 +41,14 @@ class NodeSelection:
         terms = affinity.node_required if affinity is not None else None
         if not node_selector and terms is None:
             return self.names
-        key = (frozenset(node_selector.items()), terms, errors_match)
-        known = self._selected.get(key)
-        if known is None:
-            accepted = (NodeMatch.MATCHES, NodeMatch.ERROR) if errors_match else (NodeMatch.MATCHES,)
-            known = self._selected[key] = frozenset(
-                node.name
-                for alike in self._alike(node_selector, terms or ())
-                if match_node(node_selector, affinity, alike[0].name, alike[0].labels) in accepted
-                for node in alike
-            )
-        return known
+        if errors_match and any(term.error for term in terms or ()):
+            affinity = None  # where no other term matches, the one with the error does
+        return self._named(self._masks.selected(node_selector, affinity))
 
-    def _alike(self, node_selector: Mapping[str, str], terms: Iterable[NodeSelectorTerm]) -> list[list[Node]]:
-        """The nodes in groups that no condition of the selector and the terms can tell apart."""
-        keys = set(node_selector)
-        for term in terms:
-            if term.fields:
-                return [[node] for node in self._nodes]
-            keys.update(requirement.key for requirement in term.expressions)
-        names = tuple(sorted(keys))
-        known = self._by_labels.get(names)
+    def _named(self, mask: BoolMask) -> frozenset[str]:
+        """The nodes of a mask that is kept for good, so that its identity stands for it."""
+        known = self._sets.get(id(mask))
         if known is None:
-            groups: dict[tuple[str | None, ...], list[Node]] = {}
-            for node in self._nodes:
-                groups.setdefault(tuple([node.labels.get(name) for name in names]), []).append(node)
-            known = self._by_labels[names] = list(groups.values())
-        return known
+            names = frozenset(self._names[index] for index in mask.nonzero()[0])
+            known = self._sets[id(mask)] = mask, names
+        return known[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from descheduler.eviction.handle import StrategyHandle
 from descheduler.model.node import Node
@@ -10,9 +11,11 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
 from descheduler.strategies.pod_filter import PodFilter
 from descheduler.strategies.pod_order import sort_low_to_high
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
 
 __all__ = ["RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
 
@@ -45,6 +48,8 @@ class RemovePodsViolatingInterPodAntiAffinity:
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
+        from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
+
         listed = {
             node.name: [pod for pod in self._view.active_pods_on(node.name) if self._is_looked_at(pod)]
             for node in nodes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from descheduler.eviction.handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, tolerates_all
+from descheduler.model.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
 from descheduler.strategies.eviction_loop import evict_from_node
@@ -50,6 +50,7 @@ class RemovePodsViolatingNodeTaints:
         self._view = handle.view
         self._evictor = handle.evictor
         self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._tolerances: dict[int, Tolerance] = {}
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node every active pod that does not tolerate all relevant taints of its node."""
@@ -58,16 +59,29 @@ class RemovePodsViolatingNodeTaints:
             if not taints:
                 continue
             victims = [pod for pod in self._view.active_pods_on(node.name) if self._is_victim(pod, taints)]
-            if not evict_from_node(self._evictor, victims, lambda pod: _sentence(pod, taints)):  # noqa: B023 - used at once
+            if not evict_from_node(self._evictor, victims, lambda pod: self._sentence(pod, taints)):  # noqa: B023 - used at once
                 return
 
     def _is_victim(self, pod: Pod, taints: Sequence[Taint]) -> bool:
         return (
             self._pods.accepts(pod)
-            and not tolerates_all(pod.spec.tolerations, taints)
+            and not self._tolerance_of(pod).tolerates_all(taints)
             and self._evictor.admits(pod)
             and self._evictor.admits_now(pod)
         )
+
+    def _sentence(self, pod: Pod, taints: Sequence[Taint]) -> str:
+        tolerance = self._tolerance_of(pod)
+        taint = next(taint for taint in taints if not tolerance.tolerates(taint))
+        value = f"={taint.value}" if taint.value else ""
+        return f"does not tolerate taint {taint.key}{value}:{taint.effect} of its node"
+
+    def _tolerance_of(self, pod: Pod) -> Tolerance:
+        """What the pod tolerates, found once for all that share its spec, which lives as long as the snapshot."""
+        known = self._tolerances.get(id(pod.spec))
+        if known is None:
+            known = self._tolerances[id(pod.spec)] = Tolerance(pod.spec.tolerations)
+        return known
 
     def _is_relevant(self, taint: Taint) -> bool:
         args = self._args
@@ -81,8 +95,3 @@ class RemovePodsViolatingNodeTaints:
 def _names(entry: str, taint: Taint) -> bool:
     """Whether a list entry, `key` or `key=value`, means `taint`."""
     return entry == taint.key or (bool(taint.value) and entry == f"{taint.key}={taint.value}")
-
-
-def _sentence(pod: Pod, taints: Sequence[Taint]) -> str:
-    taint = next(t for t in taints if not tolerates_all(pod.spec.tolerations, (t,)))
-    return f"does not tolerate taint {taint.key}{'=' + taint.value if taint.value else ''}:{taint.effect} of its node"

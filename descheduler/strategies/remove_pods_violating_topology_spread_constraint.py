@@ -11,7 +11,6 @@ from descheduler.eviction.handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
-from descheduler.placement.label_index import LabelIndex
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -28,10 +27,10 @@ from descheduler.strategies.topology_spread.constraints import (
     distinct_constraints,
     states_constraint,
 )
-from descheduler.strategies.topology_spread.domains import DomainFinder, Domains, sort_domains
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.node_fit import NodeFit, NodeSet
+    from descheduler.strategies.topology_spread.domains import Domains
 
 __all__ = [
     "RemovePodsViolatingTopologySpreadConstraint",
@@ -40,6 +39,8 @@ __all__ = [
     "validate_args",
 ]
 
+_MOST_KEPT = 256
+"""So many constraints' findings are kept at a time, since each may name thousands of pods."""
 _CONSTRAINTS = ("DoNotSchedule", "ScheduleAnyway")
 
 
@@ -91,20 +92,30 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._whens = frozenset(args.constraints)
         self._needs_fit = args.topology_balance_node_fit is not False
         self._takes_highest_first = handle.policy.compatibility == "upstream"
+        self._below: dict[tuple[str, ...], _Below] = {}
+        self._found: dict[object, Sequence[tuple[Pod, str]]] = {}
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Marks, constraint by constraint, the pods that make domains too full, then evicts what was marked.
 
         A marked pod still counts for every other constraint. Pods that may not go count nowhere.
         """
+        from descheduler.placement.label_index import LabelIndex
+        from descheduler.strategies.topology_spread.domains import DomainFinder
+
         finder = DomainFinder(nodes)
+        self._below.clear()
+        self._found.clear()
         marked: dict[int, tuple[Pod, str]] = {}
         for pods in self._listed_by_namespace(nodes):
             pods = [pod for pod in pods if self._evictor.filter(pod).is_accepted]
             index = LabelIndex(pods)
             for constraint in distinct_constraints(pods, self._whens):
-                for pod, sentence in self._surplus(constraint, finder.find(constraint, index)):
-                    marked.setdefault(id(pod), (pod, sentence))
+                for pod, sentence in self._judged(constraint, finder.find(constraint, index)):
+                    if sentence:
+                        marked.setdefault(id(pod), (pod, sentence))
+                    else:
+                        self._keep_without_room(pod, constraint)
         self._evict(list(marked.values()))
 
     def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[list[Pod]]:
@@ -119,16 +130,27 @@ class RemovePodsViolatingTopologySpreadConstraint:
                         constrained.add(pod.namespace)
         return [pods for namespace, pods in sorted(by_namespace.items()) if namespace in constrained]
 
+    def _judged(self, constraint: SpreadConstraint, domains: Domains) -> Sequence[tuple[Pod, str]]:
+        """The same as `_surplus`, found once for constraints that differ in words and count the same pods and nodes."""
+        skew = domains.skew
+        if skew <= constraint.max_skew or not (domains.sizes or domains.num_empty):
+            return ()
+        key = constraint.max_skew, constraint.topology_key, domains.digest()
+        known = self._found.get(key)
+        if known is None:
+            if len(self._found) >= _MOST_KEPT:
+                self._found.clear()
+            known = self._found[key] = tuple(self._surplus(constraint, domains))
+        return known
+
     def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
-        """The pods that `constraint` wants gone, each with its sentence."""
+        """The pods that `constraint` wants gone, each with its sentence, which is empty where none has room for it."""
         prior_moves = self._view.prior_moves
         skew, num_empty = domains.skew, domains.num_empty
-        if skew <= constraint.max_skew or not (domains.pods or num_empty):
-            return
-        ordered = sort_domains(domains.pods, highest_first=self._takes_highest_first)
+        ordered = domains.in_order(highest_first=self._takes_highest_first)
         # Empty domains come before all others and never give a pod away, so their number is enough.
         sizes = [0] * num_empty + [len(domain.pods) for domain in ordered]
-        below = _Below(self._node_fit, domains.nodes_below(domains.num_pods / len(sizes)))
+        below = self._below_of(domains.nodes_below(domains.num_pods / len(sizes)))
         for transfer in balancing_transfers(sizes, constraint.max_skew):
             source = ordered[transfer.source - num_empty]
             sentence = (
@@ -140,12 +162,16 @@ class RemovePodsViolatingTopologySpreadConstraint:
             leaving = source.pods[-transfer.num_pods :]
             del source.pods[-transfer.num_pods :]
             for pod in leaving:
-                if prior_moves.have_taken(pod):
-                    continue
-                if not self._needs_fit or below.takes(pod):
-                    yield pod, sentence
-                else:
-                    self._keep_without_room(pod, constraint)
+                if not prior_moves.have_taken(pod):
+                    yield pod, sentence if not self._needs_fit or below.takes(pod) else ""
+
+    def _below_of(self, nodes: Sequence[Node]) -> _Below:
+        """What is known of these nodes, which many constraints share; nothing is evicted while constraints are read."""
+        names = tuple(node.name for node in nodes)
+        known = self._below.get(names)
+        if known is None:
+            known = self._below[names] = _Below(self._node_fit, nodes)
+        return known
 
     def _keep_without_room(self, pod: Pod, constraint: SpreadConstraint) -> None:
         message = f"the pod fits on no node in a less full domain of {constraint.topology_key}"

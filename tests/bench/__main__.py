@@ -8,14 +8,14 @@ import tempfile
 from pathlib import Path
 
 from descheduler.cluster.generate import GENERATED_AT
-from tests.bench import decoding, placement, strategies
+from tests.bench import decoding, hostile, placement, strategies
 from tests.bench.dumps import write_generated
 from tests.bench.measure import command, in_own_process, megabytes
 from tests.bench.policies import STRATEGIES, policy_of
 
 
 def main() -> None:
-    """Prints decoding, strategies, whole cycles and start-up."""
+    """Prints decoding, strategies, whole cycles, hostile worlds and start-up."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=150_000)
@@ -32,6 +32,7 @@ def main() -> None:
         strategies.report(dump)
         placement.report(dump, largest=options.largest)
         _report_cycles(Path(folder), dump)
+        hostile.report()
         _report_startup(Path(folder))
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from descheduler.model.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
 from descheduler.model.labels import Requirement, make_requirement
-from descheduler.placement.node_table import NodeTable
 from descheduler.placement.node_terms import NodeTerms
 from tests.builders import make_node
 
@@ -43,7 +42,7 @@ def test_selected_nodes_are_those_that_match_one_by_one(
 ) -> None:
     nodes = [make_node(f"n{index}", labels=each) for index, each in enumerate(labels)]
 
-    mask = NodeTerms(NodeTable(nodes)).selected(selector, required)
+    mask = NodeTerms(nodes).selected(selector, required)
 
     affinity = Affinity(node_required=required)
     expected = [match_node(selector, affinity, node.name, node.labels) is NodeMatch.MATCHES for node in nodes]
@@ -51,7 +50,7 @@ def test_selected_nodes_are_those_that_match_one_by_one(
 
 
 def test_answers_do_not_share_memory() -> None:
-    terms = NodeTerms(NodeTable([make_node("a", labels={"k": "v"})]))
+    terms = NodeTerms([make_node("a", labels={"k": "v"})])
     first = terms.term(NodeSelectorTerm((make_requirement("k", "Exists", []),)))
 
     first[:] = False

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
-from descheduler.placement import pod_groups
-from descheduler.placement.pod_groups import PodGroups, PodQuery
+from descheduler.placement import pod_tally
+from descheduler.placement.pod_groups import PodGroups
+from descheduler.placement.pod_tally import PodQuery
 from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.term_holders import TermHolders
 from tests.builders import make_node, make_pod, required_anti_affinity
@@ -150,8 +151,8 @@ def test_pods_on_unknown_nodes_are_not_counted() -> None:
 
 
 def test_answer_that_gave_way_to_others_is_summed_up_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pod_groups, "_MOST_CELLS", 0)
-    monkeypatch.setattr(pod_groups, "_LEAST_COLUMNS", 1)
+    monkeypatch.setattr(pod_tally, "_MOST_CELLS", 0)
+    monkeypatch.setattr(pod_tally, "_LEAST_COLUMNS", 1)
     pods = [make_pod(f"web-{index}", labels={"app": "web"}) for index in range(3)]
     cluster = make_cluster(NODES, pods)
     groups = cluster.follow(PodGroups)

@@ -78,3 +78,23 @@ def test_holder_on_an_unknown_node_holds_nothing() -> None:
     incoming = cluster.incoming(make_pod("new", node="", labels={"app": "web"}))
 
     assert cluster.follow(TermHolders).matching(incoming).repelling == ()
+
+
+def test_terms_of_one_spec_are_one_until_another_pod_has_one_of_them() -> None:
+    def anti(*apps: str) -> dict[str, Any]:
+        terms = [{"topologyKey": "zone", "labelSelector": _without(app)} for app in apps]
+        return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+    cluster = make_cluster(NODES, [make_pod("many", node="a", affinity=anti("x", "y", "z"))])
+    holders = cluster.follow(TermHolders)
+    incoming = cluster.incoming(make_pod("new", node="", labels={"app": "web"}))
+    before = [term.holders for term in holders.matching(incoming).repelling]
+
+    cluster.add(make_pod("other", node="", affinity=anti("y")), 1)
+
+    after = [term.holders for term in holders.matching(incoming).repelling]
+    assert (before, after) == ([{0: 1}], [{0: 1}, {0: 1, 1: 1}])
+
+
+def _without(app: str) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": [app]}]}

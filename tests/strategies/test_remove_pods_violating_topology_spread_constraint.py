@@ -9,6 +9,7 @@ import pytest
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.strategies.topology_spread.domains import Domain, Domains
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, refused, run_plugin
 
@@ -237,3 +238,24 @@ def test_reason_names_the_domain_and_the_skew() -> None:
 
     (booked,) = decisions.evictor.booked
     assert booked.reason == "zone=z0 is too full: domains differ by 2 pods, 1 is allowed"
+
+
+def test_constraints_that_count_the_same_pods_are_balanced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenant may state thousands of selectors that differ in words alone."""
+    asked: list[bool] = []
+    in_order = Domains.in_order
+
+    def counted(self: Domains, *, highest_first: bool) -> list[Domain]:
+        asked.append(highest_first)
+        return in_order(self, highest_first=highest_first)
+
+    monkeypatch.setattr(Domains, "in_order", counted)
+    others = [
+        {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": [f"other-{number}"]}]}
+        for number in range(20)
+    ]
+    pods = spread_pods([4, 0], spread=[constraint(labelSelector=selector) for selector in others])
+
+    leaving = evicted(run_plugin(PLUGIN, nodes=zones(2), pods=pods))
+
+    assert (len(leaving), len(asked)) == (2, 1)

@@ -8,7 +8,7 @@ from descheduler.explanation.details.site import Site
 from descheduler.model.affinity import NodeSelectorTerm
 from descheduler.model.labels import Requirement
 from descheduler.model.node import Node
-from descheduler.model.taints import Taint
+from descheduler.model.taints import Taint, Tolerance
 from descheduler.placement.framework import Obstacle
 from descheduler.placement.node_masks import hard_taints
 from descheduler.placement.tolerations import honoured_tolerations
@@ -40,9 +40,9 @@ def explain_node_name(site: Site, obstacle: Obstacle) -> Iterator[str]:
 def explain_taints(site: Site, obstacle: Obstacle) -> Iterator[str]:
     """The taints that are not tolerated."""
     del obstacle
-    tolerations = honoured_tolerations(site.pod.spec.tolerations, site.cycle.cluster.version)
+    tolerance = Tolerance(honoured_tolerations(site.pod.spec.tolerations, site.cycle.cluster.version))
     for taint in hard_taints(site.node):
-        if not any(toleration.tolerates(taint) for toleration in tolerations):
+        if not tolerance.tolerates(taint):
             yield f"the taint {taint_text(taint)} is not tolerated"
 
 

@@ -5,14 +5,17 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/filt
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.placement.affinity_terms import AffinityTerms
 from descheduler.placement.framework import SKIP, BoolMask, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.pod_groups import PodGroups, PodQuery
+from descheduler.placement.pod_groups import PodGroups
+from descheduler.placement.pod_tally import PodQuery, PodSum
 from descheduler.placement.term_holders import HeldTerm, TermHolders
 from descheduler.placement.topology import Domains, Topology
 
@@ -41,13 +44,13 @@ class _Wanted(NamedTuple):
     """The required terms of a placement class. `company` finds the pods that all its affinity terms mean.
 
     `shared` are the topologies to share with these; `is_company` says that the pod is such a one itself. `avoided`
-    are the pods of each anti-affinity term, with the topology not to share with them.
+    are the pods that its anti-affinity terms mean, by the topology not to share with them.
     """
 
     company: PodQuery | None
     shared: tuple[Domains, ...]
     is_company: bool
-    avoided: tuple[tuple[PodQuery, Domains], ...]
+    avoided: tuple[tuple[PodSum, Domains], ...]
     error: str
     hangs_on_flaw: bool
 
@@ -117,15 +120,16 @@ class InterPodAffinity:
 
     def _repelled(self, incoming: Incoming) -> list[tuple[Domains, BoolMask]]:
         """Marks of the domains that placed pods keep the incoming one out of, by topology."""
-        by_key: dict[str, tuple[Domains, BoolMask]] = {}
+        by_key: dict[str, list[NDArray[np.intp]]] = {}
         for term in self._repelling(incoming):
-            found = by_key.get(term.topology_key)
-            if found is None:
-                domains = self._topology.domains(term.topology_key)
-                found = by_key[term.topology_key] = domains, domains.marks()
-            domains, marks = found
-            domains.mark(marks, term.nodes())
-        return list(by_key.values())
+            by_key.setdefault(term.topology_key, []).append(term.nodes())
+        repelled = []
+        for key, nodes in by_key.items():
+            domains = self._topology.domains(key)
+            marks = domains.marks()
+            domains.mark(marks, np.concatenate(nodes))
+            repelled.append((domains, marks))
+        return repelled
 
     def _wanted_by(self, incoming: Incoming) -> _Wanted:
         known = self._wanted.get(incoming)
@@ -146,13 +150,18 @@ class InterPodAffinity:
             company=company,
             shared=tuple(self._topology.domains(key) for key in keys),
             is_company=company is not None and company.covers(pod.namespace, pod.labels),
-            avoided=tuple(self._avoided(pod, term) for term in affinity.anti_required),
+            avoided=tuple(self._avoided(pod, affinity.anti_required)),
             error=next(errors, ""),
             hangs_on_flaw=self._terms.hangs_on_flaw((*required, *affinity.anti_required)),
         )
 
-    def _avoided(self, pod: Pod, term: PodAffinityTerm) -> tuple[PodQuery, Domains]:
-        return self._terms.query(pod, (term,)), self._topology.domains(term.topology_key)
+    def _avoided(self, pod: Pod, terms: Iterable[PodAffinityTerm]) -> Iterator[tuple[PodSum, Domains]]:
+        """One sum of pods a topology, however many terms name it: a pod that any of them means is to be avoided."""
+        by_key: dict[str, list[tuple[int, PodQuery]]] = {}
+        for term in terms:
+            by_key.setdefault(term.topology_key, []).append((1, self._terms.query(pod, (term,))))
+        for key, parts in by_key.items():
+            yield PodSum(parts), self._topology.domains(key)
 
 
 def _bits(mask: BoolMask, bit: int) -> ReasonBits:

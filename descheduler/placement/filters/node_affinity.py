@@ -9,7 +9,6 @@ import numpy as np
 
 from descheduler.model.affinity import NodeSelectorTerm
 from descheduler.placement.framework import PASS, SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.node_terms import NodeTerms
 
 if TYPE_CHECKING:
     from descheduler.placement.shadow_cluster import ShadowCluster
@@ -31,7 +30,7 @@ class NodeAffinity:
     is_static = True
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self._terms = NodeTerms(cluster.table)
+        self._terms = cluster.table.masks.terms
         added = profile.args.node_affinity.added_affinity
         required = added.node_required if added is not None else None
         self._added = None if required is None else self._terms.any_of(required)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.pod_groups import PodCounts, PodGroups
+from descheduler.placement.pod_groups import PodGroups
+from descheduler.placement.pod_tally import PodCounts
 from descheduler.placement.spread_constraints import SpreadConstraint, SpreadConstraints
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/scor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from descheduler.placement.affinity_terms import AffinityTerms
 from descheduler.placement.framework import Cycle, Scores
-from descheduler.placement.pod_groups import PodGroups, PodQuery
+from descheduler.placement.pod_groups import PodGroups
+from descheduler.placement.pod_tally import PodQuery, PodSum
 from descheduler.placement.scores.normalize import MAX_SCORE
 from descheduler.placement.term_holders import HeldTerm, TermHolders, TermKind
 from descheduler.placement.topology import Topology
@@ -40,7 +42,7 @@ class InterPodAffinityScore:
         self._holders = cluster.follow(TermHolders)
         self._terms = AffinityTerms(cluster)
         self._topology = Topology(cluster.table)
-        self._preferred: dict[Incoming, tuple[tuple[int, str, PodQuery], ...]] = {}
+        self._preferred: dict[Incoming, Mapping[str, PodSum]] = {}
 
     def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
         """None when no term concerns the pod."""
@@ -48,8 +50,8 @@ class InterPodAffinityScore:
         if self._needs_preferences and not preferred:
             return None
         by_key: dict[str, NDArray[np.int64]] = {}
-        for weight, key, query in preferred:
-            self._column(by_key, key)[:] += weight * self._groups.counts(query).astype(np.int64)
+        for key, meant in preferred.items():
+            self._column(by_key, key)[:] += self._groups.counts(meant)
         for term in self._holders.matching(cycle.pod).scoring:
             weight = self._weight(term)
             if weight and term.holders:
@@ -77,22 +79,25 @@ class InterPodAffinityScore:
     def _weight(self, term: HeldTerm) -> int:
         return self._hard_weight if term.kind is TermKind.REQUIRED_AFFINITY else term.weight
 
-    def _preferred_by(self, incoming: Incoming) -> tuple[tuple[int, str, PodQuery], ...]:
-        """Weight, topology key and meant pods of each preferred term of a placement class."""
+    def _preferred_by(self, incoming: Incoming) -> Mapping[str, PodSum]:
+        """By topology key, the pods that preferred terms of a placement class mean, with the weights of these."""
         known = self._preferred.get(incoming)
         if known is None:
             known = self._preferred[incoming] = self._resolved(incoming.pod)
         return known
 
-    def _resolved(self, pod: Pod) -> tuple[tuple[int, str, PodQuery], ...]:
+    def _resolved(self, pod: Pod) -> Mapping[str, PodSum]:
         affinity = pod.spec.affinity
         if affinity is None:
-            return ()
+            return {}
         weighted = (
             *((each.weight, each.term) for each in affinity.pod_preferred),
             *((-each.weight, each.term) for each in affinity.anti_preferred),
         )
-        return tuple((weight, term.topology_key, self._terms.query(pod, (term,))) for weight, term in weighted)
+        by_key: dict[str, list[tuple[int, PodQuery]]] = {}
+        for weight, term in weighted:
+            by_key.setdefault(term.topology_key, []).append((weight, self._terms.query(pod, (term,))))
+        return {key: PodSum(parts) for key, parts in by_key.items()}
 
 
 def _normalised(raw: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from descheduler.model.affinity import PreferredNodeTerm
 from descheduler.placement.framework import Cycle, ScoreError, Scores
-from descheduler.placement.node_terms import NodeTerms
 from descheduler.placement.scores.normalize import normalize
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ class NodeAffinityScore:
     name = "NodeAffinity"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self._terms = NodeTerms(cluster.table)
-        self._num_nodes = len(cluster.table)
+        self._terms = cluster.table.masks.terms
         added = profile.args.node_affinity.added_affinity
         self._added = added.node_preferred if added is not None else ()
         self._sums: dict[Incoming, NDArray[np.int64]] = {}
@@ -42,16 +40,9 @@ class NodeAffinityScore:
         known = self._sums.get(cycle.pod)
         if known is None:
             _check(preferred)
-            known = self._sums[cycle.pod] = self._weights((*preferred, *self._added))
+            known = self._sums[cycle.pod] = self._terms.weights((*preferred, *self._added))
         raw = known[nodes]
         return Scores(normalize(raw), raw)
-
-    def _weights(self, preferred: Iterable[PreferredNodeTerm]) -> NDArray[np.int64]:
-        total = np.zeros(self._num_nodes, dtype=np.int64)
-        for entry in preferred:
-            if entry.weight:
-                total += self._terms.term(entry.term) * np.int64(entry.weight)
-        return total
 
 
 def _check(preferred: Iterable[PreferredNodeTerm]) -> None:

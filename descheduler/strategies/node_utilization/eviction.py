@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from descheduler.eviction.profile_evictor import PluginEvictor
 from descheduler.model.pod import Pod
-from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Toleration, tolerates_all
+from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.model.verdict import Reason, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
@@ -59,14 +59,13 @@ class Destinations:
         """Whether a pod with these tolerations is let onto one of the nodes."""
         known = self._tolerable.get(tolerations)
         if known is None:
-            known = self._tolerable[tolerations] = any(self._admits(taints, tolerations) for taints in self._taint_sets)
+            tolerance = Tolerance(tolerations)
+            known = self._tolerable[tolerations] = any(
+                # Upstream refuses a pod with fewer tolerations than the node has taints, even if one covers them all.
+                not (self._counts_tolerations and len(tolerations) < len(taints)) and tolerance.tolerates_all(taints)
+                for taints in self._taint_sets
+            )
         return known
-
-    def _admits(self, taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
-        # Upstream refuses a pod with fewer tolerations than the node has taints, even if one tolerates them all.
-        if self._counts_tolerations and len(tolerations) < len(taints):
-            return False
-        return tolerates_all(tolerations, taints)
 
     def _deciding(self, taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
         """The taints that keep pods off; upstream counts mere preferences among them."""

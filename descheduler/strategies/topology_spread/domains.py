@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
@@ -27,31 +31,39 @@ class Domain:
 class Domains:
     """What a constraint is about: pods by topology value, and the nodes that qualify for it by topology value.
 
-    Values that only one of the two has are domains too; those without pods are empty.
+    Values that only one of the two has are domains too; those without pods are empty. `sizes` are numbers of pods;
+    the pods themselves are found when `pods` is called, since few constraints are broken.
     """
 
-    pods: Mapping[str, list[Pod]]
+    sizes: Mapping[str, int]
+    pods: Callable[[], Mapping[str, list[Pod]]]
     qualifying: Mapping[str, Sequence[Node]]
+    digest: Callable[[], object] = bytes
+    """Gives a value that is equal for the same pods and qualifying nodes, as long as the finder lives."""
 
     @property
     def num_pods(self) -> int:
         """How many pods count."""
-        return sum(map(len, self.pods.values()))
+        return sum(self.sizes.values())
 
     @property
     def num_empty(self) -> int:
         """How many domains have no pods."""
-        return len(self.qualifying) - sum(value in self.qualifying for value in self.pods)
+        return len(self.qualifying.keys() - self.sizes.keys())
 
     @property
     def skew(self) -> int:
         """How many pods the fullest domain holds more than the emptiest."""
-        sizes = [len(pods) for pods in self.pods.values()]
+        sizes = self.sizes.values()
         return max(sizes, default=0) - (0 if self.num_empty else min(sizes, default=0))
+
+    def in_order(self, *, highest_first: bool) -> list[Domain]:
+        """The domains that have pods, as `sort_domains` orders them."""
+        return sort_domains(self.pods(), highest_first=highest_first)
 
     def nodes_below(self, ideal: float) -> list[Node]:
         """The qualifying nodes in domains of fewer than `ideal` pods."""
-        full = {value for value, pods in self.pods.items() if len(pods) >= ideal}
+        full = {value for value, number in self.sizes.items() if number >= ideal}
         return [node for value, nodes in self.qualifying.items() if value not in full for node in nodes]
 
 
@@ -61,7 +73,8 @@ class DomainFinder:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._selection = NodeSelection(nodes)
-        self._values: dict[str, dict[str, str]] = {}
+        self._keys = frozenset(key for node in nodes for key in node.labels)
+        self._values: dict[tuple[int, str], tuple[LabelIndex, tuple[str, ...], NDArray[np.intp]]] = {}
         self._qualifying: dict[object, Mapping[str, Sequence[Node]]] = {}
 
     def find(self, constraint: SpreadConstraint, pods: LabelIndex) -> Domains:
@@ -70,20 +83,41 @@ class DomainFinder:
         Pods on nodes that do not qualify count too, and make domains of their own, as upstream has it. Terminating pods
         do not count.
         """
-        value_of = self._values_of(constraint.topology_key)
-        by_value: dict[str, list[Pod]] = {}
-        for pod in pods.pods(constraint.selector):
-            value = value_of.get(pod.node_name)
-            if value is not None and pod.deleted_at is None:
-                by_value.setdefault(value, []).append(pod)
-        return Domains(by_value, self._qualifying_nodes(constraint))
+        if constraint.topology_key not in self._keys:
+            return Domains({}, dict, {})  # tenants state keys that no node has, any number of them
+        values, value_of = self._values_of(constraint.topology_key, pods)
+        places = pods.places(constraint.selector)
+        ids = value_of[places]
+        places, ids = places[ids >= 0], ids[ids >= 0]
+        numbers = np.bincount(ids, minlength=len(values))
+        there = np.flatnonzero(numbers).tolist()
+        sizes = dict(zip(map(values.__getitem__, there), numbers[there].tolist(), strict=True))
 
-    def _values_of(self, key: str) -> Mapping[str, str]:
-        """Node name → its value of the label `key`, for the nodes that have one."""
-        known = self._values.get(key)
+        def pods_by_value() -> Mapping[str, list[Pod]]:
+            by_value: dict[str, list[Pod]] = {}
+            for place, index in zip(places, ids, strict=True):
+                by_value.setdefault(values[index], []).append(pods.all_pods[place])
+            return by_value
+
+        qualifying = self._qualifying_nodes(constraint)
+
+        def digest() -> object:
+            return id(pods), hashlib.sha256(places.tobytes()).digest(), id(qualifying)
+
+        return Domains(sizes, pods_by_value, qualifying, digest)
+
+    def _values_of(self, key: str, pods: LabelIndex) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+        """The values of the label `key`, and which of them the node of each pod has; -1 where a pod does not count."""
+        known = self._values.get((id(pods), key))
         if known is None:
-            known = self._values[key] = {node.name: node.labels[key] for node in self._nodes if key in node.labels}
-        return known
+            ids: dict[str, int] = {}
+            id_of = {
+                node.name: ids.setdefault(node.labels[key], len(ids)) for node in self._nodes if key in node.labels
+            }
+            counted = [-1 if pod.deleted_at is not None else id_of.get(pod.node_name, -1) for pod in pods.all_pods]
+            # The index is kept as well: an identity stands for it only as long as it lives.
+            known = self._values[id(pods), key] = pods, tuple(ids), np.array(counted, dtype=np.intp)
+        return known[1:]
 
     def _qualifying_nodes(self, constraint: SpreadConstraint) -> Mapping[str, Sequence[Node]]:
         """Topology value → the nodes that count for `constraint`, both in node order."""
