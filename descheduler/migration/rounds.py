@@ -24,13 +24,24 @@ from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.placement.prior_moves import PriorMove
 from descheduler.strategies.decisions import Decisions
 
-__all__ = ["MAX_ROUNDS", "Decide", "carry_out"]
+__all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
 MAX_ROUNDS = 50
 """A bound on deciding anew. Each further round needs a refusal of a pod that was never asked for before, so a run gets
 here only under a tight limit and with dozens of unforeseen refusals in a row."""
 
-_HALTS = {OutcomeCode.STOPPED, OutcomeCode.DEADLINE, OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
+MAX_FAULTY_ROUNDS = 3
+"""A bound on deciding anew after calls without a clear answer, each of which takes the time in which such a call can
+still take effect."""
+
+_HALTS = {
+    OutcomeCode.STOPPED,
+    OutcomeCode.DEADLINE,
+    OutcomeCode.NO_CONNECTION,
+    OutcomeCode.OVERLOADED,
+    OutcomeCode.LEASE_LOST,
+}
+_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
 
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
@@ -50,12 +61,13 @@ def carry_out(
     """The last decisions and the outcome of every request, repeated ones of the last round included.
 
     All rounds share one pace. Every eviction of the decisions has an outcome. `may_call`, `clock` and `sleep` as
-    `execute` takes them. Raises what that raises.
+    `execute` takes them. Raises what the first call of `decide` raises.
     """
     bucket = TokenBucket(settings.qps, settings.burst, now=clock)
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
     moves: dict[str, PriorMove] = {}
+    num_faulty = 0
     for num_rounds in range(1, MAX_ROUNDS + 1):
         new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes)]
         moves.update({booked.pod.key: _move(booked) for booked in new})
@@ -64,17 +76,29 @@ def carry_out(
             plan, port, settings, stop=stop, sink=sink, bucket=bucket, may_call=may_call, now=clock, sleep=sleep
         )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
-        if not any(_said_no(outcome) for outcome in latest) or any(_was_halted(outcome) for outcome in latest):
+        num_faulty += any(outcome.code in _FAULTS for outcome in latest)
+        if stop.is_set() or not any(map(_said_no, latest)) or any(map(_was_halted, latest)):
             break
-        if stop.is_set():
-            break
-        if num_rounds == MAX_ROUNDS:
-            note = f"looked for other pods {MAX_ROUNDS} times after refusals and gave up; the next run goes on"
+        if note := _reason_to_give_up(num_rounds, num_faulty):
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
-        decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if _used_up(outcome)])
+        try:
+            decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if _used_up(outcome)])
+        except Exception as error:  # pods are evicted already, which has to be reported whatever this is
+            note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
+            decisions = replace(decisions, notes=(*decisions.notes, note))
+            break
     return decisions, (*outcomes.values(), *_repeated(decisions))
+
+
+def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
+    """Why no other pods are looked for after so many rounds, so many of them with faults of the server; else ""."""
+    if num_faulty == MAX_FAULTY_ROUNDS:
+        return f"looked for other pods in spite of server errors {MAX_FAULTY_ROUNDS} times and gave up; see the results"
+    if num_rounds == MAX_ROUNDS:
+        return f"looked for other pods {MAX_ROUNDS} times after refusals and gave up; the next run goes on"
+    return ""
 
 
 def _was_halted(outcome: Outcome) -> bool:

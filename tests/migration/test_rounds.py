@@ -17,7 +17,7 @@ from descheduler.eviction.migration_controller import MigrationController, Migra
 from descheduler.eviction.object_limiter import ObjectLimiter
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode
-from descheduler.migration.rounds import MAX_ROUNDS, carry_out
+from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
@@ -29,7 +29,7 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.migration.worlds import Clock, ScriptedApi, no_disruption, not_sent
+from tests.migration.worlds import Clock, ScriptedApi, broken_off, no_disruption, not_sent
 from tests.policy.builders import koordinator, upstream
 
 POLICY = load_policy(upstream(), REGISTRY)
@@ -200,3 +200,60 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.NO_CONNECTION]
     assert decided == [{}]
+
+
+def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 0) -> Decide:
+    """Decides to evict the first of `pods` that nothing is known of, and notes each call; the last one may fail."""
+    snapshot = make_snapshot([], pods)
+
+    def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+        calls.append(answers)
+        if len(calls) == explode_at:
+            raise ZeroDivisionError
+        view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
+        evictor = Evictor(view, EvictionLimits(total=2), answers=answers)
+        for pod in pods:
+            evictor.request(pod, profile="p", plugin="q")
+        return Decisions(POLICY, snapshot, evictor, NOW)
+
+    return decide_again
+
+
+def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_other() -> None:
+    """Each such call takes the time in which it can still take effect."""
+    pods = [make_pod(f"p{number:03}") for number in range(40)]
+    clock, calls = Clock(), []
+    api = ScriptedApi(clock, **{pod.name: [broken_off()] * 9 for pod in pods})
+
+    decisions, outcomes = carry_out(
+        decide_over(pods, calls),
+        api,
+        ExecutorSettings(),
+        stop=threading.Event(),
+        sink=None,
+        clock=clock.now,
+        sleep=clock.sleep,
+    )
+
+    assert len(calls) == MAX_FAULTY_ROUNDS
+    assert {outcome.code for outcome in outcomes} == {OutcomeCode.SERVER_ERROR}
+    assert decisions.notes[-1] == "looked for other pods in spite of server errors 3 times and gave up; see the results"
+
+
+def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None:
+    pods = [make_pod(name) for name in ("first", "second", "third")]
+    clock = Clock()
+    api = ScriptedApi(clock, second=[no_disruption()])
+
+    decisions, outcomes = carry_out(
+        decide_over(pods, [], explode_at=2),
+        api,
+        ExecutorSettings(),
+        stop=threading.Event(),
+        sink=None,
+        clock=clock.now,
+        sleep=clock.sleep,
+    )
+
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.BUDGET]
+    assert decisions.notes[-1] == "could not look for other pods after refusals: internal error (ZeroDivisionError)"
