@@ -53,7 +53,7 @@ def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
     A fault counts as failure only if certainly nothing was evicted: a Job is started again after a failure, and would
     evict once more up to all limits.
     """
-    if any(result.result == "not-attempted" and result.code in _GUARD_CODES for result in outcome.results):
+    if any(result.code in _GUARD_CODES for result in outcome.results):
         return ExitCode.STOPPED
     has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
     if has_failed and not outcome.may_have_evicted:

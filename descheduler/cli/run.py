@@ -276,8 +276,8 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
         # What is done is done: the exit code tells of the evictions.
         _logger.error("Outcome not written", extra=fields(err="nobody reads standard output"))
     except CommandError as error:
-        # Exit code 1 would have a Job evict once more.
-        if not outcome.may_have_evicted:
+        # Exit code 1 would have a Job evict once more, and hide what stopped the run.
+        if not (outcome.may_have_evicted or result.guard):
             raise
         _logger.error("Outcome not written", extra=fields(err=str(error)))
     if result.guard:

@@ -347,18 +347,18 @@ class HeldLease:
                     raise
 
     def release(self, timeout_seconds: float = _RELEASE_SECONDS) -> None:
-        """Ends renewing and gives the Lease back, unless it is lost; waits for `timeout_seconds` at most.
+        """Ends renewing and gives the Lease back if it is still this run's; waits for `timeout_seconds` at most.
 
-        A Lease that could not be given back runs out by itself.
+        The server is asked even if this run holds the Lease for lost, as after a renewal that came too late: the next
+        run need not wait then. A Lease that could not be given back runs out by itself.
         """
         self._ended.set()
         give_up_at = self._clock() + timeout_seconds
         if self._keeper.ident is not None:
             self._keeper.join(timeout_seconds)
-        if not self._loss and not self._keeper.is_alive():
-            released = self._calls.submit(self._release_once)
-            with suppress(TimeoutError, KubeError):
-                released.result(timeout=max(0.0, give_up_at - self._clock()))
+        released = self._calls.submit(self._release_once)
+        with suppress(TimeoutError, KubeError):
+            released.result(timeout=max(0.0, give_up_at - self._clock()))
         self._calls.close()
 
     def _keep(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from descheduler.kube.evict import PodState
-from descheduler.migration.judgement import Effect, Judgement
+from descheduler.migration.judgement import Judgement
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
 
@@ -81,7 +81,7 @@ class EvictionTask:
     def is_unseen(self) -> bool:
         """Whether nobody has looked at the pod since an answer that leaves open what the call did."""
         judgement, seen_at = self.judgement, self.seen_alive_at
-        if judgement is None or (judgement.effect is not Effect.OPEN and judgement.code is not OutcomeCode.CONFLICT):
+        if judgement is None or not (judgement.is_open or judgement.code is OutcomeCode.CONFLICT):
             return False
         return seen_at is None or seen_at < self.answered_at
 
@@ -91,10 +91,9 @@ class EvictionTask:
         self.answered_at = now
         self.num_faults += judgement.code in _FAULTS
         self.num_unread += judgement.code in _NOT_LOOKED_AT
-        if judgement.effect is not Effect.KNOWN:
+        if judgement.is_open:
             self.is_in_doubt = True
-            until = called_at + effect_seconds if judgement.effect is Effect.OPEN else now
-            self.settles_at = max(self.settles_at, until)
+            self.settles_at = max(self.settles_at, called_at + effect_seconds)
 
     def see(self, state: PodState, *, looked_at: float) -> None:
         """Notes what a look that began at `looked_at` found of a pod that has not left."""

@@ -16,7 +16,7 @@ from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.token_bucket import TokenBucket
 from descheduler.migration.call_window import CallWindow
 from descheduler.migration.eviction_task import EvictionTask
-from descheduler.migration.judgement import Effect, Judgement, judge
+from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.limits import LimitLedger, Room
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
@@ -269,7 +269,7 @@ class _Execution:
         else:
             # The error's text is not repeated: it may quote a header field with a credential.
             text = f"{task.subject} not evicted: internal error ({type(error).__name__})"
-            judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, effect=Effect.OPEN)
+            judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, is_open=True)
             self._answered(task, judgement, called_at=self._now())
 
     def _not_called(self, task: EvictionTask) -> None:

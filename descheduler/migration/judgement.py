@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.planned import PlannedEviction
 
-__all__ = ["Effect", "Judgement", "judge"]
+__all__ = ["Judgement", "judge"]
 
 _EVACUATION = "Eviction triggered evacuation"
 _SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 _BUDGET_CAUSE = "DisruptionBudget"
 
 
-class Effect(Enum):
-    """What an answer leaves open about the effect of its call."""
-
-    KNOWN = "known"
-    """Nothing: the pod is evicted, or the call did nothing."""
-    DECIDED = "decided"
-    """Whether the pod is evicted; nothing more can come of the call."""
-    OPEN = "open"
-    """Whether the pod is evicted or will be: the call may still be under way behind whoever answered."""
-
-
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one answer means. `retry_after_seconds` is None when asking again is of no use in this run."""
+    """What one answer means. `retry_after_seconds` is None when asking again is of no use in this run.
+
+    `is_open` says that the call may have evicted the pod or may do so yet, whatever the answer says.
+    """
 
     kind: OutcomeKind
     code: OutcomeCode
     message: str
     retry_after_seconds: float | None = None
-    effect: Effect = Effect.KNOWN
+    is_open: bool = False
 
 
 def judge(
@@ -79,12 +70,13 @@ def _refused(
     pod: str,
     response: EvictionResponse,
     wait_seconds: float | None = None,
-    effect: Effect = Effect.KNOWN,
+    *,
+    is_open: bool = False,
 ) -> Judgement:
     causes = [cause.message for cause in response.causes if cause.message]
     text = "; ".join([response.message.rstrip("."), *causes])
     message = f"{pod} not evicted: {text} ({response.status_code})"
-    return Judgement(OutcomeKind.REFUSED, code, message, wait_seconds, effect)
+    return Judgement(OutcomeKind.REFUSED, code, message, wait_seconds, is_open)
 
 
 def _judge_throttled(pod: str, response: EvictionResponse) -> Judgement:
@@ -94,14 +86,14 @@ def _judge_throttled(pod: str, response: EvictionResponse) -> Judgement:
         return _refused(OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED, pod, response, wait_seconds)
     # The API server and proxies before it turn calls away in plain text, without a Status: that is not about the pod.
     code = OutcomeCode.THROTTLED if wait_seconds is None else OutcomeCode.OVERLOADED
-    return _refused(code, pod, response, wait_seconds, Effect.KNOWN if response.is_unread else Effect.DECIDED)
+    return _refused(code, pod, response, wait_seconds, is_open=not response.is_unread)
 
 
 def _judge_unanswered(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
     text = f"{pod} not evicted: {response.message}"
     if not response.was_sent:
         return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text, wait_seconds)
-    return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, text, wait_seconds, Effect.OPEN)
+    return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, text, wait_seconds, is_open=True)
 
 
 def _judge_fault(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
@@ -114,6 +106,4 @@ def _judge_fault(pod: str, response: EvictionResponse, wait_seconds: float) -> J
     may_pass = code >= 500 or code in {401, 408}
     asked = response.retry_after_seconds
     again = (wait_seconds if asked is None else asked) if may_pass else None
-    is_decided = 400 <= code < 500 and code != 408 and response.is_told
-    effect = Effect.DECIDED if is_decided else Effect.OPEN
-    return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, again, effect)
+    return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, again, is_open=True)

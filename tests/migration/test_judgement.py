@@ -4,7 +4,7 @@ import pytest
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.status import StatusCause
-from descheduler.migration.judgement import Effect, judge
+from descheduler.migration.judgement import judge
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from tests.migration.worlds import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told
 
@@ -100,25 +100,23 @@ TOLD, UNTOLD = True, False
 
 
 @pytest.mark.parametrize(
-    ("status_code", "is_told", "effect"),
+    ("status_code", "is_told", "is_open"),
     [
-        *((code, TOLD, Effect.KNOWN) for code in (201, 200, 403, 404, 409, 422, 429)),
-        *((code, TOLD, Effect.DECIDED) for code in (400, 401, 405)),
-        *((code, TOLD, Effect.OPEN) for code in (302, 408, 500, 502, 503, 504)),
-        (201, UNTOLD, Effect.KNOWN),
-        (429, UNTOLD, Effect.DECIDED),
-        *((code, UNTOLD, Effect.OPEN) for code in (0, 200, 204, 302, 400, 403, 404, 408, 409, 422, 500, 502, 503, 504)),
+        *((code, TOLD, False) for code in (201, 200, 403, 404, 409, 422, 429)),
+        *((code, TOLD, True) for code in (302, 400, 401, 405, 408, 500, 502, 503, 504)),
+        (201, UNTOLD, False),
+        *((code, UNTOLD, True) for code in (0, 200, 204, 302, 400, 403, 404, 408, 409, 422, 429, 500, 502, 503, 504)),
     ],
 )
-def test_only_a_status_of_the_api_server_says_for_certain_that_nothing_was_done(
-    status_code: int, is_told: bool, effect: Effect
+def test_only_a_refusal_of_the_api_server_says_for_certain_that_nothing_was_done(
+    status_code: int, is_told: bool, is_open: bool
 ) -> None:
     response = EvictionResponse(status_code, "Reason", "text", is_told=is_told)
 
-    assert judge(make_eviction("cart"), response, evictions_in_background=False).effect is effect
+    assert judge(make_eviction("cart"), response, evictions_in_background=False).is_open is is_open
 
 
 def test_several_budgets_are_a_refusal_for_certain() -> None:
     response = EvictionResponse(500, message=SEVERAL)
 
-    assert judge(make_eviction("cart"), response, evictions_in_background=False).effect is Effect.KNOWN
+    assert judge(make_eviction("cart"), response, evictions_in_background=False).is_open is False
