@@ -7,10 +7,20 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
-__all__ = ["SplitUrl", "basic_authorization", "is_host_name", "is_https", "is_web_url", "shown_url", "split_userinfo"]
+__all__ = [
+    "SplitUrl",
+    "basic_authorization",
+    "is_host_name",
+    "is_https",
+    "is_web_url",
+    "shown_url",
+    "split_userinfo",
+    "without_user_part",
+]
 
 _HIDDEN = "***"
 _BEFORE_LAST_AT = re.compile(r"\A((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?.*@", re.DOTALL)
+_USER_AND_PASSWORD = re.compile(r"\A[^/@\s:]*:[^/@\s]*@")
 _SCHEME = re.compile(r"\A[A-Za-z][A-Za-z0-9+.-]*(?=://)")
 _AUTHORITY = re.compile(r"\A([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)@")
 
@@ -29,6 +39,16 @@ def shown_url(url: str) -> str:
     A password that was not escaped can hold slashes and colons, so that where the user part ends cannot be told.
     """
     return _BEFORE_LAST_AT.sub(lambda match: f"{match[1] or ''}{_HIDDEN}@", url)
+
+
+def without_user_part(text: str) -> str:
+    """A URL or an address without its user part: of a URL whatever stands before the last '@', else `user:password@`.
+
+    A handle such as `pool/disk@snapshot` is neither, and stays.
+    """
+    if "//" in text:
+        return _BEFORE_LAST_AT.sub(lambda match: match[1] or "", text)
+    return _USER_AND_PASSWORD.sub("", text)
 
 
 def split_userinfo(url: str) -> SplitUrl:

@@ -5,19 +5,16 @@ Whatever is not listed is dropped, so that a field that Kubernetes or an operato
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Final
 
 from descheduler.cluster.dump_fields import FIELDS
 from descheduler.cluster.dump_kinds import REFUSED_KINDS
 from descheduler.cluster.dump_pod_fields import VOLUME
 from descheduler.cluster.dump_shapes import Leaf, Shape
 from descheduler.model.annotations import KNOWN_ANNOTATIONS
+from descheduler.urls import without_user_part
 
 __all__ = ["redact"]
-
-_USERINFO: Final = re.compile(r"(\A|//)[^/@\s:]*:[^/@\s]*@")
 
 
 def redact(kind: str, obj: Mapping[str, object]) -> dict[str, object]:
@@ -32,11 +29,6 @@ def redact(kind: str, obj: Mapping[str, object]) -> dict[str, object]:
     return {name: _kept(shape[name], value) for name, value in obj.items() if name in shape}
 
 
-def _without_userinfo(text: str) -> str:
-    """`text` without the user and the password of an address in it."""
-    return _USERINFO.sub(r"\1", text) if "@" in text else text
-
-
 def _kept(shape: Shape, value: object) -> object:
     """What is kept of one value. One of another type than its field has stays of that type, and so stays an error."""
     if isinstance(value, list):
@@ -49,7 +41,7 @@ def _kept(shape: Shape, value: object) -> object:
     if shape is Leaf.SCALAR:
         return _scalar(value)
     if shape is Leaf.HANDLE:
-        return _without_userinfo(value) if isinstance(value, str) else _scalar(value)
+        return without_user_part(value) if isinstance(value, str) else _scalar(value)
     if not isinstance(value, dict):
         return _emptied(value)
     if shape is Leaf.ANNOTATIONS:

@@ -139,7 +139,8 @@ class EvictionClient:
         """The response to one eviction of the pod with this uid, never of a successor with the same name.
 
         Never repeats the call. `annotations_reason` is written to the annotation `reason` as it is;
-        `grace_period_seconds` None leaves the pod its own. Raises KubeError for a TLS failure.
+        `grace_period_seconds` None leaves the pod its own. Raises KubeError where nothing was sent and repeating is of
+        no use: the TLS handshake failed, or there are no credentials.
         """
         options = _DeleteOptions(grace_period_seconds, _Preconditions(uid), ["All"] if dry_run else None)
         annotations = {"reason": annotations_reason, "requested-by": _REQUESTED_BY}

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import io
 import socket
+import ssl
 import time
 from functools import cache
 from http.client import HTTPResponse
 from typing import TYPE_CHECKING, Any
 
 import urllib3
+from urllib3.util.ssl_match_hostname import CertificateError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["keep_to_time", "whole_answer"]
+__all__ = ["HandshakeError", "keep_to_time", "whole_answer"]
 
 _LONGEST_CONNECT_SECONDS = 10.0
 _BUFFER_BYTES = 1 << 16
 _LEAST_SECONDS = 0.001
 """Zero would have a socket not wait at all, which is something else than a time-out."""
+
+
+class HandshakeError(ssl.SSLError):
+    """TLS could not be agreed on, so no request was sent. The cause says why."""
 
 
 def whole_answer(seconds: float) -> urllib3.Timeout:
@@ -60,6 +66,13 @@ class _InTime:
             self.timeout = max(_LEAST_SECONDS, until - time.monotonic())
             connected.settimeout(self.timeout)
         return connected
+
+    def connect(self) -> None:
+        """Connects, with the TLS handshake. Raises HandshakeError where that fails, with nothing sent yet."""
+        try:
+            super().connect()  # type: ignore[misc]  # of the class this is put before
+        except (ssl.SSLError, CertificateError) as error:
+            raise HandshakeError(*error.args) from error
 
     def response_class(self, sock: socket.socket, *args: Any, **kwargs: Any) -> HTTPResponse:
         """What `http.client` reads an answer with, a proxy's to CONNECT included."""

@@ -25,7 +25,7 @@ from urllib3.exceptions import TimeoutError as NoAnswerInTime
 from descheduler.kube.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body
 from descheduler.kube.errors import AnswerTooLarge, KubeError, NotConnected, TransportError
 from descheduler.kube.status import RawResponse
-from descheduler.kube.timed_connections import keep_to_time, whole_answer
+from descheduler.kube.timed_connections import HandshakeError, keep_to_time, whole_answer
 
 __all__ = ["Connection", "Transport", "exchange"]
 
@@ -72,8 +72,8 @@ class Transport:
         """The answer to one request, whatever its status code.
 
         Raises TransportError when there is no complete answer in time (NotConnected when nothing was sent),
-        AnswerTooLarge when its body takes more than `max_bytes`, and KubeError for a TLS failure, which no repetition
-        mends. No text holds the query or a header field.
+        AnswerTooLarge when its body takes more than `max_bytes`, and KubeError for a TLS handshake that failed, so
+        that nothing was sent, which no repetition mends. No text holds the query or a header field.
         """
         request = _Request(method, path + (f"?{urlencode(query)}" if query else ""), body, max_bytes)
         authorization = self._authorization()
@@ -156,9 +156,12 @@ def exchange(
 
 
 def _meaning(error: Exception, what: str, timeout_seconds: float) -> KubeError:
-    if isinstance(error, SSLError) and not isinstance(_inner(error), SSLEOFError):
-        return KubeError(f"{what}: TLS failed ({_tls_fault(error)}); check the certificate authority")
-    fault = NotConnected if isinstance(error, NewConnectionError | ConnectTimeoutError) else TransportError
+    """What it means that no answer began to come: only until the handshake has ended nothing was sent for certain."""
+    cause = error.args[0] if isinstance(error, SSLError) and error.args else None
+    if isinstance(cause, HandshakeError) and not isinstance(cause.__cause__, SSLEOFError):
+        return KubeError(f"{what}: TLS failed ({_tls_fault(cause.__cause__)}); check the certificate authority")
+    was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, NewConnectionError | ConnectTimeoutError))
+    fault = TransportError if was_sent else NotConnected
     return fault(f"{what}: {_describe_fault(error, timeout_seconds)}")
 
 
@@ -178,6 +181,8 @@ def _describe_fault(error: Exception, timeout_seconds: float) -> str:
             return "the compressed answer is damaged"
         case ProtocolError() if _is_malformed(error):
             return "the answer is not HTTP, or its header is too large"
+        case SSLError() if not isinstance(error.args[0] if error.args else None, HandshakeError | SSLEOFError):
+            return "what came over TLS is damaged"
         case ProtocolError() | SSLError():
             return "the connection was closed before the answer was complete"
         case _:
@@ -190,10 +195,5 @@ def _is_malformed(error: ProtocolError) -> bool:
     return isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected | BrokenRead)
 
 
-def _tls_fault(error: SSLError) -> str:
-    inner = _inner(error)
-    return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or "handshake failed").lower()
-
-
-def _inner(error: SSLError) -> object:
-    return error.args[0] if error.args else error
+def _tls_fault(error: BaseException | None) -> str:
+    return str(getattr(error, "verify_message", "") or getattr(error, "reason", "") or "handshake failed").lower()

@@ -159,6 +159,9 @@ def test_annotation_of_the_table_is_kept(key: str) -> None:
     [
         pytest.param(f"https://user:{CANARY}@host/disk", "https://host/disk", id="of a URL"),
         pytest.param(f"user:{CANARY}@host:3260", "host:3260", id="of an address"),
+        pytest.param(f"//user:pa/{CANARY}@host/share", "//host/share", id="of a share, with a slash in it"),
+        pytest.param(f"smb://u:{CANARY}@x@host/share", "smb://host/share", id="of a share, with an @ in it"),
+        pytest.param(f"https://{CANARY}@host/disk", "https://host/disk", id="of a URL, a token alone"),
         pytest.param("pool/disk@snapshot", "pool/disk@snapshot", id="not there: a snapshot"),
         pytest.param("host#share#", "host#share#", id="not there: a share"),
     ],

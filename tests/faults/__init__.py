@@ -5,7 +5,7 @@
 
 A schedule is drawn from its seed: a small cluster, a policy, flags, and faults for each kind of request. An API server
 of its own (`server`, `answers`, `state`) knows what was really evicted, and when. The program runs as a process of its
-own (`zygote`), so signals, exit codes and outputs are real. `promises` compares what the program said with what the
+own (`zygote`), so signals, exit codes and outputs are real. `observer` compares what the program said with what the
 server knows. `test_schedules` plays some in the test suite.
 
 The modules import nothing of `descheduler`; only the process that becomes the program does.

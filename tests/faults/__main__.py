@@ -31,8 +31,6 @@ def main() -> int:
     """The exit code."""
     arguments, tally, started_at = _arguments(), Tally(), time.monotonic()
     with Campaign() as campaign:
-        if not campaign.has_tls:
-            print("no openssl here: all schedules are played without TLS")
         seeds = range(arguments.seed, arguments.seed + arguments.schedules)
         for played in campaign.play_all(seeds, num_jobs=arguments.jobs):
             tally.add(played)

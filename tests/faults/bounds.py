@@ -13,7 +13,7 @@ MOST_MEMORY_WITH_LIST_BYTES = 600_000_000
 """What it may take when a page of a list is huge, which an honest one can be."""
 
 _AFTER_DEADLINE_SECONDS = 5.0
-_AFTER_SIGNAL_SECONDS = 15.0
+_AFTER_SIGNAL_SECONDS = 10.0
 _WITHOUT_DEADLINE_SECONDS = 90.0
 """What repeated attempts and the waits that servers ask for can explain: a minute for reading, and as much as that
 for the overload of a server, which ends a run after a minute too; the schedules are made so that both do not meet."""

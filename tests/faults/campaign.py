@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.certificate import make_certificate
+from tests.certificates import make_certificate
 from tests.faults.history import History
 from tests.faults.observer import BrokenPromise, judge
 from tests.faults.play import play
@@ -53,14 +53,9 @@ class Campaign:
     def __exit__(self, *_: object) -> None:
         self._exit.close()
 
-    @property
-    def has_tls(self) -> bool:
-        """Whether a certificate could be made."""
-        return self._certificate is not None
-
     def play(self, seed: int) -> Played:
         """One schedule, from start to end. Those with huge answers wait for one another."""
-        schedule = draw_schedule(seed, has_tls=self.has_tls)
+        schedule = draw_schedule(seed)
         guard: AbstractContextManager[object] = self._bombs if schedule.has_bomb else nullcontext()
         folder = Path(tempfile.mkdtemp(prefix=f"{seed}-", dir=self._folder))
         with guard:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.certificates import Certificate
 from tests.faults.answers import PROMETHEUS_PREFIX, Answers
 from tests.faults.bounds import latest_end
-from tests.faults.certificate import Certificate
 from tests.faults.faults import Requests
 from tests.faults.history import History, Request, Run
 from tests.faults.leases import Leases
@@ -39,7 +39,7 @@ def play(
     zygote: Zygote,
     folder: Path,
     *,
-    certificate: Certificate | None,
+    certificate: Certificate,
     stalls: Stalls,
     starts: threading.Semaphore,
 ) -> History:
@@ -56,7 +56,7 @@ class _Play:
         schedule: Schedule,
         zygote: Zygote,
         folder: Path,
-        certificate: Certificate | None,
+        certificate: Certificate,
         stalls: Stalls,
         starts: threading.Semaphore,
     ) -> None:

@@ -93,11 +93,11 @@ class Schedule:
         return any(fault.delivery is Delivery.BOMB for rule in self.rules.values() for fault in rule.menu)
 
 
-def draw_schedule(seed: int, *, has_tls: bool = True) -> Schedule:
-    """The schedule of a seed; without `has_tls` (no certificate can be made) all of it is in clear."""
+def draw_schedule(seed: int) -> Schedule:
+    """The schedule of a seed."""
     draw = random.Random(f"schedule {seed}")
     world = draw_world(draw)
-    is_tls = draw.random() < 0.35 and has_tls
+    is_tls = draw.random() < 0.35
     credentials = _draw_credentials(draw, world, is_tls=is_tls)
     is_paused = draw.random() < 0.08
     terms, flags = _draw_terms(draw, world, credentials, is_paused=is_paused)

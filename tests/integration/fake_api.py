@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 import threading
 import time
@@ -24,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
-from tests.integration.certificates import Certificate
+from tests.certificates import Certificate
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
     Answer,
@@ -33,6 +34,7 @@ from tests.integration.faults import (
     Drop,
     EvictLate,
     EvictThenAnswer,
+    EvictThenClearText,
     EvictThenDrop,
     Fault,
     RawAnswer,
@@ -308,6 +310,10 @@ class _Handler(BaseHTTPRequestHandler):
             headers={name.lower(): text for name, text in self.headers.items()},
         )
         answer, fault = self.server.api.respond(request)
+        if isinstance(fault, EvictThenClearText):
+            os.write(self.connection.fileno(), b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+            self.close_connection = True
+            return
         if isinstance(fault, EvictLate):
             time.sleep(fault.seconds)
             answer = self.server.api.respond_late(request)

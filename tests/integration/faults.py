@@ -13,6 +13,7 @@ __all__ = [
     "Drop",
     "EvictLate",
     "EvictThenAnswer",
+    "EvictThenClearText",
     "EvictThenDrop",
     "Fault",
     "RawAnswer",
@@ -62,6 +63,11 @@ class EvictThenAnswer:
     """The pod is evicted, and the answer says something else."""
 
     answer: Answer
+
+
+@dataclass(frozen=True)
+class EvictThenClearText:
+    """The pod is evicted, and what comes over the TLS connection is not TLS, as of a balancer that gives up."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
-from tests.integration.certificates import Certificate, make_certificate
+from tests.certificates import Certificate, make_certificate
 from tests.integration.fake_api import FakeApi
 
 __all__ = ["Naps", "certificate", "client", "fake_api", "kubeconfig", "naps", "secure_api"]

@@ -9,12 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from descheduler.kube.client import KubeClient
+from descheduler.kube.client import KubeClient, connect
 from descheduler.migration.outcome import OutcomeCode
 from tests.cli.conftest import Descheduler, descheduler, restored_logging
-from tests.integration.fake_api import FakeApi
-from tests.integration.faults import Answer, Drop, EvictLate, EvictThenAnswer, EvictThenDrop, Fault, failure
+from tests.integration.fake_api import FakeApi, Request
+from tests.integration.faults import (
+    Answer,
+    Drop,
+    EvictLate,
+    EvictThenAnswer,
+    EvictThenClearText,
+    EvictThenDrop,
+    Fault,
+    failure,
+)
 from tests.integration.live_runs import (
     FAST,
     codes,
@@ -76,6 +86,48 @@ def test_limit_of_one_lets_one_pod_go_whatever_the_answer_after_the_effect(
 
     assert codes(result) == {"p00": OutcomeCode.LEFT_WITHOUT_ANSWER}
     assert evicted_names(fake_api, objects) == {"p00"}
+
+
+def test_connection_that_is_damaged_after_the_effect_evicts_one_pod_under_a_limit_of_one(
+    secure_api: FakeApi, tmp_path: Path
+) -> None:
+    """Only a handshake that fails says that nothing was sent."""
+    objects = crowded_cluster(*CANDIDATES)
+    serve(secure_api, *objects)
+    fail_evictions(secure_api, EvictThenClearText())
+    client = connect(str(secure_api.write_kubeconfig(tmp_path / "secure")))
+
+    result = run(client, taint_policy(ONE_IN_TOTAL))
+
+    client.close()
+    assert codes(result) == {"p00": OutcomeCode.LEFT_WITHOUT_ANSWER}
+    assert evicted_names(secure_api, objects) == {"p00"}
+
+
+def test_token_that_was_rotated_in_mid_run_costs_one_call_and_a_look(secure_api: FakeApi, tmp_path: Path) -> None:
+    """A call that creates something is never repeated behind the back of who has to judge its answer."""
+    serve(secure_api, *crowded_cluster("cart"))
+    token = tmp_path / "token"
+    token.write_text("old")
+    secure_api.token = "old"
+    kubeconfig = yaml.safe_load(secure_api.write_kubeconfig(tmp_path / "secure").read_text())
+    kubeconfig["users"][0]["user"] = {"tokenFile": str(token)}
+    (tmp_path / "secure").write_text(yaml.safe_dump(kubeconfig))
+    client = connect(str(tmp_path / "secure"))
+
+    def rotate(request: Request) -> None:
+        if request.path.endswith("/eviction") and secure_api.token == "old":
+            token.write_text("new")
+            secure_api.token = "new"
+
+    secure_api.on_request = rotate
+
+    result = run(client, taint_policy())
+
+    client.close()
+    asked = [request.method for request in secure_api.requests if "/pods/cart" in request.path]
+    assert codes(result) == {"cart": OutcomeCode.DONE}
+    assert asked == ["POST", "GET", "POST"]
 
 
 @pytest.mark.parametrize("fault", [Answer(502, HTML), failure(500, "InternalError", "webhook failed"), Drop()])

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import process_logging
+from tests.certificates import Certificate
 from tests.integration.canaries import MARKER, TOKEN_SECRET, CanaryWorld
-from tests.integration.certificates import Certificate
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy
 from tests.integration.faults import Answer, BrokenGzip, Drop, EvictThenDrop, Fault, Truncate, budget_refusal, failure

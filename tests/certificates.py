@@ -18,11 +18,15 @@ class Certificate:
     file: Path
     key_file: Path
 
-    def wrap(self, listening: socket.socket) -> socket.socket:
-        """`listening` with TLS on what it accepts; the handshake is left to the thread that reads first."""
+    def server_context(self) -> ssl.SSLContext:
+        """What a server needs to answer with it."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.file, self.key_file)
-        return context.wrap_socket(listening, server_side=True, do_handshake_on_connect=False)
+        return context
+
+    def wrap(self, listening: socket.socket) -> socket.socket:
+        """`listening` with TLS on what it accepts; the handshake is left to the thread that reads first."""
+        return self.server_context().wrap_socket(listening, server_side=True, do_handshake_on_connect=False)
 
 
 def make_certificate(folder: Path) -> Certificate:
