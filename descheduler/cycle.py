@@ -336,7 +336,7 @@ class _Carrier:
             ),
             settings,
             stop=self.watch.stop,
-            may_call=may_call,
+            may_call=self._noted(may_call),
             sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
             clock=self.clock,
             sleep=self.sleep,
@@ -344,6 +344,16 @@ class _Carrier:
         self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
         notes = _event_notes(events.flush(0.0))
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
+
+    def _noted(self, may_call: Callable[[], str]) -> Callable[[], str]:
+        """`may_call`, and the watch is told that from now on the run may have had effects."""
+
+        def ask() -> str:
+            why_not = may_call()
+            self.watch.has_effects |= not why_not
+            return why_not
+
+        return ask
 
 
 def _event_notes(totals: EventTotals) -> tuple[str, ...]:

@@ -69,6 +69,8 @@ class Watch:
         self.promise = promise
         self.has_given_up = False
         """Whether some work was left behind that may still be running."""
+        self.has_effects = False
+        """Whether a call was made that changes the cluster, so that the run must not be repeated as if it had not."""
         self.find_loss: Callable[[], str] = lambda: ""
         """Why the Lease is lost, "" while it is not."""
         self._clock = clock

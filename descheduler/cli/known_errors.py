@@ -12,7 +12,7 @@ import click
 
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, stopped_exit_code
-from descheduler.supervision import RunStopped
+from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.faults import error_words
 
 __all__ = ["is_policy_error", "known_error", "run_exit_code"]
@@ -46,12 +46,17 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
     return None
 
 
-def run_exit_code(error: BaseException) -> ExitCode | None:
-    """How a run ends that is ended by `error`; None when there was none, because another one is under way."""
+def run_exit_code(error: BaseException, watch: Watch) -> ExitCode | None:
+    """How a run ends that is ended by `error`; None when there was none, because another one is under way.
+
+    After evictions it is never one of those that promise that there were none.
+    """
     if _is_lease_held(error):
         return None
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return ExitCode.INTERRUPTED
+    if watch.has_effects:
+        return ExitCode.STOPPED
     known = known_error(error)
     return ExitCode.FAILED if known is None else known[1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from descheduler.cli.leaving import leave
 from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
 from descheduler.supervision import Watch
 from descheduler.telemetry.faults import place_of, traceback_lines
+from descheduler.telemetry.patient_stream import PatientStream
 
 __all__ = ["main"]
 
@@ -39,7 +41,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = _run(sys.argv[1:] if arguments is None else arguments, watch)
     if is_program and (watch.has_given_up or watch.is_over):
         leave(code)
+    if is_program:
+        _drop_what_nobody_reads()
     return code
+
+
+def _drop_what_nobody_reads() -> None:
+    """Python flushes both streams at its end, and would end with code 120 where a reader has gone away."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except AttributeError:  # closed before the start
+            continue
 
 
 def _run(arguments: Sequence[str], watch: Watch) -> int:
@@ -54,19 +69,29 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     except click.UsageError as error:
         return _fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
-        return _explain(error)
+        return _explain(error, watch)
     return code if isinstance(code, int) else ExitCode.DONE
 
 
-def _explain(error: Exception) -> int:
-    """One message for a known error; anything else is a defect of this program and says so, and where."""
+def _explain(error: Exception, watch: Watch) -> int:
+    """One message for a known error; anything else is a defect of this program and says so, and where.
+
+    After evictions it is never exit code 1, after which a Job would evict again.
+    """
+    code = _say(error)
+    if not watch.has_effects:
+        return code
+    return _fail("evictions were made before this; the log and the Events of pods tell which", ExitCode.STOPPED)
+
+
+def _say(error: Exception) -> int:
     known = known_error(error)
     if known is not None:
         message, code = known
         is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
         return _fail(message, code, label=_LABEL if is_labelled else "")
     if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
-        click.echo("\n".join(traceback_lines(error)), err=True)
+        _tell("\n".join(traceback_lines(error)))
     hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
     return _fail(f"internal error: {_shown(error)}; {hint}", ExitCode.FAILED)
 
@@ -80,7 +105,7 @@ def _shown(error: BaseException) -> str:
 def _explain_thread(ended: threading.ExceptHookArgs) -> None:
     """Says that a thread has ended with an error that nobody expected."""
     if isinstance(ended.exc_value, Exception):
-        click.echo(f"{_LABEL}internal error in a thread: {_shown(ended.exc_value)}", err=True)
+        _tell(f"{_LABEL}internal error in a thread: {_shown(ended.exc_value)}")
 
 
 def _usage_message(error: click.UsageError) -> str:
@@ -98,8 +123,13 @@ def _no_such_option(error: click.NoSuchOption) -> str:
 
 
 def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
-    click.echo(f"{label}{_safe(message)}", err=True)
+    _tell(f"{label}{_safe(message)}")
     return code
+
+
+def _tell(text: str) -> None:
+    if sys.stderr is not None:
+        PatientStream(sys.stderr).write(f"{text}\n")
 
 
 def _safe(message: str) -> str:

@@ -166,7 +166,7 @@ def _run(
     from descheduler.telemetry.recording import recorded
 
     policy = watch.call("reading the policy", partial(read_policy, flags.policy_file))
-    with recorded(telemetry(policy), run_exit_code, watch) as record:
+    with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
             record.exit_code = _run_on_dump(policy, flags, record, watch)
         else:

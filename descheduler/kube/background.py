@@ -31,12 +31,22 @@ class BackgroundCalls(Generic[T]):
         """The future of `call`. Not for use from several threads at once."""
         self._futures = [future for future in self._futures if not future.done()]
         if len(self._futures) >= self._num_threads and self._num_threads < self._max_threads:
-            self._num_threads += 1
-            threading.Thread(target=self._work, name=f"{self._name}-{self._num_threads}", daemon=True).start()
+            self._start_thread()
         future: Future[T] = Future()
         self._futures.append(future)
         self._calls.put((call, future))
         return future
+
+    def _start_thread(self) -> None:
+        """Starts one more thread; where the system has none left, the calls wait for those that run."""
+        thread = threading.Thread(target=self._work, name=f"{self._name}-{self._num_threads + 1}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            if not self._num_threads:
+                raise
+        else:
+            self._num_threads += 1
 
     def close(self) -> None:
         """Cancels calls that have not started and lets the threads end; does not wait for calls that are running."""

@@ -63,15 +63,20 @@ class KubeClient:
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
+        accept: str = "application/json",
+        may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError.
 
         `max_bytes` is the most that the body of an honest answer takes: unless told otherwise, that of a small object.
+        `accept` and `may_send` as in `Transport.send`.
         """
         while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
             self.retry.sleep(wait_seconds)
         self._before_send(path)
-        return self._transport.send(method, path, query=query, body=body, max_bytes=max_bytes)
+        return self._transport.send(
+            method, path, query=query, body=body, max_bytes=max_bytes, accept=accept, may_send=may_send
+        )
 
     def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:
         """The body of a successful GET; raises as `fetch`."""

@@ -12,6 +12,7 @@ __all__ = [
     "ListExpired",
     "NotConnected",
     "TransportError",
+    "Withheld",
 ]
 
 
@@ -33,6 +34,10 @@ class NotConnected(TransportError):  # noqa: N818 - a state callers act on, name
 
 class AnswerTooLarge(TransportError):  # noqa: N818 - an answer callers act on, named after what it says
     """An answer that was given up for its size. To ask for the same again would only cost the same again."""
+
+
+class Withheld(NotConnected):
+    """The caller changed its mind before anything was sent."""
 
 
 class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says

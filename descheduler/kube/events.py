@@ -134,7 +134,9 @@ class EventRecorder:
 
     def _count_finished(self) -> None:
         while self._waiting and self._waiting[0].done():  # one thread, so they end in the order they came
-            fault = self._waiting.popleft().result()
+            ended = self._waiting.popleft()
+            defect = ended.exception()  # an Event is never worth a run
+            fault = ended.result() if defect is None else f"internal error ({type(defect).__name__})"
             if fault is None:
                 self._num_written += 1
             else:

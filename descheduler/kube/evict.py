@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 import msgspec
 
-from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
-from descheduler.kube.errors import KubeError, NotConnected, TransportError
+from descheduler.kube.bounded_body import STATUS_BYTES
+from descheduler.kube.errors import KubeError, NotConnected, TransportError, Withheld
 from descheduler.kube.status import RawResponse, StatusCause, decode_status
 
 __all__ = ["EvictionClient", "EvictionResponse", "PodState"]
 
 _REQUESTED_BY = "sigs.k8s.io/descheduler"
+
+_METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+"""Many pods may be looked at at once, and a whole pod can take a megabyte."""
+
+_POD_KINDS = {"Pod", "PartialObjectMetadata"}
 
 _FAIRNESS_HEADER = "x-kubernetes-pf-flowschema-uid"
 """On every answer of a server with priority and fairness; a balancer that answers by itself does not know it."""
@@ -46,8 +51,9 @@ class EvictionResponse:
     """What was said to one eviction.
 
     `status_code` is 0 when no answer came; `message` then names the fault, and `was_sent` is False when no connection
-    could be made, so that nothing was asked for. `is_told` says whether the answer is a `Status` of the API server,
-    `is_unread` whether its priority and fairness turned the call away, which it does in plain text.
+    could be made, so that nothing was asked for. `is_told` says whether the answer is of the API server: a `Status`
+    that refuses, or the word that the eviction was created. `is_unread` says that its priority and fairness turned the
+    call away, which it does in plain text.
     """
 
     status_code: int
@@ -71,6 +77,8 @@ class EvictionApi(Protocol):
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
+        accept: str = "application/json",
+        may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request, without any retry."""
 
@@ -88,7 +96,6 @@ class _Preconditions(msgspec.Struct):
 class _DeleteOptions(msgspec.Struct, omit_defaults=True, rename="camel"):
     grace_period_seconds: int | None = None
     preconditions: _Preconditions | None = None
-    dry_run: list[str] | None = None
 
 
 class _Eviction(msgspec.Struct, rename="camel"):
@@ -134,20 +141,25 @@ class EvictionClient:
         uid: str,
         grace_period_seconds: int | None,
         annotations_reason: str,
-        dry_run: bool = False,
-    ) -> EvictionResponse:
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> EvictionResponse | None:
         """The response to one eviction of the pod with this uid, never of a successor with the same name.
 
-        Never repeats the call. `annotations_reason` is written to the annotation `reason` as it is;
-        `grace_period_seconds` None leaves the pod its own. Raises KubeError where nothing was sent and repeating is of
-        no use: the TLS handshake failed, or there are no credentials.
+        Never repeats the call. `may_send` is asked once credentials are there; None when it says no, and nothing is
+        sent. `annotations_reason` is written to the annotation `reason` as it is; `grace_period_seconds` None leaves
+        the pod its own. Raises KubeError where nothing was sent and repeating is of no use: the TLS handshake failed,
+        or there are no credentials.
         """
-        options = _DeleteOptions(grace_period_seconds, _Preconditions(uid), ["All"] if dry_run else None)
+        options = _DeleteOptions(grace_period_seconds, _Preconditions(uid))
         annotations = {"reason": annotations_reason, "requested-by": _REQUESTED_BY}
         eviction = _Eviction(self._policy_version, "Eviction", _ObjectMeta(name, namespace, annotations), options)
         path = f"{_pod_path(namespace, name)}/eviction"
         try:
-            answer = self._client.send("POST", path, query=self._query, body=msgspec.json.encode(eviction))
+            answer = self._client.send(
+                "POST", path, query=self._query, body=msgspec.json.encode(eviction), may_send=may_send
+            )
+        except Withheld:
+            return None
         except NotConnected as error:
             return EvictionResponse(0, message=str(error), was_sent=False)
         except TransportError as error:
@@ -159,14 +171,14 @@ class EvictionClient:
             message="" if answer.is_success else status.message,
             causes=status.causes,
             retry_after_seconds=status.retry_after_seconds,
-            is_told=status.is_told,
+            is_told=status.is_done if answer.is_success else status.is_told,
             is_unread=answer.status_code == 429 and _FAIRNESS_HEADER in answer.headers,
         )
 
     def look(self, namespace: str, name: str, *, uid: str) -> PodState:
         """What became of the pod with this uid, by one GET. An answer that is not about the pod gives UNKNOWN."""
         try:
-            answer = self._client.send("GET", _pod_path(namespace, name), max_bytes=OBJECT_BYTES)
+            answer = self._client.send("GET", _pod_path(namespace, name), accept=_METADATA_ALONE)
         except KubeError:
             return PodState.UNKNOWN
         if answer.status_code == 404:
@@ -186,7 +198,7 @@ def _pod_state(answer: RawResponse, namespace: str, name: str, uid: str) -> PodS
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return PodState.UNKNOWN
     found = pod.metadata
-    if pod.kind != "Pod" or (found.namespace, found.name) != (namespace, name) or not found.uid:
+    if pod.kind not in _POD_KINDS or (found.namespace, found.name) != (namespace, name) or not found.uid:
         return PodState.UNKNOWN
     if found.uid != uid:
         return PodState.REPLACED

@@ -28,7 +28,7 @@ from types import TracebackType
 import msgspec
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.lease_claim import Claim, believable_seconds, shown_holder, weigh_claim
 from descheduler.kube.lease_store import Lease, LeaseApi, LeaseSpec, LeaseStore, micro_time
 from descheduler.kube.retry import RetryPolicy
@@ -319,13 +319,10 @@ class HeldLease:
             except _LeaseLost as error:
                 self._lose(str(error))
                 return
-            except (TransportError, ApiError) as error:
-                if isinstance(error, ApiError) and not error.is_transient:
-                    self._lose(f"{self._store.subject} cannot be renewed: {error}")
-                    return
-                fault = str(error)
             except KubeError as error:
                 fault = str(error)
+            except Exception as error:  # this thread has to go on: the run relies on what it notices
+                fault = f"internal error ({type(error).__name__})"
             else:
                 self._renewed = asked
                 return
@@ -357,7 +354,7 @@ class HeldLease:
         if self._keeper.ident is not None:
             self._keeper.join(timeout_seconds)
         released = self._calls.submit(self._release_once)
-        with suppress(TimeoutError, KubeError):
+        with suppress(Exception):  # whatever it is, it must not hide how the run ended
             released.result(timeout=max(0.0, give_up_at - self._clock()))
         self._calls.close()
 

@@ -14,6 +14,7 @@ import urllib3
 
 from descheduler.kube.bounded_body import SAMPLES_BYTES
 from descheduler.kube.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
+from descheduler.kube.echoed_credentials import without_credentials
 from descheduler.kube.errors import ApiError, KubeError
 from descheduler.kube.header_values import bearer
 from descheduler.kube.status import RawResponse
@@ -105,7 +106,7 @@ class PrometheusClient:
         if authorization := server.authorization or bearer(self.token, "the token for prometheus"):
             headers["Authorization"] = authorization
         url, form = f"{server.url.rstrip('/')}/api/v1/query", urlencode({"query": promql})
-        return exchange(
+        answer = exchange(
             lambda: pool.request(
                 method,
                 url if method == "POST" else f"{url}?{form}",
@@ -121,6 +122,7 @@ class PrometheusClient:
             timeout_seconds=self.timeout_seconds,
             max_bytes=SAMPLES_BYTES,
         )
+        return without_credentials(answer, authorization)
 
     def _decode(self, response: RawResponse) -> _Answer:
         try:

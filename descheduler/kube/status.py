@@ -36,7 +36,8 @@ class StatusCause(msgspec.Struct, frozen=True):
 class ApiStatus:
     """What an answer says: `metav1.Status` reduced to what decisions need.
 
-    `is_told` says whether the body is a `Status`; else a proxy has spoken, or the server in plain text.
+    `is_told` says whether the body is a `Status`; else a proxy has spoken, or the server in plain text. `is_done` says
+    whether it confirms success: by a `Status` that says so, or by the object that was created.
     """
 
     code: int
@@ -45,6 +46,7 @@ class ApiStatus:
     causes: tuple[StatusCause, ...]
     retry_after_seconds: float | None
     is_told: bool
+    is_done: bool = False
 
 
 class _Details(msgspec.Struct, frozen=True):
@@ -54,10 +56,13 @@ class _Details(msgspec.Struct, frozen=True):
 
 class _Status(msgspec.Struct, frozen=True):
     kind: str | None = None
+    status: object = None
     reason: str | None = None
     message: str | None = None
     details: _Details | None = None
 
+
+_LONGEST_WAIT_SECONDS = 86_400.0
 
 _DECODER = msgspec.json.Decoder(_Status)
 
@@ -79,11 +84,13 @@ def decode_status(response: RawResponse) -> ApiStatus:
         causes=details.causes or (),
         retry_after_seconds=_retry_after(response.headers, details),
         is_told=status.kind == "Status",
+        is_done=response.is_success and (status.kind == "Eviction" or status.status == "Success"),
     )
 
 
 def _retry_after(headers: Mapping[str, str], details: _Details) -> float | None:
     text = headers.get("retry-after", "").strip()
-    if text.isdecimal():  # the API server always writes seconds, never the date form that HTTP also allows
-        return float(text)
-    return float(details.retry_after_seconds) if details.retry_after_seconds else None
+    # The API server always writes seconds, never the date form that HTTP also allows.
+    seconds = text if text.isdecimal() else details.retry_after_seconds
+    # A number may have any length; nobody waits for that long.
+    return min(float(str(seconds)), _LONGEST_WAIT_SECONDS) if seconds else None

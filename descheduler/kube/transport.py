@@ -18,12 +18,14 @@ from urllib3.exceptions import (
     IncompleteRead,
     NewConnectionError,
     ProtocolError,
+    ProxyError,
     SSLError,
 )
 from urllib3.exceptions import TimeoutError as NoAnswerInTime
 
 from descheduler.kube.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body
-from descheduler.kube.errors import AnswerTooLarge, KubeError, NotConnected, TransportError
+from descheduler.kube.echoed_credentials import without_credentials
+from descheduler.kube.errors import AnswerTooLarge, KubeError, NotConnected, TransportError, Withheld
 from descheduler.kube.status import RawResponse
 from descheduler.kube.timed_connections import HandshakeError, keep_to_time, whole_answer
 
@@ -55,7 +57,7 @@ class Transport:
         self.host = connection.host
         self._connection = connection
         keep_to_time(connection.pool)
-        self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip", **headers}
+        self._headers = {"Accept-Encoding": "gzip", **headers}
         self.timeout_seconds = timeout_seconds
         # Renewing credentials is not made for several threads.
         self._auth_lock = threading.Lock()
@@ -68,14 +70,18 @@ class Transport:
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
+        accept: str = "application/json",
+        may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request, whatever its status code.
 
         Raises TransportError when there is no complete answer in time (NotConnected when nothing was sent),
         AnswerTooLarge when its body takes more than `max_bytes`, and KubeError for a TLS handshake that failed, so
-        that nothing was sent, which no repetition mends. No text holds the query or a header field.
+        that nothing was sent, which no repetition mends. No text holds the query or a header field. `accept` is the
+        media type asked for. `may_send` is asked when nothing is left but to send the request, after the wait for new
+        credentials: Withheld is raised when it says no.
         """
-        request = _Request(method, path + (f"?{urlencode(query)}" if query else ""), body, max_bytes)
+        request = _Request(method, path + (f"?{urlencode(query)}" if query else ""), body, max_bytes, accept, may_send)
         authorization = self._authorization()
         answer = self._send_as(authorization, request)
         if answer.status_code != 401 or not authorization:
@@ -98,15 +104,20 @@ class Transport:
             return self._connection.authorization()
 
     def _send_as(self, authorization: str, request: _Request) -> RawResponse:
-        headers = self._headers | ({"Authorization": authorization} if authorization else {})
+        if not request.may_send():
+            raise Withheld(f"{request.method} on {self.host} was not sent")
+        headers = self._headers | {"Accept": request.accept}
+        if authorization:
+            headers["Authorization"] = authorization
         if request.body is not None:
             headers["Content-Type"] = "application/json"
-        return exchange(
+        answer = exchange(
             lambda: self._open(request, headers),
             what=f"{request.method} {request.path.partition('?')[0]} on {self.host}",
             timeout_seconds=self.timeout_seconds,
             max_bytes=request.max_bytes,
         )
+        return without_credentials(answer, authorization)
 
     def _open(self, request: _Request, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
         return self._connection.pool.request(
@@ -129,6 +140,8 @@ class _Request(NamedTuple):
     path: str
     body: bytes | None
     max_bytes: int
+    accept: str
+    may_send: Callable[[], bool]
 
 
 def exchange(
@@ -160,7 +173,9 @@ def _meaning(error: Exception, what: str, timeout_seconds: float) -> KubeError:
     cause = error.args[0] if isinstance(error, SSLError) and error.args else None
     if isinstance(cause, HandshakeError) and not isinstance(cause.__cause__, SSLEOFError):
         return KubeError(f"{what}: TLS failed ({_tls_fault(cause.__cause__)}); check the certificate authority")
-    was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, NewConnectionError | ConnectTimeoutError))
+    # A ProxyError comes only from a proxy that has not made the connection yet.
+    before = NewConnectionError | ConnectTimeoutError | ProxyError
+    was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, before))
     fault = TransportError if was_sent else NotConnected
     return fault(f"{what}: {_describe_fault(error, timeout_seconds)}")
 

@@ -23,12 +23,14 @@ class EvictionTask:
 
     A call whose answer does not say for certain that it did nothing may have taken effect, or may still: until
     `settles_at` (seconds of the run's clock). Such a task is in doubt, and ends without an eviction only once the pod
-    was seen alive after that time.
+    was seen alive after that time. A pod that `outlives_effect`, for a controller that was handed its eviction, proves
+    nothing by that.
     """
 
     ready_at: float
     position: int
     eviction: PlannedEviction = field(compare=False)
+    outlives_effect: bool = field(default=False, compare=False)
     wants_look: bool = field(default=False, compare=False)
     num_calls: int = field(default=0, compare=False)
     num_faults: int = field(default=0, compare=False)
@@ -85,15 +87,19 @@ class EvictionTask:
             return False
         return seen_at is None or seen_at < self.answered_at
 
-    def answer(self, judgement: Judgement, *, called_at: float, now: float, effect_seconds: float) -> None:
-        """Notes what was said to a call; a call of open effect may take it for `effect_seconds` from its start."""
+    def answer(self, judgement: Judgement, *, now: float, effect_seconds: float) -> None:
+        """Notes what was said to a call.
+
+        A call of open effect may take it for `effect_seconds` from now on: nobody knows when the server got it, which
+        may have been just now, after the wait for a connection or for new credentials.
+        """
         self.judgement = judgement
         self.answered_at = now
         self.num_faults += judgement.code in _FAULTS
         self.num_unread += judgement.code in _NOT_LOOKED_AT
         if judgement.is_open:
             self.is_in_doubt = True
-            self.settles_at = max(self.settles_at, called_at + effect_seconds)
+            self.settles_at = max(self.settles_at, now + effect_seconds)
 
     def see(self, state: PodState, *, looked_at: float) -> None:
         """Notes what a look that began at `looked_at` found of a pod that has not left."""
@@ -112,7 +118,7 @@ class EvictionTask:
             return self.departure
         if not self.is_in_doubt or self.is_decided:
             return self.judgement
-        if self.needs_look:
+        if self.needs_look or self.outlives_effect:
             return self.unknown(self.judgement.message.removeprefix(f"{self.subject} not evicted: "))
         return replace(self.judgement, message=f"{self.judgement.message}; the pod is still there")
 

@@ -45,8 +45,8 @@ _UNSERVED = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
 """Answers of an API server that was not reached, or turned the call away unread."""
 _FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
 
-_Answer = tuple[EvictionResponse | PodState, float] | None
-"""What a call or a look brought, and when it began; None when the run was halted before it began."""
+_Answer = EvictionResponse | tuple[PodState, float] | None
+"""What a call brought, None when the run was halted before it was sent; or what a look found, and when it began."""
 
 
 def execute(
@@ -125,7 +125,7 @@ class _Execution:
         self._may_call = may_call
         self._ledger = LimitLedger(settings.limits)
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
-        self._queue = deque(EvictionTask(0.0, position, eviction) for position, eviction in enumerate(evictions))
+        self._queue = deque(self._task(position, eviction) for position, eviction in enumerate(evictions))
         self._waiting: list[EvictionTask] = []
         self._in_flight: dict[Future[_Answer], EvictionTask] = {}
         self._window = CallWindow(settings.max_in_flight, now)
@@ -146,6 +146,11 @@ class _Execution:
         finally:
             self._calls.close()
         return tuple(self._outcomes[position] for position in sorted(self._outcomes))
+
+    def _task(self, position: int, eviction: PlannedEviction) -> EvictionTask:
+        # A pod that is handed over to another controller lives on for as long as that likes.
+        outlives_effect = self._settings.evictions_in_background and eviction.request_evict_only
+        return EvictionTask(0.0, position, eviction, outlives_effect=outlives_effect)
 
     def _halted(self) -> OutcomeCode | None:
         if self._stop.is_set():
@@ -209,21 +214,25 @@ class _Execution:
 
     def _call(self, eviction: PlannedEviction) -> _Answer:
         """Runs on a thread of the pool; nothing is sent when the run was halted since the decision."""
-        if self._halted() is not None:
+        if not self._may_send():
             return None
-        if self._may_call():
-            self._is_fenced = True
-            return None
-        called_at = self._now()
-        response = self._port.evict(
+        return self._port.evict(
             eviction.namespace,
             eviction.name,
             uid=eviction.uid,
             grace_period_seconds=self._settings.grace_period_seconds,
             annotations_reason=eviction.annotation,
-            dry_run=self._settings.dry_run,
+            may_send=self._may_send,
         )
-        return response, called_at
+
+    def _may_send(self) -> bool:
+        """Whether the run is still on; asked before each call, and again when all is ready to send it."""
+        if self._halted() is not None:
+            return False
+        if self._may_call():
+            self._is_fenced = True
+            return False
+        return True
 
     def _look(self, task: EvictionTask) -> None:
         self._in_flight[self._calls.submit(partial(self._see, task.eviction))] = task
@@ -251,26 +260,26 @@ class _Execution:
             if answer is None:
                 self._not_called(task)
                 continue
-            said, asked_at = answer
-            if isinstance(said, PodState):
-                self._seen(task, said, looked_at=asked_at)
+            if isinstance(answer, EvictionResponse):
+                task.status_code = answer.status_code
+                self._answered(task, self._judge(task, answer))
             else:
-                task.status_code = said.status_code
-                self._answered(task, self._judge(task, said), called_at=asked_at)
+                state, looked_at = answer
+                self._seen(task, state, looked_at=looked_at)
 
     def _failed(self, task: EvictionTask, error: Exception) -> None:
         """A call or a look ended without any answer of the port: with nothing sent, or in a defect of this program."""
         if isinstance(error, KubeError):
             text = f"{task.subject} not evicted: {error}"
             judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text)
-            self._answered(task, judgement, called_at=self._now())
+            self._answered(task, judgement)
         elif task.is_looked_at:
             self._seen(task, PodState.UNKNOWN, looked_at=self._now())
         else:
             # The error's text is not repeated: it may quote a header field with a credential.
             text = f"{task.subject} not evicted: internal error ({type(error).__name__})"
             judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, is_open=True)
-            self._answered(task, judgement, called_at=self._now())
+            self._answered(task, judgement)
 
     def _not_called(self, task: EvictionTask) -> None:
         """The run was halted between the decision and the call."""
@@ -289,8 +298,8 @@ class _Execution:
             fault_wait_seconds=self._settings.fault_wait_seconds,
         )
 
-    def _answered(self, task: EvictionTask, judgement: Judgement, *, called_at: float) -> None:
-        task.answer(judgement, called_at=called_at, now=self._now(), effect_seconds=self._settings.effect_seconds)
+    def _answered(self, task: EvictionTask, judgement: Judgement) -> None:
+        task.answer(judgement, now=self._now(), effect_seconds=self._settings.effect_seconds)
         self._watch_server(judgement)
         self._go_on(task)
 

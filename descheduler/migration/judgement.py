@@ -45,7 +45,7 @@ def judge(
     """
     pod = f"pod {eviction.namespace}/{eviction.name}"
     match response.status_code:
-        case code if code == 201 or (200 <= code < 300 and response.is_told):
+        case code if 200 <= code < 300 and response.is_told:
             return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, f"{pod} evicted")
         case 0:
             return _judge_unanswered(pod, response, fault_wait_seconds)

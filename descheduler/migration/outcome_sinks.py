@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 from descheduler.migration.outcome import Outcome
 from descheduler.migration.ports import OutcomeSink
 
 __all__ = ["EverySink"]
+
+_logger = logging.getLogger(__name__)
 
 
 class EverySink:
@@ -15,6 +19,14 @@ class EverySink:
         self._sinks = sinks
 
     def record(self, outcome: Outcome) -> None:
-        """Tells them."""
+        """Tells them. One that fails hears no more, and the others do: no listener ends a run that evicts."""
         for sink in self._sinks:
-            sink.record(outcome)
+            try:
+                sink.record(outcome)
+            except Exception as error:
+                self._sinks = tuple(each for each in self._sinks if each is not sink)
+                _logger.error("Outcomes are not told any more", extra={"event_fields": _fault(sink, error)})
+
+
+def _fault(sink: OutcomeSink, error: Exception) -> dict[str, object]:
+    return {"to": type(sink).__name__, "err": type(error).__name__}

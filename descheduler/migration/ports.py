@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
@@ -21,9 +22,12 @@ class EvictPort(Protocol):
         uid: str,
         grace_period_seconds: int | None,
         annotations_reason: str,
-        dry_run: bool = False,
-    ) -> EvictionResponse:
-        """The response to one call; a KubeError that it raises says that nothing was sent."""
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> EvictionResponse | None:
+        """The response to one call; a KubeError that it raises says that nothing was sent.
+
+        `may_send` is asked when nothing is left but to send it; None is returned where that says no.
+        """
 
     def look(self, namespace: str, name: str, *, uid: str) -> PodState:
         """What became of the pod with this uid, by one look."""

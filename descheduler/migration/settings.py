@@ -29,7 +29,6 @@ class ExecutorSettings:
     burst: int = 10
     max_in_flight: int = 64
     grace_period_seconds: int | None = None
-    dry_run: bool = False
     evictions_in_background: bool = False
     limits: EvictionLimits = field(default_factory=EvictionLimits)
     deadline: float | None = None

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Literal, TextIO
 
 from descheduler.telemetry.faults import traceback_lines
+from descheduler.telemetry.patient_stream import PatientStream
 
 __all__ = ["JsonFormatter", "KlogFormatter", "LogFormat", "configure_logging", "fields", "log_event"]
 
@@ -30,7 +31,7 @@ _HIDDEN = "***"
 
 def configure_logging(stream: TextIO, *, verbosity: int, log_format: LogFormat) -> None:
     """Sends the events of this program up to `verbosity`, and warnings of libraries, to `stream`."""
-    handler = logging.StreamHandler(stream)
+    handler = logging.StreamHandler(PatientStream(stream))
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger(_ROOT).setLevel(logging.INFO - min(verbosity, _HIGHEST_VERBOSITY))

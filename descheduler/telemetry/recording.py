@@ -71,3 +71,5 @@ def _export(record: RunRecord, target: MetricsTarget, watch: Watch) -> None:
     except (RunStopped, TimeoutError):
         where = fields(file=str(target.textfile or ""), url=target.push_url or "", reason="not done in time")
         _logger.warning("Metrics may be incomplete", extra=where)
+    except Exception as error:  # the run is over, and how it ended is what counts
+        _logger.error("Metrics not written", extra=fields(err=type(error).__name__))

@@ -11,6 +11,7 @@ import pytest
 
 from descheduler.cli.commands import COMMANDS
 from descheduler.cli.upstream_flags import IDLE_FLAGS
+from descheduler.supervision import Watch
 from tests.cli.conftest import Descheduler
 
 PROGRAM = [sys.executable, "-m", "descheduler.cli.main"]
@@ -163,3 +164,21 @@ def test_breaking_off_is_neither_a_defect_nor_success(
 
     assert ended.code == 130
     assert ended.err.splitlines()[-1] == "error: interrupted"
+
+
+def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
+    descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A Job starts a run again that ends with 1."""
+
+    def explode(*arguments: object, **_named: object) -> None:
+        watch = next(each for each in arguments if isinstance(each, Watch))
+        watch.has_effects = True
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("descheduler.cli.run._run_on_dump", explode)
+
+    ended = descheduler("run", "--config", policy, "--snapshot", dump)
+
+    assert ended.code == 4
+    assert "evictions were made before this" in ended.err

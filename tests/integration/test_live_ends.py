@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.integration.fake_api import FakeApi, Request
-from tests.integration.faults import Drip, Silence
+from tests.integration.faults import Drip, Silence, failure
 from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
 
@@ -183,6 +183,38 @@ def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli
 
     assert process.wait(IN_TIME_SECONDS) == 0
     assert '"Outcome not written"' in process.stderr.read()
+
+
+def test_log_that_nobody_reads_holds_no_run_up(fake_api: FakeApi, cli: Cli) -> None:
+    """400 lines at this verbosity are more than a pipe takes."""
+    serve(fake_api, *crowded_cluster(*(f"p{number:04}" for number in range(400))))
+    pace = ("--client-connection-qps", "10000", "--client-connection-burst", "10000")
+    process = cli.start("-o", "json", "-v", "4", *pace)
+    reader = threading.Thread(target=process.stdout.read, daemon=True)
+    reader.start()
+
+    assert process.wait(IN_TIME_SECONDS) == 0
+    assert fake_api.pods() == []
+
+
+def test_answer_to_an_event_that_no_clock_can_hold_ends_no_run(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+    events = "/apis/events.k8s.io/v1/namespaces/default/events"
+    fake_api.fail_always("POST", events, failure(500, "InternalError", "no", retry_after_seconds=10**400))
+
+    code, out, _ = ended(cli.start("-o", "json"))
+
+    assert (code, json.loads(out)["counts"]["evicted"]) == (0, 2)
+
+
+def test_old_metrics_that_cannot_be_read_change_no_exit_code(fake_api: FakeApi, cli: Cli, tmp_path: Path) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    metrics = tmp_path / "m.prom"
+    metrics.write_text('a_b{x="1", ="z"} 1.5\n')
+
+    code, _, _ = ended(cli.start("--metrics-textfile", str(metrics)))
+
+    assert (code, fake_api.pods()) == (0, [])
 
 
 def test_suspended_run_that_resumes_evicts_nothing_more(fake_api: FakeApi, cli: Cli) -> None:

@@ -21,17 +21,25 @@ from tests.integration.faults import (
 CART = "/api/v1/namespaces/shop/pods/cart"
 
 
-def evict(
-    client: KubeClient, *, uid: str = "uid-cart", grace_period_seconds: int | None = None, dry_run: bool = False
-) -> EvictionResponse:
-    return EvictionClient(client).evict(
+def evict(client: KubeClient, *, uid: str = "uid-cart", grace_period_seconds: int | None = None) -> EvictionResponse:
+    response = EvictionClient(client).evict(
         "shop",
         "cart",
         uid=uid,
         grace_period_seconds=grace_period_seconds,
         annotations_reason="triggered by p/PodLifeTime: ",
-        dry_run=dry_run,
     )
+    assert response is not None
+    return response
+
+
+def test_nothing_is_sent_once_the_run_is_over(fake_api: FakeApi, client: KubeClient) -> None:
+    response = EvictionClient(client).evict(
+        "shop", "cart", uid="uid-cart", grace_period_seconds=None, annotations_reason="", may_send=lambda: False
+    )
+
+    assert response is None
+    assert fake_api.sent("POST") == []
 
 
 def test_eviction_is_sent_as_documented_plus_the_uid(fake_api: FakeApi, client: KubeClient) -> None:
@@ -70,15 +78,6 @@ def test_grace_period_is_sent_when_it_is_set_even_to_zero(fake_api: FakeApi, cli
     assert fake_api.sent("POST")[0].body["deleteOptions"]["gracePeriodSeconds"] == seconds
 
 
-def test_dry_run_leaves_the_pod(fake_api: FakeApi, client: KubeClient) -> None:
-    fake_api.add_pod("cart")
-
-    response = evict(client, dry_run=True)
-
-    assert response.status_code == 201
-    assert fake_api.pods() == ["cart"]
-
-
 def test_successor_with_the_same_name_is_never_evicted(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.add_pod("cart", uid="uid-successor")
 
@@ -115,6 +114,22 @@ def test_wait_that_the_server_asks_for_is_told_and_not_taken(
     assert response.retry_after_seconds == 10.0
     assert naps == []
     assert len(fake_api.sent("POST")) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Answer(201, b"<html>created</html>"), id="a page of a proxy"),
+        pytest.param(Answer(201, {"kind": "Status", "status": "Failure"}), id="a Status that refuses"),
+        pytest.param(Answer(200, {}), id="anything"),
+    ],
+)
+def test_success_that_the_api_server_does_not_confirm_is_told_apart(
+    fake_api: FakeApi, client: KubeClient, answer: Answer
+) -> None:
+    fake_api.on_eviction("cart", answer)
+
+    assert not evict(client).is_told
 
 
 @pytest.mark.parametrize("status_code", [403, 404, 409, 429, 500, 503])

@@ -15,7 +15,7 @@ from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
-from tests.integration.faults import Drop, Silence, Truncate, failure
+from tests.integration.faults import Answer, Drop, Silence, Truncate, failure
 from tests.migration.worlds import Clock
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
@@ -302,13 +302,22 @@ def test_deleted_lease_is_lost(fake_api: FakeApi, client: KubeClient) -> None:
     assert fake_api.leases.objects == {}
 
 
-def test_right_that_is_withdrawn_loses_the_lease(fake_api: FakeApi, client: KubeClient) -> None:
-    lease = take(client)
-    fake_api.fail_next("PUT", LEASE, failure(403, "Forbidden", "no more"))
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(failure(403, "Forbidden", "no more"), id="no right"),
+        pytest.param(failure(401, "Unauthorized", "who"), id="no credentials"),
+        pytest.param(failure(500, "x", "no", retry_after_seconds=10**400), id="a number that no clock knows"),
+    ],
+)
+def test_refusal_of_one_renewal_is_waited_out(fake_api: FakeApi, client: KubeClient, fault: Answer) -> None:
+    lease = take(client, settings=LeaseSettings("kube-system", "repair", 60, renew_seconds=0.0))
+    fake_api.fail_next("PUT", LEASE, fault)
 
     lease.renew()
 
-    assert lease.loss.startswith("lease kube-system/repair cannot be renewed: no right to update")
+    assert lease.loss == ""
+    assert len(fake_api.sent("PUT")) == 2
 
 
 def test_lease_that_cannot_be_renewed_in_time_is_lost(fake_api: FakeApi, client: KubeClient) -> None:

@@ -45,9 +45,9 @@ def test_every_eviction_has_one_outcome_in_plan_order() -> None:
 def test_call_carries_uid_grace_period_and_annotation() -> None:
     api = ScriptedApi()
 
-    run(make_plan("a"), api, replace(ONE_BY_ONE, grace_period_seconds=30, dry_run=True))
+    run(make_plan("a"), api, replace(ONE_BY_ONE, grace_period_seconds=30))
 
-    assert api.requests == [("shop/a", "uid-a", 30, "triggered by p/PodLifeTime: ", True)]
+    assert api.requests == [("shop/a", "uid-a", 30, "triggered by p/PodLifeTime: ")]
 
 
 def test_nothing_to_do_is_done() -> None:

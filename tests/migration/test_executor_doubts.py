@@ -17,6 +17,7 @@ from tests.migration.worlds import (
     ScriptedApi,
     broken_off,
     codes,
+    make_eviction,
     make_plan,
     no_answer,
     no_disruption,
@@ -244,3 +245,25 @@ def test_no_call_starts_once_another_run_may_hold_the_lease() -> None:
 
     assert api.names == ["a", "b"]
     assert codes(outcomes)[2:] == [("c", OutcomeCode.LEASE_LOST), ("d", OutcomeCode.LEASE_LOST)]
+
+
+def test_pod_that_another_controller_may_have_taken_over_proves_nothing_by_living_on() -> None:
+    clock = Clock()
+    settings = replace(ONE_EVICTION, evictions_in_background=True)
+    plan = [make_eviction("vm", request_evict_only=True), make_eviction("b")]
+    api = ScriptedApi(clock, vm=[no_answer()] * 9)
+
+    outcomes = run(plan, api, settings, clock=clock)
+
+    assert codes(outcomes) == [("vm", OutcomeCode.OUTCOME_UNKNOWN), ("b", OutcomeCode.LIMIT)]
+
+
+def test_limit_stays_used_for_the_whole_time_after_an_answer_that_came_late() -> None:
+    """The call may have waited for new credentials, so when the server got it is not known before the answer."""
+    clock = Clock()
+    api = ScriptedApi(clock, a=[no_answer(), no_disruption()])
+    api.before_answer = lambda name: clock.sleep(20.0) if len(api.calls) == 1 else None
+
+    run(make_plan("a", "b"), api, ONE_EVICTION, clock=clock)
+
+    assert [at for name, at in api.calls if name == "b"] == [60.0]

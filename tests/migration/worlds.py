@@ -123,7 +123,7 @@ class ScriptedApi:
         self._lock = threading.Lock()
         self.calls: list[tuple[str, float]] = []
         """Pod names with the time of the call, in order of starting."""
-        self.requests: list[tuple[str, str, int | None, str, bool]] = []
+        self.requests: list[tuple[str, str, int | None, str]] = []
         self.before_answer: Callable[[str], None] = lambda name: None
         self.looks: list[tuple[str, float]] = []
         """As `calls`, of looks at pods."""
@@ -157,12 +157,13 @@ class ScriptedApi:
         uid: str,
         grace_period_seconds: int | None,
         annotations_reason: str,
-        dry_run: bool = False,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> EvictionResponse:
         """The next response scripted for the pod."""
+        del may_send
         with self._lock:
             self.calls.append((name, self._clock.now()))
-            self.requests.append((f"{namespace}/{name}", uid, grace_period_seconds, annotations_reason, dry_run))
+            self.requests.append((f"{namespace}/{name}", uid, grace_period_seconds, annotations_reason))
             response = self._answer(name)
         self.before_answer(name)
         if isinstance(response, Exception):

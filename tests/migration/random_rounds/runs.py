@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -55,10 +55,10 @@ class _RefusingApi:
         uid: str,
         grace_period_seconds: int | None,
         annotations_reason: str,
-        dry_run: bool = False,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> EvictionResponse:
         """An eviction, a refusal, or no answer at all."""
-        del uid, grace_period_seconds, dry_run
+        del uid, grace_period_seconds, may_send
         key = f"{namespace}/{name}"
         answer = self._answer(key)
         if answer.status_code in (0, EVICTED.status_code):
