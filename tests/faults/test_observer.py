@@ -244,7 +244,7 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
     (
         "an end long after the deadline",
         "runs end in time",
-        lambda: one_evicted(runs=reported(("a", "evicted", "done"), ended_at=10.5)),
+        lambda: one_evicted(runs=reported(("a", "evicted", "done"), ended_at=15.5)),
     ),
     (
         "an end long after a signal",
