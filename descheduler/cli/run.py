@@ -101,7 +101,8 @@ class _Flags:
     "--deadline",
     callback=read_duration,
     metavar="DURATION",
-    help="End the run after this time, for example 5m, counted from its start. No eviction starts later.",
+    help="End the run after this time, for example 5m, counted from its start. No eviction starts later, "
+    "and the program ends at most 5 s later.",
 )
 @click.option(
     "--feature-gates",
@@ -113,7 +114,7 @@ class _Flags:
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
     default=False,
-    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with refused, failed or left out evictions.",
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown.",
 )
 @click.option(
     "--assess-landings",
@@ -140,9 +141,11 @@ def run(
     With --dry-run or --snapshot, show the plan and evict nothing. The plan or the outcome goes to standard output,
     logs to standard error.
 
-    Exit codes: 0 done, nothing to do or another run under way, 1 failed, 2 wrong usage or an invalid policy,
-    3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
-    overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM.
+    Exit codes: 0 finished, nothing to do or another run under way (single evictions may have failed, see
+    --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
+    with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
+    the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow
+    evictions: a Job must not repeat them.
     """
     from descheduler.guards import NOTHING_EVICTED
 
