@@ -342,7 +342,8 @@ class _Carrier:
             sleep=self.sleep,
         )
         self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
-        notes = _event_notes(events.flush(0.0))
+        for note in (notes := _event_notes(events.flush(0.0))):
+            self.observer.events_missed(note)
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
 

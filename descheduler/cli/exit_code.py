@@ -28,10 +28,7 @@ class ExitCode(IntEnum):
     INCOMPLETE = 3
     """Finished, with evictions refused, failed or unknown; only with --detailed-exitcode."""
     STOPPED = 4
-    """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server.
-
-    This code and the two below can follow evictions, so a Job must not repeat the run.
-    """
+    """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server."""
     INTERRUPTED = 130
     """Interrupted (Ctrl-C, SIGINT) before everything was done, as shells count it."""
     TERMINATED = 143

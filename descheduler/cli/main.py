@@ -18,10 +18,12 @@ from descheduler.cli.leaving import leave
 from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
 from descheduler.supervision import Watch
 from descheduler.telemetry.faults import place_of, traceback_lines
+from descheduler.telemetry.logging import is_json
 
 __all__ = ["main"]
 
 _PROGRAM = "descheduler"
+_logger = logging.getLogger("descheduler.cli.main")  # also where this module is run by its file, as __main__
 _LABEL = "error: "
 _STARTED = time.monotonic()
 """When the program began, as near as it can tell. The start that the system keeps of a process would count what a shell
@@ -66,7 +68,7 @@ def _explain(error: Exception) -> int:
         is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
         return _fail(message, code, label=_LABEL if is_labelled else "")
     if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
-        click.echo("\n".join(traceback_lines(error)), err=True)
+        _tell("", "\n".join(traceback_lines(error)))
     hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
     return _fail(f"internal error: {_shown(error)}; {hint}", ExitCode.FAILED)
 
@@ -80,7 +82,7 @@ def _shown(error: BaseException) -> str:
 def _explain_thread(ended: threading.ExceptHookArgs) -> None:
     """Says that a thread has ended with an error that nobody expected."""
     if isinstance(ended.exc_value, Exception):
-        click.echo(f"{_LABEL}internal error in a thread: {_shown(ended.exc_value)}", err=True)
+        _tell(_LABEL, f"internal error in a thread: {_shown(ended.exc_value)}")
 
 
 def _usage_message(error: click.UsageError) -> str:
@@ -98,8 +100,17 @@ def _no_such_option(error: click.NoSuchOption) -> str:
 
 
 def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
-    click.echo(f"{label}{_safe(message)}", err=True)
+    _tell(label, message, is_error=code is not ExitCode.DONE)
     return code
+
+
+def _tell(label: str, message: str, *, is_error: bool = True) -> None:
+    """A message on standard error: plain, or as an event of a log in JSON."""
+    text = f"{label}{_safe(message)}"
+    if is_json():
+        _logger.log(logging.ERROR if is_error else logging.INFO, "%s", text)
+    else:
+        click.echo(text, err=True)
 
 
 def _safe(message: str) -> str:

@@ -8,9 +8,7 @@ import yaml
 
 from tests.docs.pages import ROOT, blocks, pages
 
-_MANIFESTS = sorted((ROOT / "cronjob" / "base").rglob("*.yaml")) + sorted(
-    (ROOT / "cronjob" / "overlays").rglob("*.yaml")
-)
+_MANIFESTS = [file for folder in ("base", "overlays") for file in sorted((ROOT / "cronjob" / folder).rglob("*.yaml"))]
 _PAGES = [*pages(), ROOT / "cronjob" / "README.md"]
 
 
