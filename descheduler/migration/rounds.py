@@ -90,8 +90,9 @@ def carry_out(
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
     repeated = tuple(_repeated(decisions))
-    for outcome in repeated if sink is not None else ():
-        sink.record(outcome)
+    if sink is not None:
+        for outcome in repeated:
+            sink.record(outcome)
     return decisions, (*outcomes.values(), *repeated)
 
 
