@@ -332,28 +332,25 @@ class _Carrier:
         decisions, outcomes = carry_out(
             decide_with,
             EvictionClient(
-                self.client, policy_version=policy_version, timeout_seconds=self.client.request_timeout_seconds
+                self.client.watched(self._note_effect),
+                policy_version=policy_version,
+                timeout_seconds=self.client.request_timeout_seconds,
             ),
             settings,
             stop=self.watch.stop,
-            may_call=self._noted(may_call),
+            may_call=may_call,
             sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
             clock=self.clock,
             sleep=self.sleep,
         )
         self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
-        notes = _event_notes(events.flush(0.0))
+        for note in (notes := _event_notes(events.flush(0.0))):
+            self.observer.events_missed(note)
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
-    def _noted(self, may_call: Callable[[], str]) -> Callable[[], str]:
-        """`may_call`, and the watch is told that from now on the run may have had effects."""
-
-        def ask() -> str:
-            why_not = may_call()
-            self.watch.has_effects |= not why_not
-            return why_not
-
-        return ask
+    def _note_effect(self, path: str) -> None:
+        """Has the watch know that from now on the run may have had effects."""
+        self.watch.has_effects |= path.endswith("/eviction")
 
 
 def _event_notes(totals: EventTotals) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from descheduler.migration.rounds import Decide
 
 __all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "make_watch", "take_lease"]
+
+_logger = logging.getLogger(__name__)
 
 NOTHING_EVICTED = "nothing was evicted"
 """What a run can say that is stopped before its first eviction."""
@@ -50,7 +53,7 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
     from descheduler.kube.lease import HeldLease, acquire, give_back, make_identity
 
     identity = make_identity()
-    take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check)
+    take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check, tell=_warn)
     try:
         lease = watch.call("taking the Lease", take, undo=HeldLease.release)
     except RunStopped:
@@ -59,6 +62,10 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
         raise
     watch.find_loss = lambda: lease.loss
     return lease.stopping(watch.stop, release_seconds=partial(watch.patience_seconds, _RELEASE_SECONDS))
+
+
+def _warn(text: str) -> None:
+    _logger.warning("%s", text)
 
 
 def decide_in_time(decide: Decide, watch: Watch) -> Decide:

@@ -73,6 +73,8 @@ class Watch:
         """Whether a call was made that changes the cluster, so that the run must not be repeated as if it had not."""
         self.find_loss: Callable[[], str] = lambda: ""
         """Why the Lease is lost, "" while it is not."""
+        self.deadline_text = ""
+        """The deadline as it was typed; "" where nobody typed it."""
         self._clock = clock
         self._started = clock() if started is None else started
         self._deadline_seconds = deadline_seconds
@@ -97,7 +99,7 @@ class Watch:
             return "SIGINT (Ctrl-C)" if number == signal.SIGINT else signal.Signals(number).name
         if self.stop.is_set():
             return f"the loss of its Lease ({loss})" if (loss := self.find_loss()) else "request"
-        return f"--deadline {self._deadline_seconds:g}s"
+        return f"--deadline {self.deadline_text or f'{self._deadline_seconds:g}s'}"
 
     def request_stop(self, signal_number: int) -> None:
         """Sets `stop` in the name of a signal. For its handler."""

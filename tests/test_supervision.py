@@ -156,3 +156,10 @@ def test_steps_of_the_end_share_what_is_left_after_the_deadline():
 def test_deadline_counts_from_the_start():
     assert Watch(started=7.0, deadline_seconds=3).deadline == 10.0
     assert Watch(started=7.0).deadline is None
+
+
+def test_deadline_is_named_as_it_was_typed() -> None:
+    watch = Watch(deadline_seconds=0.0)
+    watch.deadline_text = "5m"
+
+    assert watch.cause == "--deadline 5m"

@@ -35,7 +35,8 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         default="30s",
         show_default=True,
         callback=read_duration,
-        help="Longest time for one whole answer of the API server.",
+        help="Longest time for one whole answer of the API server; an eviction without a clear answer is followed "
+        "for this time and 10 s more.",
     )
     @wraps(command)
     def with_connection(

@@ -20,13 +20,13 @@ class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""
 
     DONE = 0
-    """Done, or nothing to do."""
+    """Finished, or nothing to do; single evictions may have failed, see --detailed-exitcode."""
     FAILED = 1
     """Failed, and certainly nothing was evicted: repeating the run is safe."""
     INVALID = 2
     """Wrong usage, an invalid policy or a dump that cannot be read."""
     INCOMPLETE = 3
-    """Finished with evictions refused, failed or left out; only when detailed codes are asked for."""
+    """Finished, with evictions refused, failed or unknown; only with --detailed-exitcode."""
     STOPPED = 4
     """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server."""
     INTERRUPTED = 130

@@ -19,11 +19,13 @@ from descheduler.cli.leaving import leave
 from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
 from descheduler.supervision import Watch
 from descheduler.telemetry.faults import place_of, traceback_lines
+from descheduler.telemetry.logging import is_json
 from descheduler.telemetry.patient_stream import PatientStream
 
 __all__ = ["main"]
 
 _PROGRAM = "descheduler"
+_logger = logging.getLogger("descheduler.cli.main")  # also where this module is run by its file, as __main__
 _LABEL = "error: "
 _STARTED = time.monotonic()
 """When the program began, as near as it can tell. The start that the system keeps of a process would count what a shell
@@ -91,7 +93,7 @@ def _say(error: Exception) -> int:
         is_labelled = code is not ExitCode.DONE and not is_policy_error(error)
         return _fail(message, code, label=_LABEL if is_labelled else "")
     if logging.getLogger(_PROGRAM).isEnabledFor(logging.INFO - TRACEBACK_VERBOSITY):
-        _tell("\n".join(traceback_lines(error)))
+        _tell("", "\n".join(traceback_lines(error)))
     hint = f"please report it, with the output of the same command with -v {TRACEBACK_VERBOSITY}"
     return _fail(f"internal error: {_shown(error)}; {hint}", ExitCode.FAILED)
 
@@ -105,7 +107,7 @@ def _shown(error: BaseException) -> str:
 def _explain_thread(ended: threading.ExceptHookArgs) -> None:
     """Says that a thread has ended with an error that nobody expected."""
     if isinstance(ended.exc_value, Exception):
-        _tell(f"{_LABEL}internal error in a thread: {_shown(ended.exc_value)}")
+        _tell(_LABEL, f"internal error in a thread: {_shown(ended.exc_value)}")
 
 
 def _usage_message(error: click.UsageError) -> str:
@@ -123,12 +125,18 @@ def _no_such_option(error: click.NoSuchOption) -> str:
 
 
 def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
-    _tell(f"{label}{_safe(message)}")
+    _tell(label, message, is_error=code is not ExitCode.DONE)
     return code
 
 
-def _tell(text: str) -> None:
-    if sys.stderr is not None:
+def _tell(label: str, message: str, *, is_error: bool = True) -> None:
+    """A message on standard error: plain, or as an event of a log in JSON."""
+    text = f"{label}{_safe(message)}"
+    if sys.stderr is None:
+        return
+    if is_json():
+        _logger.log(logging.ERROR if is_error else logging.INFO, "%s", text)
+    else:
         PatientStream(sys.stderr).write(f"{text}\n")
 
 

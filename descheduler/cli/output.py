@@ -35,8 +35,11 @@ def takes_output(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     )
 
 
-def write_document(document: Plan | Outcome | Explanation, output_format: Format) -> None:
-    """Writes a document; in colours and to the width of the terminal, if it is one. Raises CommandError."""
+def write_document(document: Plan | Outcome | Explanation, output_format: Format) -> bool:
+    """Writes a document; in colours and to the width of the terminal, if it is one.
+
+    Returns and raises as `write_text`.
+    """
     from descheduler.report.palette import Palette, wants_colour
     from descheduler.report.render import render
 
@@ -45,20 +48,19 @@ def write_document(document: Plan | Outcome | Explanation, output_format: Format
     width = shutil.get_terminal_size().columns if is_terminal else None
     pieces = render(document, output_format, width=width, palette=palette)
     if output_format in ("json", "yaml"):
-        write_data(pieces)
-    else:
-        write_text(pieces)
+        return write_data(pieces)
+    return write_text(pieces)
 
 
-def write_data(pieces: Iterable[str]) -> None:
-    """Writes JSON or YAML, which is UTF-8 whatever the locale says. Raises CommandError."""
+def write_data(pieces: Iterable[str]) -> bool:
+    """Writes JSON or YAML, which is UTF-8 whatever the locale says. Returns and raises as `write_text`."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    write_text(pieces)
+    return write_text(pieces)
 
 
-def write_text(pieces: Iterable[str]) -> None:
-    """Writes text and sees that it is out. A reader that has gone away is no fault. Raises CommandError."""
+def write_text(pieces: Iterable[str]) -> bool:
+    """Writes text and sees that it is out: whether its reader took all of it. Raises CommandError for other faults."""
     if sys.stdout is None:
         raise CommandError("cannot write to standard output: it is closed", ExitCode.FAILED)
     try:
@@ -67,10 +69,12 @@ def write_text(pieces: Iterable[str]) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()
+        return False
     except OSError as error:
         _discard_output()
         text = f"cannot write to standard output: {(error.strerror or str(error)).lower()}"
         raise CommandError(text, ExitCode.FAILED) from error
+    return True
 
 
 def _discard_output() -> None:

@@ -66,6 +66,12 @@ class _Flags:
     assess_landings: int | None
 
 
+def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None) -> timedelta | None:
+    """As `read_duration`; messages repeat the text as it was typed."""
+    ctx.ensure_object(Watch).deadline_text = text or ""
+    return read_duration(ctx, option, text)
+
+
 @click.command(cls=GoFlagsCommand, short_help="Decide which pods should move, and evict them.")
 @click.option(
     "--policy-config-file",
@@ -99,9 +105,10 @@ class _Flags:
 )
 @click.option(
     "--deadline",
-    callback=read_duration,
+    callback=_read_deadline,
     metavar="DURATION",
-    help="End the run after this time, for example 5m, counted from its start. No eviction starts later.",
+    help="End the run after this time, for example 5m, counted from its start. No eviction starts later, "
+    "and the program ends at most 5 s later.",
 )
 @click.option(
     "--feature-gates",
@@ -113,7 +120,7 @@ class _Flags:
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
     default=False,
-    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with refused, failed or left out evictions.",
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown.",
 )
 @click.option(
     "--assess-landings",
@@ -140,9 +147,11 @@ def run(
     With --dry-run or --snapshot, show the plan and evict nothing. The plan or the outcome goes to standard output,
     logs to standard error.
 
-    Exit codes: 0 done, nothing to do or another run under way, 1 failed, 2 wrong usage or an invalid policy,
-    3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
-    overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM.
+    Exit codes: 0 finished, nothing to do or another run under way (single evictions may have failed, see
+    --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
+    with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
+    the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow
+    evictions: a Job must not repeat them.
     """
     from descheduler.guards import NOTHING_EVICTED
 
@@ -270,8 +279,11 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
     plan = record.plan = make_plan(result.decisions)
     outcome = record.outcome = make_outcome(plan, result.outcomes)
     log_outcome(outcome)
+    if result.guard:
+        code = stopped_exit_code(result.signal_number)
+        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code)))
     try:
-        watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
+        is_written = watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
     except RunStopped:
         # What is done is done: the exit code tells of the evictions.
         _logger.error("Outcome not written", extra=fields(err="nobody reads standard output"))
@@ -280,6 +292,9 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
         if not (outcome.may_have_evicted or result.guard):
             raise
         _logger.error("Outcome not written", extra=fields(err=str(error)))
+    else:
+        if not is_written:
+            _logger.error("Outcome not written", extra=fields(err="standard output was closed by its reader"))
     if result.guard:
         return stopped_exit_code(result.signal_number)
     return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

@@ -12,7 +12,7 @@ import msgspec
 
 from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
 from descheduler.kube.configuration import load_connection
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError, KubeError, TransportError, credentials_refused
 from descheduler.kube.found import describe_body
 from descheduler.kube.header_values import user_header
 from descheduler.kube.listing import ListPage, list_pages
@@ -20,7 +20,6 @@ from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse, decode_status
 from descheduler.kube.token_bucket import TokenBucket
 from descheduler.kube.transport import Transport
-from descheduler.urls import is_https
 
 __all__ = ["KubeClient", "connect"]
 
@@ -136,10 +135,7 @@ class KubeClient:
         status = decode_status(response)
         text = f"{method} {path} on {self.host}: {status.message} ({status.code})"
         if status.code == 401:
-            cause = "does not accept the credentials (401); renew them or choose another --context"
-            if not is_https(self.host):
-                cause = "wants credentials (401), which are not sent over plain http; use an https server"
-            text = f"{self.host} {cause}"
+            text = credentials_refused(self.host)
         return ApiError(
             text, status_code=status.code, reason=status.reason, retry_after_seconds=status.retry_after_seconds
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from descheduler.urls import is_https
+
 __all__ = [
     "AnswerTooLarge",
     "ApiError",
@@ -13,6 +15,7 @@ __all__ = [
     "NotConnected",
     "TransportError",
     "Withheld",
+    "credentials_refused",
 ]
 
 
@@ -71,3 +74,10 @@ class KindAbsent(ApiError):  # noqa: N818 - an answer callers act on, named afte
 
 class KindForbidden(ApiError):  # noqa: N818 - an answer callers act on, named after what it says
     """The caller may not read the kind (403); the text names the kind, the verb and, when told, the user."""
+
+
+def credentials_refused(host: str) -> str:
+    """The sentence for an answer of 401 by the API server at `host`."""
+    if not is_https(host):
+        return f"{host} wants credentials (401), which are not sent over plain http; use an https server"
+    return f"{host} does not accept the credentials (401); renew the credentials or choose another --context"

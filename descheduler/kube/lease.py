@@ -119,13 +119,15 @@ def acquire(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     clock: Callable[[], float] = awake_clock,
     check: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> HeldLease:
     """The Lease, held by `identity` from now on; enter it as a context to have it renewed and given back.
 
     A Lease whose holder is dead is taken over. Where its times cannot tell whether it is, it is watched for as long as
     it lasts, and taken over if it was not renewed meanwhile. Raises LeaseHeld when a live run holds it or takes it
     first, ApiError when it may not be read or written, TransportError. `now` gives aware times, `clock` monotonic
-    seconds. `check` is called before each write and while watching, and may raise to end it.
+    seconds. `check` is called before each write and while watching, and may raise to end it. `tell` is called with
+    a sentence when watching begins.
     """
     store = LeaseStore(client, settings.namespace, settings.name)
     identity = identity or make_identity()
@@ -136,6 +138,7 @@ def acquire(
             # An attempt starts by reading, so a write whose answer was lost is found and not made twice.
             lease = retry.call(lambda: _take(store, settings, identity, now(), check=check, dead=dead))  # noqa: B023
         except _Doubtful as doubt:
+            tell(_why_watched(doubt.spec, settings))
             dead = _watch(store, doubt.spec, settings, retry=retry, clock=clock, check=check)
             continue
         if lease is not None:
@@ -179,6 +182,19 @@ def _held_by(store: LeaseStore, found: LeaseSpec) -> LeaseHeld:
     )
 
 
+def _watch_seconds(seen: LeaseSpec, settings: LeaseSettings) -> int:
+    return believable_seconds(seen, settings.duration_seconds) or settings.duration_seconds
+
+
+def _why_watched(seen: LeaseSpec, settings: LeaseSettings) -> str:
+    seconds = _watch_seconds(seen, settings)
+    field = "renewTime" if seconds == seen.lease_duration_seconds else "leaseDurationSeconds"
+    return (
+        f"Lease is held by {shown_holder(seen.holder_identity)} with a {field} that cannot be true; "
+        f"watching it for {seconds} s"
+    )
+
+
 def _watch(
     store: LeaseStore,
     seen: LeaseSpec,
@@ -189,7 +205,7 @@ def _watch(
     check: Callable[[], None],
 ) -> LeaseSpec:
     """`seen`, after it was not renewed for as long as it lasts. Raises LeaseHeld when its holder shows to be alive."""
-    seconds = believable_seconds(seen, settings.duration_seconds) or settings.duration_seconds
+    seconds = _watch_seconds(seen, settings)
     give_up_at = clock() + seconds
     while (left_seconds := give_up_at - clock()) > 0:
         check()

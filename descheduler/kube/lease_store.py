@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError
+from descheduler.kube.errors import ApiError, KubeError, TransportError, credentials_refused
 from descheduler.kube.found import describe_body
 from descheduler.kube.status import RawResponse, decode_status
 
@@ -138,7 +138,9 @@ class LeaseStore:
     def _refusal(self, method: str, response: RawResponse) -> KubeError:
         status = decode_status(response)
         text = f"{method} of {self.subject} on {self._client.host}: {status.message} ({status.code})"
-        if status.code == 403:
+        if status.code == 401:
+            text = f"{method} of {self.subject}: {credentials_refused(self._client.host)}"
+        elif status.code == 403:
             text = (
                 f"no right to {_VERBS[method]} {self.subject}, which keeps two runs apart; grant it with a Role in "
                 f"namespace {self._namespace}, or run with --no-lease:\n"

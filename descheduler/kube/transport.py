@@ -57,6 +57,8 @@ class Transport:
         self.host = connection.host
         self._connection = connection
         keep_to_time(connection.pool)
+        proxy = getattr(connection.pool, "proxy", None)
+        self._proxy = "" if proxy is None else f"{proxy.host}:{proxy.port}"
         self._headers = {"Accept-Encoding": "gzip", **headers}
         self.timeout_seconds = timeout_seconds
         # Renewing credentials is not made for several threads.
@@ -116,6 +118,7 @@ class Transport:
             what=f"{request.method} {request.path.partition('?')[0]} on {self.host}",
             timeout_seconds=self.timeout_seconds,
             max_bytes=request.max_bytes,
+            proxy=self._proxy,
         )
         return without_credentials(answer, authorization)
 
@@ -145,14 +148,23 @@ class _Request(NamedTuple):
 
 
 def exchange(
-    open_response: Callable[[], urllib3.BaseHTTPResponse], *, what: str, timeout_seconds: float, max_bytes: int
+    open_response: Callable[[], urllib3.BaseHTTPResponse],
+    *,
+    what: str,
+    timeout_seconds: float,
+    max_bytes: int,
+    proxy: str = "",
 ) -> RawResponse:
     """The whole answer of a request that `open_response` starts; errors as `Transport.send`, naming `what`.
+
+    `proxy` is host and port of the proxy on the way, "" for none.
 
     `open_response` asks a pool of `keep_to_time` with the time-out `whole_answer(timeout_seconds)`.
     """
     try:
         response = open_response()
+    except ProxyError as error:
+        raise TransportError(f"{what}: {_describe_proxy_fault(error, proxy)}") from error
     except (HTTPError, OSError) as error:
         raise _meaning(error, what, timeout_seconds) from error
     try:
@@ -172,12 +184,25 @@ def _meaning(error: Exception, what: str, timeout_seconds: float) -> KubeError:
     """What it means that no answer began to come: only until the handshake has ended nothing was sent for certain."""
     cause = error.args[0] if isinstance(error, SSLError) and error.args else None
     if isinstance(cause, HandshakeError) and not isinstance(cause.__cause__, SSLEOFError):
-        return KubeError(f"{what}: TLS failed ({_tls_fault(cause.__cause__)}); check the certificate authority")
+        why = _tls_fault(cause.__cause__)
+        if why == "wrong_version_number":
+            return KubeError(f"{what}: the server does not speak TLS on this port; use http:// or another port")
+        return KubeError(f"{what}: TLS failed ({why}); check the certificate authority")
     # A ProxyError comes only from a proxy that has not made the connection yet.
     before = NewConnectionError | ConnectTimeoutError | ProxyError
     was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, before))
     fault = TransportError if was_sent else NotConnected
     return fault(f"{what}: {_describe_fault(error, timeout_seconds)}")
+
+
+def _describe_proxy_fault(error: ProxyError, proxy: str) -> str:
+    """As `_describe_fault`, where the fault lies between this program and the proxy."""
+    cause = error.original_error
+    if "407" in str(cause):  # http.client tells the status of an answer to CONNECT in the text alone
+        return f"the proxy {proxy} refused the connection (407); check user and password of the proxy"
+    if isinstance(cause, OSError) and str(cause).startswith("Tunnel connection failed"):
+        return f"the proxy {proxy} refused the connection; check the address of the proxy and its rules"
+    return f"the proxy {proxy} could not be reached; check the address of the proxy"
 
 
 def _describe_fault(error: Exception, timeout_seconds: float) -> str:

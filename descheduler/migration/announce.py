@@ -6,6 +6,7 @@ from typing import Protocol
 
 from descheduler.kube.events import PodEvent
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.migration.planned import PlannedEviction
 
 __all__ = ["EvictionAnnouncer"]
 
@@ -35,6 +36,12 @@ class EvictionAnnouncer:
         """Writes the event that the outcome calls for, if any."""
         if (event := _event(outcome, failures=self._failures)) is not None:
             self._events.record(event)
+
+    def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
+        """Nothing: a wait is of no interest to a pod's owner."""
+
+    def turned_away(self, seconds: float) -> None:
+        """Nothing."""
 
 
 def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:

@@ -74,6 +74,11 @@ class EvictionTask:
         return None if self.judgement is None else self.judgement.code
 
     @property
+    def why(self) -> str:
+        """What the last answer has against the eviction, "" before the first."""
+        return "" if self.judgement is None else self.judgement.message.removeprefix(f"{self.subject} not evicted: ")
+
+    @property
     def is_decided(self) -> bool:
         """Whether the last answer is the end of it, whatever calls before it left open."""
         judgement = self.judgement
@@ -119,7 +124,7 @@ class EvictionTask:
         if not self.is_in_doubt or self.is_decided:
             return self.judgement
         if self.needs_look or self.outlives_effect:
-            return self.unknown(self.judgement.message.removeprefix(f"{self.subject} not evicted: "))
+            return self.unknown(self.why)
         return replace(self.judgement, message=f"{self.judgement.message}; the pod is still there")
 
     @property

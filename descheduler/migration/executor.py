@@ -31,7 +31,7 @@ _SLICE_SECONDS = 0.1
 _HALTED = {
     OutcomeCode.STOPPED: "the run was told to stop before its turn came",
     OutcomeCode.DEADLINE: "the run's time was over before its turn came",
-    OutcomeCode.LEASE_LOST: "another run may hold the Lease by now",
+    OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be under way",
     OutcomeCode.OVERLOADED: "the API server was overloaded for too long before its turn came",
 }
 
@@ -153,10 +153,10 @@ class _Execution:
         return EvictionTask(0.0, position, eviction, outlives_effect=outlives_effect)
 
     def _halted(self) -> OutcomeCode | None:
+        if self._is_fenced or (self._stop.is_set() and self._may_call()):
+            return OutcomeCode.LEASE_LOST  # which sets the stop flag as well
         if self._stop.is_set():
             return OutcomeCode.STOPPED
-        if self._is_fenced:
-            return OutcomeCode.LEASE_LOST
         if self._is_overload_lasting:
             return OutcomeCode.OVERLOADED
         deadline = self._settings.deadline
@@ -299,7 +299,10 @@ class _Execution:
         )
 
     def _answered(self, task: EvictionTask, judgement: Judgement) -> None:
+        was_in_doubt = task.is_in_doubt
         task.answer(judgement, now=self._now(), effect_seconds=self._settings.effect_seconds)
+        if task.is_in_doubt and not was_in_doubt and self._sink is not None:
+            self._sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._now()))
         self._watch_server(judgement)
         self._go_on(task)
 
@@ -347,6 +350,8 @@ class _Execution:
         """Notes since when no call gets through to the API server, and how many at once it can bear."""
         if judgement.code is OutcomeCode.OVERLOADED:
             self._window.turned_away(judgement.retry_after_seconds or 0.0)
+            if self._sink is not None:
+                self._sink.turned_away(judgement.retry_after_seconds or 0.0)
         if judgement.code not in _UNSERVED:
             self._window.served()
             self._cut_off_since = None

@@ -100,6 +100,8 @@ def _judge_fault(pod: str, response: EvictionResponse, wait_seconds: float) -> J
     """An answer that nobody documents for an eviction, or one that does not come from the API server."""
     code = response.status_code
     text = f"{pod} not evicted: {response.message or 'an answer that is not of the Kubernetes API'} ({code})"
+    if code == 401:
+        text = f"{text}; renew the credentials"
     if code == 422 and response.is_told:
         return Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text)
     # After 401 the credentials are renewed, so that a token which was rotated in mid-run costs one call.

@@ -24,7 +24,7 @@ class OutcomeKind(Enum):
     BACKGROUND = "background"
     """Another controller has taken the eviction over and will finish it."""
     FAILED = "failed"
-    """A fault, and the pod was seen alive when the call could no longer take effect."""
+    """A fault: nothing was sent, or the pod was seen alive when the call could no longer take effect."""
     NOT_ATTEMPTED = "not-attempted"
     """No call was made."""
 
@@ -59,7 +59,8 @@ class OutcomeCode(Enum):
     NO_CONNECTION = "no-connection"
     """No trusted connection could be made, nothing was sent."""
     OUTCOME_UNKNOWN = "outcome-unknown"
-    """No clear answer came, and nobody could see what became of the pod: it counts as evicted, everywhere."""
+    """No clear answer came, and it was not seen in time that the pod stays: it counts as evicted, everywhere. Check the
+    pod: kubectl get pod."""
     SERVER_ERROR = "server-error"
     """Any other answer."""
     REPEATED = "repeated"
@@ -71,7 +72,7 @@ class OutcomeCode(Enum):
     STOPPED = "stopped"
     """The run was told to stop."""
     LEASE_LOST = "lease-lost"
-    """Another run may hold the Lease by now."""
+    """The Lease was lost, another run may be under way."""
     LIMIT = "limit"
     """A limit of evictions was reached."""
 

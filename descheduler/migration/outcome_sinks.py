@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from descheduler.migration.outcome import Outcome
+from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import OutcomeSink
 
 __all__ = ["EverySink"]
@@ -21,12 +23,22 @@ class EverySink:
     def record(self, outcome: Outcome) -> None:
         """Tells them. One that fails hears no more, and the others do: no listener ends a run that evicts."""
         for sink in self._sinks:
-            try:
-                sink.record(outcome)
-            except Exception as error:
-                self._sinks = tuple(each for each in self._sinks if each is not sink)
-                _logger.error("Outcomes are not told any more", extra={"event_fields": _fault(sink, error)})
+            self._tell(sink, lambda sink: sink.record(outcome))
 
+    def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
+        """Tells them."""
+        for sink in self._sinks:
+            self._tell(sink, lambda sink: sink.doubted(eviction, why, at_most_seconds))
 
-def _fault(sink: OutcomeSink, error: Exception) -> dict[str, object]:
-    return {"to": type(sink).__name__, "err": type(error).__name__}
+    def turned_away(self, seconds: float) -> None:
+        """Tells them."""
+        for sink in self._sinks:
+            self._tell(sink, lambda sink: sink.turned_away(seconds))
+
+    def _tell(self, sink: OutcomeSink, tell: Callable[[OutcomeSink], None]) -> None:
+        try:
+            tell(sink)
+        except Exception as error:
+            self._sinks = tuple(each for each in self._sinks if each is not sink)
+            fault = {"to": type(sink).__name__, "err": type(error).__name__}
+            _logger.error("Outcomes are not told any more", extra={"event_fields": fault})

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.outcome import Outcome
+from descheduler.migration.planned import PlannedEviction
 
 __all__ = ["EvictPort", "OutcomeSink"]
 
@@ -34,7 +35,16 @@ class EvictPort(Protocol):
 
 
 class OutcomeSink(Protocol):
-    """Hears of every outcome as soon as it is known, in order of ending, from the thread that executes."""
+    """Hears of every outcome as soon as it is known, in order of ending, from the thread that executes.
+
+    It hears of waits too. No method may block or raise.
+    """
 
     def record(self, outcome: Outcome) -> None:
-        """Takes note; must neither block nor raise."""
+        """Takes note of how an eviction ended."""
+
+    def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
+        """No clear answer came, for the first time with this pod; its fate is known after so long at most."""
+
+    def turned_away(self, seconds: float) -> None:
+        """The API server turned a call away unread; none starts for so long."""

@@ -89,7 +89,11 @@ def carry_out(
             note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
-    return decisions, (*outcomes.values(), *_repeated(decisions))
+    repeated = tuple(_repeated(decisions))
+    if sink is not None:
+        for outcome in repeated:
+            sink.record(outcome)
+    return decisions, (*outcomes.values(), *repeated)
 
 
 def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:

@@ -31,23 +31,7 @@ def log_plan(plan: Plan) -> None:
 
 
 def log_outcome(outcome: Outcome) -> None:
-    """The story of a run that evicted: as of a dry run, with a line for each eviction that did not succeed."""
-    for result in outcome.results:
-        event_fields: dict[str, object] = {
-            "pod": f"{result.pod.namespace}/{result.pod.name}",
-            "reason": result.message,
-            "strategy": result.plugin,
-            "node": result.node,
-            "profile": result.profile,
-        }
-        if result.code == "outcome-unknown":
-            _logger.warning("Eviction not confirmed, counted as evicted", extra=fields(**event_fields))
-        elif result.result == "evicted":
-            log_event(_logger, "Evicted pod", verbosity=1, **event_fields)
-        elif result.result == "failed":
-            _logger.error("Error evicting pod", extra=fields(**event_fields))
-        else:
-            log_event(_logger, "Pod not evicted", verbosity=1, result=result.result, **event_fields)
+    """The sums of a run that evicted; each eviction was logged when it ended."""
     _log_plugins(outcome.plan)
     _log_sums(outcome.plan, num_evicted=outcome.counts["evicted"])
 

@@ -16,7 +16,7 @@ from typing import Literal, TextIO
 from descheduler.telemetry.faults import traceback_lines
 from descheduler.telemetry.patient_stream import PatientStream
 
-__all__ = ["JsonFormatter", "KlogFormatter", "LogFormat", "configure_logging", "fields", "log_event"]
+__all__ = ["JsonFormatter", "KlogFormatter", "LogFormat", "configure_logging", "fields", "is_json", "log_event"]
 
 LogFormat = Literal["text", "json"]
 
@@ -36,6 +36,11 @@ def configure_logging(stream: TextIO, *, verbosity: int, log_format: LogFormat) 
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger(_ROOT).setLevel(logging.INFO - min(verbosity, _HIGHEST_VERBOSITY))
     logging.captureWarnings(True)
+
+
+def is_json() -> bool:
+    """Whether the log was set up as JSON; whoever reads it expects nothing else on standard error."""
+    return any(isinstance(handler.formatter, JsonFormatter) for handler in logging.getLogger().handlers)
 
 
 def log_event(logger: logging.Logger, message: str, *, verbosity: int = 0, **event_fields: object) -> None:

@@ -40,8 +40,8 @@ METRICS = (
         "descheduler_pods_evicted_total",
         "counter",
         ("result", "strategy", "profile", "namespace", "node"),
-        "Eviction requests of the run by result: success, error, background, or the text of the limit that was "
-        "reached; none in a dry run",
+        "Eviction requests of the run by result: success (unknown outcomes included), error, background, or the text "
+        "of the limit that was reached; none in a dry run",
         is_upstream=True,
     ),
     MetricSpec(

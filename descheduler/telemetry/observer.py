@@ -8,9 +8,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from descheduler.telemetry.live_lines import log_doubt, log_eviction, log_missing_events, log_overload, log_skipped
+
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.migration.outcome import Outcome
+    from descheduler.migration.planned import PlannedEviction
     from descheduler.strategies.observer import Operation
 
 __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
@@ -61,6 +64,7 @@ class RunObserver:
         self.num_objects: Mapping[str, int] = {}
         """Kind → objects of the snapshot; empty when it was not read whole."""
         self.plugin_runs: list[PluginRun] = []
+        self._has_seen_overload = False
 
     @contextmanager
     def run(self) -> Iterator[None]:
@@ -92,7 +96,8 @@ class RunObserver:
             self.snapshot_seconds = self._clock() - started
 
     def snapshot_read(self, snapshot: Snapshot) -> None:
-        """Takes note of how much was read."""
+        """Takes note of how much was read, and logs what was left out as broken."""
+        log_skipped(snapshot.skipped)
         counts = {
             "Node": len(snapshot.nodes),
             "Pod": len(snapshot.pods),
@@ -119,5 +124,20 @@ class RunObserver:
             self.plugin_runs.append(PluginRun(profile, plugin, self._clock() - started))
 
     def record(self, outcome: Outcome) -> None:
-        """Takes note of how an eviction ended."""
+        """Takes note of how an eviction ended, and logs it."""
         self._spans.record(outcome)
+        log_eviction(outcome)
+
+    def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
+        """Logs that the run waits for the fate of a pod."""
+        log_doubt(eviction, why, at_most_seconds)
+
+    def turned_away(self, seconds: float) -> None:
+        """Logs the first time of the run that it waits for an overloaded API server."""
+        if not self._has_seen_overload:
+            self._has_seen_overload = True
+            log_overload(seconds)
+
+    def events_missed(self, reason: str) -> None:
+        """Logs that Events could not be written."""
+        log_missing_events(reason)

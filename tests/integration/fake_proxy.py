@@ -30,6 +30,8 @@ class FakeProxy:
 
     def __init__(self) -> None:
         self.passages: list[Passage] = []
+        self.refuses_with = 0
+        """The status that answers every CONNECT; 0 lets it pass."""
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.proxy = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -61,6 +63,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_CONNECT(self) -> None:
         self._note()
+        if self.server.proxy.refuses_with:
+            self.send_error(self.server.proxy.refuses_with)
+            self.close_connection = True
+            return
         host, _, port = self.path.partition(":")
         with socket.create_connection((host, int(port))) as upstream:
             self.send_response(200)

@@ -110,6 +110,8 @@ def test_signal_in_mid_run_ends_it_in_order_and_with_a_report(
 
     outcome = checked("outcome", out)
     assert process.returncode == code, err
+    assert '"Run stopped" cause="SIG' in err
+    assert f"exitCode={code}" in err
     assert [result["code"] for result in outcome["results"]] == ["done", "stopped", "stopped", "stopped"]
     assert len(eviction_requests(fake_api)) == 1
     assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 1
@@ -129,3 +131,69 @@ def test_signal_while_the_api_server_is_away_ends_the_run(fake_api: FakeApi, cli
 
     assert (process.returncode, out) == (143, "")
     assert err.splitlines()[-1] == "error: stopped by SIGTERM while reading pods; nothing was evicted"
+
+
+def test_eviction_is_logged_while_the_run_goes_on_and_only_once(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+    process = cli.start(
+        "--client-connection-qps", "0.01", "--client-connection-burst", "1", "-v", "1", "--deadline", "20s"
+    )
+    assert process.stderr is not None
+
+    seen = []
+    for line in process.stderr:
+        seen.append(line)
+        if '"Evicted pod"' in line:
+            break
+    is_under_way = process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, rest = process.communicate(timeout=PATIENCE_SECONDS)
+
+    assert is_under_way
+    assert 'pod="default/p1"' in seen[-1]
+    assert rest.count('"Evicted pod"') == 0
+    assert rest.count('"Pod not evicted"') == 1
+
+
+def test_loss_of_the_reader_of_the_outcome_is_logged(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    process = cli.start("-o", "json")
+    assert process.stdout is not None
+    process.stdout.close()
+
+    assert process.stderr is not None
+    err = process.stderr.read()
+
+    assert process.wait(PATIENCE_SECONDS) == 0
+    assert '"Outcome not written" err="standard output was closed by its reader"' in err
+
+
+def test_events_that_are_not_written_are_in_the_log(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always(
+        "POST", "/apis/events.k8s.io/v1/namespaces/default/events", failure(403, "Forbidden", "no events")
+    )
+
+    _, _, err = cli.run()
+
+    assert '"Events not written" reason="1 of 1 events could not be written: ' in err
+
+
+def test_broken_objects_that_are_skipped_are_in_the_log(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.objects["/api/v1/pods"].append({"metadata": {"name": "odd", "namespace": "default"}, "spec": 3})
+
+    _, _, err = cli.run("--skip-broken-objects", "--dry-run")
+
+    assert '"Broken objects skipped" num=1 first="' in err
+
+
+def test_fatal_message_is_an_event_where_the_log_is_json(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("GET", "/api/v1/pods", failure(403, "Forbidden", "forbidden"))
+
+    code, _, err = cli.run("--log-format", "json")
+
+    event = [json.loads(line) for line in err.splitlines()][-1]
+    assert (code, event["level"]) == (1, "error")
+    assert event["msg"].startswith("error: may not list pods; add to the rules of the ClusterRole: ")

@@ -77,7 +77,7 @@ def test_deadline_ends_a_run_whose_list_drips(fake_api: FakeApi, cli: Cli) -> No
 def test_time_before_the_run_counts_for_the_deadline(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
 
-    assert ended(cli.start("--deadline", "1us")) == stopped(4, "--deadline 1e-06s", "reading the policy")
+    assert ended(cli.start("--deadline", "1us")) == stopped(4, "--deadline 1us", "reading the policy")
     assert fake_api.requests == []
 
 

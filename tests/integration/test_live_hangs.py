@@ -15,7 +15,7 @@ from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.strategies.decisions import Decisions
 from descheduler.supervision import RunStopped
-from tests.integration.fake_api import FakeApi
+from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import Answer, Drip, Fault, Silence, budget_refusal
 from tests.integration.live_runs import (
@@ -105,8 +105,16 @@ def test_run_ends_at_its_deadline_when_the_server_falls_silent_as_it(
 
 
 def test_run_ends_at_its_deadline_in_a_list_without_an_end(fake_api: FakeApi, run_hurried: RunHurried) -> None:
-    endless = {"kind": "PodList", "metadata": {"resourceVersion": "1", "continue": "again"}, "items": []}
-    fake_api.fail_always("GET", "/api/v1/pods", Answer(200, endless))
+    """Every page holds another pod, so that nothing but the time tells that there is no end."""
+
+    def add_page(request: Request) -> None:
+        name = f"p{len(fake_api.requests)}"
+        pod = {"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"}, "spec": {}, "status": {}}
+        metadata = {"resourceVersion": "1", "continue": name}
+        page = {"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": [pod]}
+        fake_api.fail_always("GET", "/api/v1/pods", Answer(200, page))
+
+    fake_api.on_request = add_page
 
     assert run_hurried() == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
     num_asked = len(fake_api.sent("GET", "/api/v1/pods"))

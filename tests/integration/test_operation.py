@@ -153,7 +153,7 @@ def test_run_that_loses_its_lease_evicts_no_further_pod(
 
     result = _run_slowly(client, stop)
 
-    assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.STOPPED, "p3": OutcomeCode.STOPPED}
+    assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.LEASE_LOST, "p3": OutcomeCode.LEASE_LOST}
     assert result.guard == f"lease kube-system/{LEASE} was taken over by {OTHER}"
     assert result.decisions.notes[-1] == f"the run was stopped: {result.guard}"
     assert fake_api.leases.spec(LEASE)["holderIdentity"] == OTHER

@@ -157,10 +157,17 @@ def test_watching_a_lease_ends_with_the_run(fake_api: FakeApi, client: KubeClien
     assert fake_api.leases.spec("repair")["holderIdentity"] == "dead"
 
 
-def take_patiently(client: KubeClient, clock: Clock, check: Callable[[], None] = lambda: None) -> HeldLease:
+def take_patiently(
+    client: KubeClient,
+    clock: Clock,
+    check: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> HeldLease:
     """Takes the lease with waits that pass on `clock`."""
     retry = RetryPolicy(sleep=clock.sleep)
-    return acquire(client, SETTINGS, retry=retry, identity="me", now=lambda: NOW, clock=clock.now, check=check)
+    return acquire(
+        client, SETTINGS, retry=retry, identity="me", now=lambda: NOW, clock=clock.now, check=check, tell=tell
+    )
 
 
 @pytest.mark.parametrize(
@@ -451,3 +458,12 @@ def test_own_namespace_is_that_of_the_pod_else_kube_system(tmp_path: Path) -> No
 
     assert own_namespace(file) == "tools"
     assert own_namespace(tmp_path / "none") == "kube-system"
+
+
+def test_watching_a_lease_is_told_when_it_begins(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.leases.put("repair", **held_by("dead", seconds_ago=-1000))
+    told: list[str] = []
+
+    take_patiently(client, Clock(), tell=told.append)
+
+    assert told == ["Lease is held by dead with a renewTime that cannot be true; watching it for 60 s"]

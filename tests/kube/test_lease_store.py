@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import TransportError
+from descheduler.kube.errors import ApiError, TransportError, credentials_refused
 from descheduler.kube.lease_store import LeaseStore
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_leases import LEASES
@@ -38,3 +38,21 @@ def test_answer_that_is_not_the_lease_is_not_taken_for_a_free_one(
 
     with pytest.raises(TransportError, match=f"GET of lease kube-system/d: .*{found}"):
         LeaseStore(client, "kube-system", "d").read()
+
+
+def test_refused_credentials_are_told_in_the_words_of_other_calls(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.fail_always("GET", f"{LEASES}/d", failure(401, "Unauthorized", "Unauthorized"))
+    path = f"{LEASES}/d"
+
+    with pytest.raises(ApiError) as of_a_get:
+        client.get(path)
+    with pytest.raises(ApiError) as of_the_lease:
+        LeaseStore(client, "kube-system", "d").read()
+
+    assert str(of_the_lease.value) == f"GET of lease kube-system/d: {of_a_get.value}"
+
+
+def test_sentence_on_refused_credentials_has_a_way_out() -> None:
+    assert credentials_refused("https://api") == (
+        "https://api does not accept the credentials (401); renew the credentials or choose another --context"
+    )

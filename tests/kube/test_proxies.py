@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import urllib3
 
 from descheduler.kube.client import connect
-from descheduler.kube.errors import KubeConfigError
+from descheduler.kube.errors import KubeConfigError, KubeError, TransportError
+from descheduler.kube.retry import RetryPolicy
+from descheduler.kube.timed_connections import keep_to_time
+from descheduler.kube.transport import exchange
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy, Passage
 from tests.kube.test_credentials import write_kubeconfig
@@ -142,3 +146,45 @@ def test_odd_proxy_of_the_environment_is_one_sentence_without_the_password(
         connect(str(write_kubeconfig(tmp_path, secure_api, {})))
 
     assert SECRET not in str(caught.value)
+
+
+def test_proxy_that_cannot_be_reached_is_named_without_its_user(secure_api: FakeApi, tmp_path: Path) -> None:
+    client = connect(
+        str(write_kubeconfig(tmp_path, secure_api, {}, **{"proxy-url": "http://ops:s3cret@127.0.0.1:1"})),
+        retry=RetryPolicy(attempts=1),
+    )
+
+    with pytest.raises(TransportError) as caught:
+        client.get(NODES)
+
+    assert "the proxy 127.0.0.1:1 could not be reached; check the address of the proxy" in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_proxy_that_does_not_know_the_user_is_named(secure_api: FakeApi, proxy: FakeProxy, tmp_path: Path) -> None:
+    proxy.refuses_with = 407
+    client = connect(
+        str(write_kubeconfig(tmp_path, secure_api, {}, **{"proxy-url": f"http://ops:s3cret@{proxy.address}"})),
+        retry=RetryPolicy(attempts=1),
+    )
+
+    with pytest.raises(TransportError) as caught:
+        client.get(NODES)
+
+    assert f"the proxy {proxy.address} refused the connection (407); check user and password of the proxy" in str(
+        caught.value
+    )
+
+
+def test_server_without_tls_on_the_port_is_said_so(fake_api: FakeApi) -> None:
+    transport_host = fake_api.url.replace("http://", "https://")
+
+    with pytest.raises(KubeError, match="the server does not speak TLS on this port; use http:// or another port"):
+        exchange(
+            lambda: keep_to_time(urllib3.PoolManager()).request(
+                "GET", transport_host, preload_content=False, retries=False
+            ),
+            what="GET",
+            timeout_seconds=5,
+            max_bytes=1 << 20,
+        )

@@ -14,6 +14,7 @@ from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from tests.migration.worlds import (
     ONE_BY_ONE,
     Clock,
+    Heard,
     ScriptedApi,
     broken_off,
     codes,
@@ -267,3 +268,27 @@ def test_limit_stays_used_for_the_whole_time_after_an_answer_that_came_late() ->
     run(make_plan("a", "b"), api, ONE_EVICTION, clock=clock)
 
     assert [at for name, at in api.calls if name == "b"] == [60.0]
+
+
+def test_wait_for_an_open_fate_is_told_once_a_pod() -> None:
+    clock, sink = Clock(), Heard()
+    api = ScriptedApi(clock, a=[broken_off()] * 3, b=[no_answer()])
+
+    run(make_plan("a", "b"), api, PATIENT, clock=clock, sink=sink)
+
+    assert [(name, why) for name, why, _ in sink.doubts] == [
+        ("a", "etcdserver: request timed out (500)"),
+        ("b", "connection lost"),
+    ]
+    assert {seconds for _, _, seconds in sink.doubts} == {PATIENT.effect_seconds}
+
+
+def test_lease_that_is_lost_and_stops_the_run_is_the_reason_for_what_is_left() -> None:
+    stop = threading.Event()
+    api = ScriptedApi()
+    api.before_answer = lambda _name: stop.set()
+
+    outcomes = run(make_plan("a", "b"), api, stop=stop, may_call=lambda: "the Lease ran out" if stop.is_set() else "")
+
+    assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.LEASE_LOST)]
+    assert outcomes[1].message == ("pod shop/b not evicted: the Lease was lost, another run may be under way")

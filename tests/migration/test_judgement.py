@@ -122,3 +122,11 @@ def test_several_budgets_are_a_refusal_for_certain() -> None:
     response = EvictionResponse(500, message=SEVERAL)
 
     assert judge(make_eviction("cart"), response, evictions_in_background=False).is_open is False
+
+
+def test_refused_credentials_of_an_eviction_have_a_way_out() -> None:
+    response = EvictionResponse(401, "Unauthorized", "Unauthorized")
+
+    judged = judge(make_eviction("a"), response, evictions_in_background=False)
+
+    assert judged.message == "pod shop/a not evicted: Unauthorized (401); renew the credentials"

@@ -195,9 +195,23 @@ class BusyApi(ScriptedApi):
 class Heard(list[Outcome]):
     """An outcome sink that keeps what it hears."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.doubts: list[tuple[str, str, float]] = []
+        """Pod name, answer and seconds."""
+        self.overloads: list[float] = []
+
     def record(self, outcome: Outcome) -> None:
         """Keeps it."""
         self.append(outcome)
+
+    def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
+        """Keeps it."""
+        self.doubts.append((eviction.name, why, at_most_seconds))
+
+    def turned_away(self, seconds: float) -> None:
+        """Keeps it."""
+        self.overloads.append(seconds)
 
 
 def run(

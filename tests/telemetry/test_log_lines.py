@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 
+from descheduler.migration.outcome import OutcomeCode
 from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.log_lines import log_outcome, log_plan
+from descheduler.telemetry.observer import RunObserver
 from tests.builders import make_node
 from tests.report.test_outcome import EVICTED, FAILED, REFUSED
 from tests.report.worlds import OLD, make_test_plan
@@ -45,12 +48,45 @@ def test_a_skipped_cycle_is_said_in_upstreams_words(lines: pytest.LogCaptureFixt
 
 
 def test_only_failed_evictions_are_errors(lines: pytest.LogCaptureFixture):
-    log_outcome(make_outcome(make_test_plan(), [EVICTED, FAILED, REFUSED]))
+    observer = RunObserver()
+
+    for outcome in (EVICTED, FAILED, REFUSED):
+        observer.record(outcome)
 
     errors = [record.message for record in lines.records if record.levelno >= logging.ERROR]
     assert errors == ["Error evicting pod"]
     assert [event["pod"] for event in events(lines, "Evicted pod")] == ["default/old-1"]
     assert [event["result"] for event in events(lines, "Pod not evicted")] == ["refused"]
+
+
+def test_an_eviction_of_unknown_fate_is_a_warning(lines: pytest.LogCaptureFixture):
+    RunObserver().record(replace(EVICTED, code=OutcomeCode.OUTCOME_UNKNOWN))
+
+    assert [record.levelname for record in lines.records] == ["WARNING"]
+    assert lines.records[0].message == "Eviction not confirmed, counted as evicted"
+
+
+def test_the_end_of_a_run_repeats_no_eviction(lines: pytest.LogCaptureFixture):
+    log_outcome(make_outcome(make_test_plan(), [EVICTED, FAILED, REFUSED]))
+
+    assert [record.message for record in lines.records] == [
+        "Total number of evictions/requests",
+        "Number of evictions/requests",
+    ]
+
+
+def test_waits_are_warnings_and_that_for_an_overloaded_server_is_told_once(lines: pytest.LogCaptureFixture):
+    observer = RunObserver()
+
+    observer.doubted(EVICTED.eviction, "connection lost", 40.04)
+    observer.turned_away(1.0)
+    observer.turned_away(2.0)
+
+    assert [record.levelname for record in lines.records] == ["WARNING", "WARNING"]
+    assert events(lines, "No clear answer to an eviction; it counts until the pod is seen alive") == [
+        {"pod": "default/old-1", "answer": "connection lost", "seconds": 40.0}
+    ]
+    assert events(lines, "API server turns calls away; waiting") == [{"seconds": 1.0}]
 
 
 def test_the_story_of_a_run_is_short_at_the_usual_level(caplog: pytest.LogCaptureFixture):
