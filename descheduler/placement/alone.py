@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.placement.framework import BoolMask
 from descheduler.placement.incoming import Incoming
@@ -26,7 +29,7 @@ class Alone:
     """The answer for one class: `feasible` nodes, those `open` to it for good, and those it `may` get.
 
     The last are the ones that no plugin refuses but those which other members of the batch may appease. `refusal` is
-    a sentence where there is no such node.
+    a sentence where there is no such node. `credit` is the room that the class gets on top of what is free.
     """
 
     verdict: LandingVerdict
@@ -34,6 +37,7 @@ class Alone:
     open: BoolMask
     may: BoolMask
     refusal: str
+    credit: Mapping[int, NDArray[np.int64]]
 
 
 def look_alone(members: Iterable[Member]) -> dict[Incoming, Alone]:
@@ -68,4 +72,4 @@ def _alone(member: Member) -> Alone:
     refusal = ""
     if not may.any():
         refusal = refusal_sentence(Obstacles(evaluation).counts(), len(may))
-    return Alone(verdict_of(evaluation), evaluation.feasible, is_open, may, refusal)
+    return Alone(verdict_of(evaluation), evaluation.feasible, is_open, may, refusal, evaluation.cycle.credit)

@@ -68,18 +68,24 @@ class SchedulerProfileSection(Args, frozen=True):
 class SchedulerProfile:
     """What decides about pods whose `spec.schedulerName` is `scheduler_name`.
 
-    The tuples of names are in running order and hold kube-scheduler's own plugins only.
+    The tuples of names are in running order and hold plugins that are known only.
     """
 
     scheduler_name: str
     percentage_of_nodes_to_score: int | None = None
     """0 to 100, 0 for a share that falls with the number of nodes; None when the configuration's counts."""
+    queue_sorts: tuple[str, ...] = ()
     pre_enqueue: tuple[str, ...] = ()
     pre_filters: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     post_filters: tuple[str, ...] = ()
+    pre_scores: tuple[str, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     """Scorers and their weights; VolumeBinding, which scores nothing by default, is left out."""
+    reserves: tuple[str, ...] = ()
+    permits: tuple[str, ...] = ()
+    pre_binds: tuple[str, ...] = ()
+    binds: tuple[str, ...] = ()
     is_scoring: bool = True
     """Whether anything is asked to score, were it only to give 0; if nothing is, the first node that fits is taken."""
     disabled: tuple[str, ...] = ()
@@ -123,15 +129,21 @@ class _ProfileReader:
         return SchedulerProfile(
             scheduler_name=self._section.scheduler_name or "",
             percentage_of_nodes_to_score=self._section.percentage_of_nodes_to_score,
+            queue_sorts=self._known("queue_sort"),
             pre_enqueue=self._known("pre_enqueue"),
             pre_filters=self._known("pre_filter"),
             filters=self._known("filter"),
             post_filters=self._known("post_filter"),
+            pre_scores=self._known("pre_score"),
             scores=tuple(
                 (name, weight_of(name, score, self._multi_point))
                 for name in self._known("score")
                 if name not in _UNSCORED
             ),
+            reserves=self._known("reserve"),
+            permits=self._known("permit"),
+            pre_binds=self._known("pre_bind"),
+            binds=self._known("bind"),
             is_scoring=bool(self._sets["score"]) or self._has_foreign_multi_point(),
             disabled=tuple(plugin.name for plugin in self._defaults if plugin.name not in self._running),
             unknown_plugins=tuple(unknown),

@@ -27,6 +27,7 @@ class Gang:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del cluster, profile
         self.tickets: list[int] = []
+        self.ledger = self
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Grants a core on every node, as one who holds a reservation does."""
@@ -45,14 +46,22 @@ class Gang:
         """All for node b."""
         return Scores(np.where(nodes == 1, 100, 0))
 
-    def reserve(self, cycle: Cycle, node: int) -> object:
+    def reserve(self, cycle: Cycle, node: int) -> int:
         """Takes a ticket."""
         self.tickets.append(node)
         return node
 
-    def unreserve(self, taken: object) -> None:
+    def restore(self, taken: int) -> None:
+        """Takes it again."""
+        self.tickets.append(taken)
+
+    def release(self, taken: int) -> None:
         """Gives it back."""
-        assert self.tickets.pop() == taken
+        self.tickets.remove(taken)
+
+    def fingerprint(self) -> object:
+        """The tickets that are out."""
+        return sorted(self.tickets)
 
     def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
         """Waits for the partner."""
@@ -60,7 +69,14 @@ class Gang:
 
 
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
-WITH_GANG = replace(PROFILE, filters=("Gang", *PROFILE.filters), scores=(("Gang", 50), *PROFILE.scores))
+WITH_GANG = replace(
+    PROFILE,
+    pre_filters=("Gang", *PROFILE.pre_filters),
+    filters=("Gang", *PROFILE.filters),
+    scores=(("Gang", 50), *PROFILE.scores),
+    reserves=("Gang", *PROFILE.reserves),
+    permits=("Gang",),
+)
 NODES = [make_node("a", cpu="2"), make_node("b", cpu="2"), make_node("c", cpu="64")]
 
 
@@ -78,9 +94,9 @@ def test_plugin_of_ones_own_takes_part_in_every_point() -> None:
     evaluation = scheduler.evaluate(make_pod("pod", node="", cpu="3"))
     choice = evaluation.choose()
     assert choice is not None
-    scheduler.place(evaluation, choice.node)
-    tickets = list(gang[0].tickets)
-    cluster.rollback(0)
+    with cluster.what_if():
+        scheduler.place(evaluation, choice.node)
+        tickets = list(gang[0].tickets)
 
     assert evaluation.feasible.tolist() == [True, True, False]
     assert evaluation.obstacles_on(2) == (Obstacle("Gang", Code.UNSCHEDULABLE, ("node 2 is closed",)),)
