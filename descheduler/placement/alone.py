@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from descheduler.placement.framework import BoolMask
 from descheduler.placement.incoming import Incoming
-from descheduler.placement.interplay import bear_widely, can_be_helped
+from descheduler.placement.interplay import Crowd, bear_widely
 from descheduler.placement.landing import LandingVerdict
 from descheduler.placement.members import Member
 from descheduler.placement.obstacles import Obstacles, open_for_good, refusal_sentence
@@ -20,7 +20,6 @@ from descheduler.placement.shadow_cluster import ShadowCluster
 
 __all__ = ["Alone", "is_loose", "look_alone"]
 
-_HELPFUL = frozenset({"InterPodAffinity", "PodTopologySpread"})
 _HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -60,15 +59,19 @@ def is_loose(members: list[Member], alone: dict[Incoming, Alone], cluster: Shado
     if any(int(each.feasible.sum()) < len(members) for each in alone.values()):
         return False
     number_by_class = Counter(member.incoming for member in members)
-    return not bear_widely([(incoming.pod, number) for incoming, number in number_by_class.items()])
+    scheduler_by_class = {member.incoming: member.scheduler for member in members}
+    return not bear_widely(
+        [Crowd(each.pod, number, scheduler_by_class[each].interplay) for each, number in number_by_class.items()]
+    )
 
 
 def _alone(member: Member) -> Alone:
     evaluation = member.scheduler.evaluate(member.pod)
     is_open = open_for_good(member.scheduler, evaluation)
     may = evaluation.feasible
-    if can_be_helped(member.pod.spec) and not evaluation.refusals:
-        may = is_open & ~Obstacles(evaluation).of_others(_HELPFUL)
+    helpers = member.scheduler.interplay.helpers(member.pod)
+    if helpers and not evaluation.refusals:
+        may = is_open & ~Obstacles(evaluation).of_others(helpers)
     refusal = ""
     if not may.any():
         refusal = refusal_sentence(Obstacles(evaluation).counts(), len(may))

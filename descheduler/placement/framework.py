@@ -55,11 +55,16 @@ class Code(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words."""
+    """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words.
+
+    `facts` are what the reasons are made from, in a type of the plugin's own and in the same order: members of an enum,
+    or values such as the amounts of a resource. Whoever wants to know more than the words reads them.
+    """
 
     plugin: str
     code: Code
     reasons: tuple[str, ...]
+    facts: tuple[object, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.incoming import Incoming
-from descheduler.placement.interplay import can_be_helped
 from descheduler.placement.landing import Landing, LandingVerdict
 from descheduler.placement.pending import priority_of
 from descheduler.placement.placement_forms import PlacementForms
@@ -38,7 +37,7 @@ class Member:
     @property
     def can_be_helped(self) -> bool:
         """Whether it may find a node once others are placed that it does not find before."""
-        return can_be_helped(self.pod.spec)
+        return self.scheduler.interplay.can_be_helped(self.pod)
 
     @property
     def returns_at_once(self) -> bool:

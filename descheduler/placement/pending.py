@@ -16,7 +16,6 @@ from operator import attrgetter, neg
 from descheduler.model.pod import Pod
 from descheduler.placement.framework import BoolMask, Cycle
 from descheduler.placement.incoming import Incoming
-from descheduler.placement.interplay import has_anti_affinity, is_local
 from descheduler.placement.node_table import EPHEMERAL_ROW, PODS_ROW
 from descheduler.placement.obstacles import open_for_good
 from descheduler.placement.placement_forms import PlacementForms
@@ -65,7 +64,7 @@ class _Group:
         self.pods: list[Pod] = []
         self.waiting: list[int] = []
         self.priority = priority_of(form)
-        self.is_local = is_local(form)
+        self.is_local = scheduler.interplay.is_local(form)
         self.open_nodes: BoolMask | None = None
         self.gets_credit = False
 
@@ -204,10 +203,11 @@ class PendingPods:
         if not group.waiting:
             return False
         node = self._cluster.table.index.get(victim.node_name)
-        if node is None or group.open_nodes is None or not group.is_local or has_anti_affinity(victim.spec):
+        if node is None or group.open_nodes is None or not group.is_local:
             return True
-        if group.gets_credit:
-            return True  # what is free is not all that it may use
+        # What is free is not all that a pod with credit may use.
+        if group.gets_credit or group.scheduler.interplay.is_felt_widely(victim):
+            return True
         table = self._cluster.table
         if not group.open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:
             return False

@@ -34,6 +34,7 @@ from descheduler.placement.framework import (
     StartPlugin,
 )
 from descheduler.placement.incoming import Incoming
+from descheduler.placement.interplay import JoinedInterplay
 from descheduler.placement.registry import PLUGINS, SchedulingPlugin
 from descheduler.placement.shadow_cluster import Ledger, Placed, ShadowCluster
 from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, SchedulerProfile, nodes_to_find
@@ -202,6 +203,8 @@ class Scheduler:
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
+        self.interplay = JoinedInterplay({name: plugins[name].interplay(profile) for name in made})
+        """How pods that this scheduler places bear on each other."""
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:

@@ -53,7 +53,7 @@ def prove_with_held_room(**facts: Any) -> JointVerdict:
     prover = LandingProver(
         snapshot,
         configuration=replace(DEFAULT_CONFIGURATION, profiles=(profile,)),
-        plugins={**PLUGINS, "HeldRoom": SchedulingPlugin(HeldRoom)},
+        plugins={**PLUGINS, "HeldRoom": SchedulingPlugin(HeldRoom, points=frozenset({"pre_filter", "filter"}))},
     )
     return prover.prove([pod for pod in snapshot.pods if pod.name != "full"])
 

@@ -92,7 +92,7 @@ class Witness:
 def tried(profile: SchedulerProfile) -> tuple[list[str], Attempt]:
     """Where the witness was asked when a pod was placed under `profile`, and what came of it."""
     asked: list[str] = []
-    row = SchedulingPlugin(lambda _, __: Witness(asked), lambda _, __: Witness(asked))
+    row = SchedulingPlugin(lambda *_: Witness(asked), lambda *_: Witness(asked), points=frozenset(ENABLED))
     cluster = ShadowCluster(make_snapshot([make_node("a"), make_node("b")], []))
     scheduler = Scheduler(cluster, profile, plugins={**PLUGINS, "Witness": row})
     return asked, place(scheduler, make_pod("pod", node=""))

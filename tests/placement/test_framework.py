@@ -68,6 +68,7 @@ class Gang:
         return Obstacle(self.name, Code.UNSCHEDULABLE, ("its partner is not placed yet",))
 
 
+POINTS = frozenset({"pre_filter", "filter", "score", "reserve", "permit"})
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
 WITH_GANG = replace(
     PROFILE,
@@ -87,7 +88,7 @@ def test_plugin_of_ones_own_takes_part_in_every_point() -> None:
         gang.append(Gang(cluster, profile))
         return gang[-1]
 
-    plugins = {**PLUGINS, "Gang": SchedulingPlugin(make, make)}
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(make, make, points=POINTS)}
     cluster = ShadowCluster(make_snapshot(NODES, []))
     scheduler = Scheduler(cluster, WITH_GANG, plugins=plugins)
 
@@ -142,7 +143,7 @@ def test_scorer_without_its_pre_score_fails_every_pod_that_fits_several_nodes() 
 
 
 def test_pod_that_is_held_back_lands_on_a_condition() -> None:
-    plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang)}
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang, points=POINTS)}
     configuration = replace(DEFAULT_CONFIGURATION, profiles=(WITH_GANG,))
     victim = make_pod("victim", node="a", cpu="1")
     prover = LandingProver(make_snapshot(NODES, [victim]), configuration=configuration, plugins=plugins)

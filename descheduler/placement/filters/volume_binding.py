@@ -6,6 +6,7 @@ unbound claims, or pins the claims to the node that the volumes will be made for
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,17 +16,25 @@ from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.placement.volumes.volume_ledger import VolumeLedger
 
 if TYPE_CHECKING:
+    from descheduler.model.pod import Pod
     from descheduler.policy.scheduler_profile import SchedulerProfile
 
-__all__ = ["VolumeBinding"]
+__all__ = ["ClaimInterplay", "VolumeBinding", "VolumeFault"]
 
-_ELSEWHERE, _NO_VOLUME, _NO_ROOM, _VOLUME_LOST = 1, 2, 4, 8
-_REASONS = {
-    _ELSEWHERE: "node(s) didn't match PersistentVolume's node affinity",
-    _NO_VOLUME: "node(s) didn't find available persistent volumes to bind",
-    _NO_ROOM: "node(s) did not have enough free storage",
-    _VOLUME_LOST: "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
-}
+
+class VolumeFault(Enum):
+    """What of a pod's volumes is not to be had on a node, by its bit, with the scheduler's words for it."""
+
+    ELSEWHERE = 1, "node(s) didn't match PersistentVolume's node affinity"
+    NO_VOLUME = 2, "node(s) didn't find available persistent volumes to bind"
+    NO_ROOM = 4, "node(s) did not have enough free storage"
+    VOLUME_LOST = 8, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+    def __init__(self, bit: int, reason: str) -> None:
+        self.bit = bit
+        self.reason = reason
+
+
 _PASS = PreFilterResult()
 
 
@@ -55,6 +64,7 @@ class VolumeBinding:
         demand = self.ledger.demands.of(cycle.pod)
         if isinstance(demand, Obstacle):
             return None
+        cycle.scratch[self.name] = demand
         bits = np.zeros(len(self._table), dtype=np.uint32)
         is_open = np.ones(len(self._table), dtype=bool)
         for reach in demand.reaches:
@@ -62,16 +72,42 @@ class VolumeBinding:
             missed = is_open.copy()
             if reach is not None:
                 missed[reach] = False
-            bits[missed] = _VOLUME_LOST if reach is None else _ELSEWHERE
+            bits[missed] = VolumeFault.VOLUME_LOST.bit if reach is None else VolumeFault.ELSEWHERE.bit
             is_open &= ~missed
         if demand.unbound:
             offer = self.ledger.supply.offer(demand.unbound)
-            bits[offer.no_volume] |= _NO_VOLUME
-            bits[offer.no_room] |= _NO_ROOM
+            bits[offer.no_volume] |= VolumeFault.NO_VOLUME.bit
+            bits[offer.no_room] |= VolumeFault.NO_ROOM.bit
         return bits if bits.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """All reasons of `bits`."""
         del cycle, node
-        reasons = sorted(reason for bit, reason in _REASONS.items() if bits & bit)
-        return Obstacle(self.name, Code.UNRESOLVABLE, tuple(reasons))
+        found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
+        return Obstacle(self.name, Code.UNRESOLVABLE, tuple(fault.reason for fault in found), tuple(found))
+
+
+class ClaimInterplay:
+    """Volumes that one pod takes are gone for pods on other nodes too, and so is a claim that one pod alone may use."""
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Never: others only take volumes away."""
+        del pod
+        return False
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether it uses no claims."""
+        return not _has_claims(pod)
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Not beyond those that use claims, which are not local themselves."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether both use claims."""
+        return _has_claims(first) and _has_claims(second)
+
+
+def _has_claims(pod: Pod) -> bool:
+    return bool(pod.claim_names or pod.ephemeral_volumes)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from descheduler.placement.framework import Obstacle
 from descheduler.placement.volumes.assumed_volumes import Assumed
 from descheduler.placement.volumes.claim_supply import ClaimSupply
 from descheduler.placement.volumes.node_sets import NodeSets
-from descheduler.placement.volumes.volume_demands import VolumeDemands
+from descheduler.placement.volumes.volume_demands import VolumeDemand, VolumeDemands
 
 if TYPE_CHECKING:
     from descheduler.placement.framework import Cycle
@@ -31,11 +30,12 @@ class VolumeLedger:
     def reserve(self, cycle: Cycle, node: int) -> tuple[Assumed, ...] | None:
         """Takes the volumes that the pod's claims get on `node` and pins the claims that get a new one.
 
+        As in the scheduler, nothing is taken for a pod that VolumeBinding did not filter in the same cycle.
         Where the volumes of pods placed before may use up what a driver publishes, `cycle.notes` says so: the
         scheduler does not see it, but making the volume may fail.
         """
-        demand = self.demands.of(cycle.pod)
-        if isinstance(demand, Obstacle) or not demand.unbound:
+        demand = cycle.scratch.get("VolumeBinding")
+        if not isinstance(demand, VolumeDemand) or not demand.unbound:
             return None
         taken, doubts = self.supply.assume(demand.unbound, node)
         cycle.notes.extend(doubts)

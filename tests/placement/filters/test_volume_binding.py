@@ -50,6 +50,7 @@ def _place(cluster: ShadowCluster, name: str, *claims: str, **facts: Any) -> lis
     pod = new_pod(*claims, **facts)
     cycle = Cycle(cluster.incoming(pod), cluster)
     node = cluster.table.index[name]
+    plugin.filter(cycle)
     cluster.place(cycle, node, [plugin.ledger])
     return cycle.notes
 

@@ -84,7 +84,9 @@ def _answers(cluster: ShadowCluster) -> list[object]:
 def _apply(cluster: ShadowCluster, binding: VolumeBinding, step: tuple[str, int, int]) -> None:
     kind, which, node = step
     if kind == "place":
-        cluster.place(Cycle(cluster.incoming(NEW[which]), cluster), node, [binding.ledger])
+        cycle = Cycle(cluster.incoming(NEW[which]), cluster)
+        binding.filter(cycle)
+        cluster.place(cycle, node, [binding.ledger])
     else:
         change: Callable[..., None] = cluster.remove if kind == "remove" else cluster.terminate
         change(PLACED[which])
