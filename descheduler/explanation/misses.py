@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from descheduler.explanation.details.resources import deficits_on, shortage
+from descheduler.explanation.details.resources import deficits_of, shortage
 from descheduler.explanation.details.site import Site
 from descheduler.explanation.details.table import DETAILS
 from descheduler.explanation.finality import finality
@@ -62,7 +62,7 @@ def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:
 
 
 def _distance(blocked: Blocked, kind: tuple[str, ...], cycle: Cycle) -> _Distance:
-    deficits = [deficit for obstacle in blocked.obstacles for deficit in deficits_on(cycle, blocked.node, obstacle)]
+    deficits = [deficit for obstacle in blocked.obstacles for deficit in deficits_of(obstacle)]
     is_too_small = any(deficit.requested > deficit.allocatable for deficit in deficits)
     return _Distance(is_too_small, not deficits, shortage(deficits), kind, blocked.node)
 
@@ -83,5 +83,5 @@ def _obstacle(site: Site, obstacle: Obstacle) -> NodeObstacle:
         finality=finality(obstacle.code),
         reasons=obstacle.reasons,
         details=() if explain is None else tuple(explain(site, obstacle)),
-        deficits=deficits_on(site.cycle, site.node_index, obstacle),
+        deficits=deficits_of(obstacle),
     )

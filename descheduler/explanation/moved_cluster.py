@@ -55,10 +55,7 @@ class MovedCluster:
     @contextmanager
     def without(self, victim: Pod) -> Iterator[ShadowCluster]:
         """The cluster with `victim` gone, for as long as the context is open."""
-        mark = self.cluster.mark()
-        if victim.node_name and not victim.is_terminal and id(victim) not in self._moved:
-            self.cluster.remove(victim)
-        try:
+        with self.cluster.what_if():
+            if victim.node_name and not victim.is_terminal and id(victim) not in self._moved:
+                self.cluster.remove(victim)
             yield self.cluster
-        finally:
-            self.cluster.rollback(mark)

@@ -38,7 +38,7 @@ def certificate(members: Sequence[Member], alone: Mapping[Incoming, Alone], clus
         for member in members:
             by_class.setdefault(member.incoming, []).append(member)
         proofs = (
-            *(_too_few_slots(alike, alone[incoming].may, cluster.table) for incoming, alike in by_class.items()),
+            *(_too_few_slots(alike, alone[incoming], cluster.table) for incoming, alike in by_class.items()),
             _too_little_in_all(members, alone, cluster.table),
             *(_too_uneven(alike, members, alone[incoming].may, cluster) for incoming, alike in by_class.items()),
         )
@@ -55,12 +55,12 @@ def _hopeless(member: Member, alone: Alone) -> str:
     return ""
 
 
-def _too_few_slots(alike: Sequence[Member], may: BoolMask, table: NodeTable) -> str:
+def _too_few_slots(alike: Sequence[Member], alone: Alone, table: NodeTable) -> str:
     """More members of one class than fit on the nodes that may take them, each filled up with that class alone."""
-    slots = _free(table, PODS_ROW, may)
+    slots = _room(table, PODS_ROW, alone)[alone.may]
     for row, amount in alike[0].incoming.demand.amounts:
         if row in _CHECKED_ROWS:
-            slots = np.minimum(slots, _free(table, row, may) // amount)
+            slots = np.minimum(slots, _room(table, row, alone)[alone.may] // amount)
     num_slots = int(slots.sum())
     if num_slots >= len(alike):
         return ""
@@ -71,7 +71,10 @@ def _too_few_slots(alike: Sequence[Member], may: BoolMask, table: NodeTable) -> 
 
 
 def _too_little_in_all(members: Sequence[Member], alone: Mapping[Incoming, Alone], table: NodeTable) -> str:
-    """More of one resource than is free on all nodes that may take any of the members."""
+    """More of one resource than there is room on all nodes that may take any of the members.
+
+    The last one that a node takes sees all others there, so what is on it never exceeds the most that any one may use.
+    """
     may = np.zeros(len(table), dtype=bool)
     need = dict.fromkeys(_CHECKED_ROWS, 0)
     for member in members:
@@ -80,13 +83,14 @@ def _too_little_in_all(members: Sequence[Member], alone: Mapping[Incoming, Alone
         for row, amount in member.incoming.demand.amounts:
             if row in _CHECKED_ROWS:
                 need[row] += amount
+    classes = {member.incoming: alone[member.incoming] for member in members}.values()
     for row, amount in need.items():
-        free = int(_free(table, row, may).sum())
-        if amount > free:
+        room = int(np.maximum.reduce([_room(table, row, each) for each in classes])[may].sum())
+        if amount > room:
             what = table.resources[row]
             return (
                 f"{_replacements(len(members))} need {_quantity(row, amount)} {what}, and the nodes that may take them"
-                f" have {_quantity(row, free)}"
+                f" have {_quantity(row, room)}"
             )
     return ""
 
@@ -132,9 +136,11 @@ def _most_in_domains(constraint: SpreadConstraint, may: BoolMask, cluster: Shado
     return int(np.maximum(0, least + constraint.max_skew - sums[is_open]).sum())
 
 
-def _free(table: NodeTable, row: int, nodes: BoolMask) -> NDArray[np.int64]:
-    free: NDArray[np.int64] = np.maximum(0, table.allocatable[row] - table.requested[row])[nodes]
-    return free
+def _room(table: NodeTable, row: int, alone: Alone) -> NDArray[np.int64]:
+    """What a class may use of a resource on each node: what is free, and what plugins grant it on top."""
+    free: NDArray[np.int64] = table.allocatable[row] - table.requested[row]
+    credit = alone.credit.get(row)
+    return np.maximum(0, free if credit is None else free + credit)
 
 
 def _quantity(row: int, amount: int) -> str:

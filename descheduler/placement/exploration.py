@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from descheduler.placement.attempts import Attempts
+from descheduler.placement.attempts import settle
 from descheduler.placement.incoming import Incoming
-from descheduler.placement.interplay import can_be_helped
 from descheduler.placement.members import Member
 from descheduler.placement.pending import PendingPods
 from descheduler.placement.scheduling import Evaluation
@@ -32,9 +31,8 @@ class OutOfBudgetError(Exception):
 class _Exploration:
     """What both explorations share: the cluster, which they leave as it is, and the budget."""
 
-    def __init__(self, cluster: ShadowCluster, attempts: Attempts) -> None:
+    def __init__(self, cluster: ShadowCluster) -> None:
         self._cluster = cluster
-        self._attempts = attempts
         self._num_left = min(_MOST_EVALUATIONS, _MOST_NODES_SEEN // max(1, len(cluster.table)))
         self._seen: set[object] = set()
 
@@ -59,8 +57,8 @@ class _Exploration:
 class OrderExploration(_Exploration):
     """Looks for an order, with tie-breaks, in which the scheduler leaves members without a node."""
 
-    def __init__(self, cluster: ShadowCluster, attempts: Attempts, pending: PendingPods) -> None:
-        super().__init__(cluster, attempts)
+    def __init__(self, cluster: ShadowCluster, pending: PendingPods) -> None:
+        super().__init__(cluster)
         self._pending = pending
 
     def stuck(self, members: Sequence[Member], placed: Assignment = ()) -> tuple[Member, ...]:
@@ -71,23 +69,19 @@ class OrderExploration(_Exploration):
         """
         if not members or not self._is_new(placed, len(self._pending.placed)):
             return ()
-        mark = self._cluster.mark()
-        try:
+        with self._cluster.what_if():
             options = self._next(members)
             if not options:
                 return tuple(members)
             for member, evaluation, ties in options:
                 rest = tuple(other for other in members if other is not member)
                 for node in ties:
-                    before = self._cluster.mark()
-                    self._attempts.settle(member.scheduler, evaluation, node)
-                    left = self.stuck(rest, (*placed, (member, node)))
-                    self._cluster.rollback(before)
+                    with self._cluster.what_if():
+                        settle(member.scheduler, evaluation, node)
+                        left = self.stuck(rest, (*placed, (member, node)))
                     if left:
                         return left
-            return ()
-        finally:
-            self._cluster.rollback(mark)
+        return ()
 
     def _next(self, members: Sequence[Member]) -> list[tuple[Member, Evaluation, tuple[int, ...]]]:
         """The members that may be placed next, with their best nodes."""
@@ -118,16 +112,15 @@ class AssignmentSearch(_Exploration):
         if not self._is_new(placed):
             return None
         options = [(member, evaluation) for member, evaluation in self._evaluated(members)]
-        if not any(can_be_helped(member.pod.spec) for member in members):
+        if not any(member.can_be_helped for member in members):
             # Placements only ever take nodes away, so each member has to be placed, and the order does not matter.
             options = [min(options, key=lambda option: len(option[1].nodes))]
         for member, evaluation in options:
             rest = tuple(other for other in members if other is not member)
             for node in evaluation.nodes.tolist():
-                before = self._cluster.mark()
-                self._attempts.settle(member.scheduler, evaluation, node)
-                found = self.find(rest, (*placed, (member, node)))
-                self._cluster.rollback(before)
+                with self._cluster.what_if():
+                    settle(member.scheduler, evaluation, node)
+                    found = self.find(rest, (*placed, (member, node)))
                 if found is not None:
                     return found
         return None

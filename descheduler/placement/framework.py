@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from descheduler.placement.incoming import Incoming
-    from descheduler.placement.shadow_cluster import ShadowCluster
+    from descheduler.placement.shadow_cluster import Ledger, ShadowCluster
 
 __all__ = [
     "SKIP",
@@ -35,6 +35,7 @@ __all__ = [
     "ScoreError",
     "ScorePlugin",
     "Scores",
+    "StartPlugin",
 ]
 
 BoolMask = NDArray[np.bool_]
@@ -54,11 +55,16 @@ class Code(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words."""
+    """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words.
+
+    `facts` are what the reasons are made from, in a type of the plugin's own and in the same order: members of an enum,
+    or values such as the amounts of a resource. Whoever wants to know more than the words reads them.
+    """
 
     plugin: str
     code: Code
     reasons: tuple[str, ...]
+    facts: tuple[object, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,8 @@ class Cycle:
     """One pod on its way through the plugins.
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
-    room for this pod (a reservation) grants it in PreFilter. `notes` are conditions under which the answer holds,
+    room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
+    that there is too little room rest. `notes` are conditions under which the answer holds,
     such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
     next, by plugin name.
     """
@@ -150,13 +157,14 @@ class ScorePlugin(Plugin, Protocol):
 
 @runtime_checkable
 class ReservePlugin(Plugin, Protocol):
-    """Keeps state of its own about pods that were put on a node, such as devices or volumes."""
+    """Keeps state of its own about pods that were put on a node, such as devices or volumes.
 
-    def reserve(self, cycle: Cycle, node: int) -> object:
-        """Takes what the pod needs on `node`; returns what `unreserve` needs to give exactly that back."""
+    Reserve and Unreserve are those of its ledger, which `ShadowCluster.ledger` makes, as all profiles share it.
+    """
 
-    def unreserve(self, taken: object) -> None:
-        """The exact inverse of the last `reserve` that is not undone yet."""
+    @property
+    def ledger(self) -> Ledger[Any]:
+        """What is taken for placed pods."""
 
 
 @runtime_checkable
@@ -173,3 +181,12 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class StartPlugin(FilterPlugin, Protocol):
+    """A filter that knows more than the scheduler: what may keep a bound pod from starting. kube-scheduler has no such
+    point, so it is asked wherever the filter runs."""
+
+    def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """Conditions under which the pod starts on `node`, each a sentence; empty when nothing can go wrong."""

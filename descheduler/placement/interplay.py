@@ -1,79 +1,111 @@
-"""How pods that are placed one after another bear on each other, as far as their specs alone tell."""
+"""How pods that are placed one after another bear on each other: what each scheduling plugin declares of its answers.
+
+The proof that a batch lands rests on these answers, so a plugin that declares nothing is taken to be `CAUTIOUS`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from descheduler.model.affinity import PodAffinityTerm
-from descheduler.model.labels import LabelSelector
-from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.pod import Pod
 
-__all__ = ["bear_widely", "can_be_helped", "has_anti_affinity", "is_local"]
-
-_HARD = "DoNotSchedule"
-_HOSTNAME = "kubernetes.io/hostname"
+__all__ = ["CAUTIOUS", "OWN_NODE", "Crowd", "Interplay", "JoinedInterplay", "bear_widely"]
 
 
-def can_be_helped(spec: PodSpec) -> bool:
-    """Whether a pod that no node takes may find one once others are placed.
+class Interplay(Protocol):
+    """What can be said of one plugin's answers from the specs of pods alone. Host names are taken to be unique."""
 
-    Others can only give it a pod to be near to, or raise the lowest count of a spread constraint; all else that they
-    do takes room away.
-    """
-    return _attracts(spec) or any(constraint.when_unsatisfiable == _HARD for constraint in spec.topology_spread)
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether the plugin may stop refusing a node to `pod` because another pod is placed, on whatever node."""
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether what the plugin says of `pod` on a node hangs on that node and the pods there only.
+
+        Others that `is_felt_widely` is true of are not counted.
+        """
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether `pod`, once placed, may bear on what the plugin says of local pods on other nodes."""
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether either of the pods, once placed, may bear on what the plugin says of the other on other nodes."""
 
 
-def has_anti_affinity(spec: PodSpec) -> bool:
-    """Whether the pod keeps others away from its domains."""
-    return spec.affinity is not None and bool(spec.affinity.anti_required)
+class _Constant:
+    """The same for all pods."""
+
+    def __init__(self, *, is_wide: bool) -> None:
+        self._is_wide = is_wide
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Perhaps, or never."""
+        del pod
+        return self._is_wide
+
+    def is_local(self, pod: Pod) -> bool:
+        """Perhaps not, or always."""
+        del pod
+        return not self._is_wide
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Perhaps, or never."""
+        del pod
+        return self._is_wide
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Perhaps, or never."""
+        del first, second
+        return self._is_wide
 
 
-def is_local(pod: Pod) -> bool:
-    """Whether `pod` asks for nothing that pods on other nodes could give it or take from it."""
-    return not (can_be_helped(pod.spec) or _has_claims(pod) or _wide_terms(pod.spec))
+CAUTIOUS: Interplay = _Constant(is_wide=True)
+"""Nothing is known, so anything may happen."""
+OWN_NODE: Interplay = _Constant(is_wide=False)
+"""Placed pods take from the node that they are on, and give nothing."""
 
 
-def bear_widely(pods: Sequence[tuple[Pod, int]]) -> bool:
-    """Whether some of `pods`, given with how many there are of each, once placed bear on others on other nodes.
+class JoinedInterplay:
+    """The answers of all plugins of a scheduler together, by plugin name."""
 
-    They do where one has a term or a constraint that means another, other than anti-affinity on host names, or where
-    both have claims. Host names are taken to be unique, which is for the caller to check.
-    """
-    if sum(number for pod, number in pods if _has_claims(pod)) > 1:
-        return True
-    for index, (pod, number) in enumerate(pods):
-        for selector, namespaces in _meanings(pod):
-            for other_index, (other, _) in enumerate(pods):
-                if (
-                    (other_index != index or number > 1)
-                    and (namespaces is None or other.namespace in namespaces)
-                    and selector.matches(other.labels)
-                ):
-                    return True
+    def __init__(self, by_plugin: Mapping[str, Interplay]) -> None:
+        self._by_plugin = {name: each for name, each in by_plugin.items() if each is not OWN_NODE}
+
+    def helpers(self, pod: Pod) -> frozenset[str]:
+        """The plugins that may stop refusing a node to `pod` because another pod is placed."""
+        return frozenset(name for name, each in self._by_plugin.items() if each.can_be_helped(pod))
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether any of the plugins may."""
+        return any(each.can_be_helped(pod) for each in self._by_plugin.values())
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether that holds for all plugins."""
+        return all(each.is_local(pod) for each in self._by_plugin.values())
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether any of the plugins feels it."""
+        return any(each.is_felt_widely(pod) for each in self._by_plugin.values())
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether they do by any of the plugins."""
+        return any(each.interact(first, second) for each in self._by_plugin.values())
+
+
+class Crowd(NamedTuple):
+    """Pods of one placement class that are placed together, and the interplay of their scheduler."""
+
+    pod: Pod
+    number: int
+    interplay: Interplay
+
+
+def bear_widely(crowds: Sequence[Crowd]) -> bool:
+    """Whether some of the pods, once placed, may bear on others of them on other nodes."""
+    for index, crowd in enumerate(crowds):
+        if crowd.number > 1 and crowd.interplay.interact(crowd.pod, crowd.pod):
+            return True
+        for other in crowds[:index]:
+            if crowd.interplay.interact(crowd.pod, other.pod) or other.interplay.interact(crowd.pod, other.pod):
+                return True
     return False
-
-
-def _attracts(spec: PodSpec) -> bool:
-    return spec.affinity is not None and bool(spec.affinity.pod_required)
-
-
-def _has_claims(pod: Pod) -> bool:
-    return bool(pod.claim_names or pod.ephemeral_volumes)
-
-
-def _wide_terms(spec: PodSpec) -> tuple[PodAffinityTerm, ...]:
-    affinity = spec.affinity
-    if affinity is None:
-        return ()
-    anti = (term for term in affinity.anti_required if term.topology_key != _HOSTNAME)
-    return (*affinity.pod_required, *anti)
-
-
-def _meanings(pod: Pod) -> Iterator[tuple[LabelSelector, frozenset[str] | None]]:
-    """The pods that terms and constraints of `pod` mean, by labels and namespaces; None stands for any namespace."""
-    own = frozenset((pod.namespace,))
-    for constraint in pod.spec.topology_spread:
-        if constraint.when_unsatisfiable == _HARD:
-            yield constraint.selector, own
-    for term in _wide_terms(pod.spec):
-        yield term.selector, None if term.namespace_selector is not None else term.namespaces or own

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from descheduler.model.pod import Pod
-from descheduler.placement.attempts import Attempts
 from descheduler.placement.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.members import Candidate, CandidateMaker, Member
 from descheduler.placement.outcomes import verdict_of
@@ -40,21 +39,15 @@ class JointProof:
     * `UNKNOWN`: none of this, as some replacement cannot be judged. The others are, as if its victim had stayed.
     """
 
-    def __init__(
-        self, cluster: ShadowCluster, candidates: CandidateMaker, pending: PendingPods, attempts: Attempts
-    ) -> None:
+    def __init__(self, cluster: ShadowCluster, candidates: CandidateMaker, pending: PendingPods) -> None:
         self._cluster = cluster
         self._candidates = candidates
         self._pending = pending
-        self._attempts = attempts
 
     def verdict(self, victims: Sequence[Pod]) -> JointVerdict:
         """The verdict on `victims`, each of which is there once. The cluster is left as it is."""
-        mark = self._cluster.mark()
-        try:
+        with self._cluster.what_if():
             return self._verdict(self._candidates_of(victims))
-        finally:
-            self._cluster.rollback(mark)
 
     def _candidates_of(self, victims: Sequence[Pod]) -> list[Candidate]:
         gone: Counter[str] = Counter()
@@ -86,22 +79,21 @@ class JointProof:
 
     def _cold(self, candidates: Sequence[Candidate]) -> dict[Member, LandingVerdict]:
         """What becomes of those that come at once, while all victims are terminating."""
-        mark = self._cluster.mark()
-        for candidate in candidates:
-            if candidate.leaves:
-                self._cluster.terminate(candidate.victim)
-        members = [candidate.member for candidate in candidates if candidate.member is not None]
-        early = [member for member in members if member.returns_at_once]
-        play = Player(self._cluster, self._pending, self._attempts).play(early, with_pending=False)
-        verdicts = dict.fromkeys(play.nodes, LandingVerdict.LANDS)
-        for member in play.failed:
-            verdict = verdict_of(member.scheduler.evaluate(member.pod))
-            verdicts[member] = LandingVerdict.NO if verdict is LandingVerdict.LANDS else verdict
-        self._cluster.rollback(mark)
+        with self._cluster.what_if():
+            for candidate in candidates:
+                if candidate.leaves:
+                    self._cluster.terminate(candidate.victim)
+            members = [candidate.member for candidate in candidates if candidate.member is not None]
+            early = [member for member in members if member.returns_at_once]
+            play = Player(self._cluster, self._pending).play(early, with_pending=False)
+            verdicts = dict.fromkeys(play.placed, LandingVerdict.LANDS)
+            for member in play.failed:
+                verdict = verdict_of(member.scheduler.evaluate(member.pod))
+                verdicts[member] = LandingVerdict.NO if verdict is LandingVerdict.LANDS else verdict
         return verdicts
 
     def _settled(self, members: Sequence[Member]) -> Finding:
-        return SettledBatch(members, self._cluster, self._pending, self._attempts).finding()
+        return SettledBatch(members, self._cluster, self._pending).finding()
 
     def _with_other_revision(self, members: Sequence[Member], finding: Finding) -> Finding:
         """`finding`, unless a rollout is under way and the batch with its pods instead has another end."""

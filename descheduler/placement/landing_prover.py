@@ -9,7 +9,7 @@ from typing import NamedTuple
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.attempts import Attempts
+from descheduler.placement.attempts import place
 from descheduler.placement.joint import JointProof
 from descheduler.placement.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.members import Candidate, CandidateMaker, Member, evicted_before
@@ -48,11 +48,10 @@ class LandingProver:
         schedulers = Schedulers(self.cluster, configuration or default_configuration(version), plugins=plugins)
         forms = PlacementForms(snapshot)
         self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
-        self._pending = PendingPods(self.cluster, schedulers, forms)
-        self._attempts = Attempts()
-        self._rivals = RivalFinder(self.cluster, self._pending, self._attempts)
+        self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
+        self._rivals = RivalFinder(self.cluster, self._pending)
         self._pending.place_all()
-        self._base = self.cluster.mark()
+        self._bookings = self.cluster.what_if()
         self._booked: dict[int, Pod] = {}
         self._homeless: list[Pod] = []
         self._gone: Counter[str] = Counter()
@@ -78,14 +77,11 @@ class LandingProver:
         `NO`: no node takes it with all booked replacements where they were predicted. `UNKNOWN`: the snapshot cannot
         tell. `cold` is the same question while the victim is terminating.
         """
-        mark = self.cluster.mark()
-        try:
+        with self.cluster.what_if() as trial:
             candidate = self._candidate(victim)
             decision = self._decide(candidate)
-            self._last = _Considered(victim, candidate, decision, self.cluster.changes_since(mark))
+            self._last = _Considered(victim, candidate, decision, trial.changes)
             return decision.landing
-        finally:
-            self.cluster.rollback(mark)
 
     def book(self, victim: Pod) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
@@ -116,11 +112,9 @@ class LandingProver:
         member = self._candidate(victim).member
         if member is None:
             return ""
-        mark = self.cluster.mark()
-        self.cluster.remove(victim)
-        hint = preemption_hint(member, self.cluster, {*self._booked, id(victim)})
-        self.cluster.rollback(mark)
-        return hint
+        with self.cluster.what_if():
+            self.cluster.remove(victim)
+            return preemption_hint(member, self.cluster, {*self._booked, id(victim)})
 
     def prove(self, victims: Sequence[Pod]) -> JointVerdict:
         """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
@@ -130,16 +124,16 @@ class LandingProver:
         booked = self._booked
         self._forget()
         try:
-            proof = JointProof(self.cluster, self._candidates, self._pending, self._attempts)
+            proof = JointProof(self.cluster, self._candidates, self._pending)
             return proof.verdict(list(dict.fromkeys(victims)))
         finally:
-            self.cluster.rollback(self._base)
+            self._bookings.take_back()
             for victim in booked.values():
                 self.book(victim)
 
     def _forget(self) -> None:
         self._last = None
-        self.cluster.rollback(self._base)
+        self._bookings.take_back()
         self._pending.withdraw(self._homeless)
         self._booked, self._homeless, self._gone = {}, [], Counter()
 
@@ -153,11 +147,11 @@ class LandingProver:
 
         A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
         """
-        mark = self.cluster.mark()
-        decision = self._settle(candidate)
-        if decision.landing.settled is LandingVerdict.UNKNOWN:
-            self.cluster.rollback(mark)
-        return decision
+        with self.cluster.what_if() as trial:
+            decision = self._settle(candidate)
+            if decision.landing.settled is not LandingVerdict.UNKNOWN:
+                trial.keep()
+            return decision
 
     def _settle(self, candidate: Candidate) -> _Decision:
         if candidate.leaves:
@@ -169,7 +163,7 @@ class LandingProver:
         member = candidate.member
         self._pending.place_after(member.victim, member.priority)
         other = None if member.alternative is None else member.alternative.scheduler.evaluate(member.alternative.pod)
-        attempt = self._attempts.place(member.scheduler, member.pod)
+        attempt = place(member.scheduler, member.pod)
         placement = attempt.placement
         if other is not None and other.fits is (placement is None):
             return _Decision(split(member, attempt, other, cold=cold))
@@ -187,11 +181,9 @@ class LandingProver:
         """What is said while the victim is terminating; None for a replacement that comes only when it is gone."""
         if not member.returns_at_once:
             return None
-        mark = self.cluster.mark()
-        self.cluster.terminate(member.victim)
-        verdict = verdict_of(member.scheduler.evaluate(member.pod))
-        self.cluster.rollback(mark)
-        return verdict
+        with self.cluster.what_if():
+            self.cluster.terminate(member.victim)
+            return verdict_of(member.scheduler.evaluate(member.pod))
 
 
 class _Decision(NamedTuple):

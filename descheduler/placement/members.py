@@ -35,6 +35,11 @@ class Member:
     alternative: Member | None = None
 
     @property
+    def can_be_helped(self) -> bool:
+        """Whether it may find a node once others are placed that it does not find before."""
+        return self.scheduler.interplay.can_be_helped(self.pod)
+
+    @property
     def returns_at_once(self) -> bool:
         """Whether the replacement is there while its victim is still terminating."""
         return self.replacement.returns == "at once"

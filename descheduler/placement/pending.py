@@ -6,25 +6,28 @@ placed at once; those left are tried again as room is freed, before replacements
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from itertools import count
+from operator import attrgetter, neg
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework import BoolMask, Cycle
 from descheduler.placement.incoming import Incoming
-from descheduler.placement.interplay import has_anti_affinity, is_local
 from descheduler.placement.node_table import EPHEMERAL_ROW, PODS_ROW
 from descheduler.placement.obstacles import open_for_good
 from descheduler.placement.placement_forms import PlacementForms
 from descheduler.placement.schedulers import Schedulers
 from descheduler.placement.scheduling import Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow_cluster import Placed, ShadowCluster
 
 __all__ = ["Competitor", "PendingPods", "priority_of"]
 
 _LAST = datetime.max.replace(tzinfo=UTC)
 _MOST_PASSES = 3
+_turn = attrgetter("turn")
 
 
 def priority_of(pod: Pod) -> int:
@@ -32,38 +35,65 @@ def priority_of(pod: Pod) -> int:
     return pod.priority or 0
 
 
-class Competitor(NamedTuple):
-    """A pending pod, the form in which it was placed, and the index of its node."""
+@dataclass(eq=False, slots=True)
+class Competitor:
+    """A pending pod, the form in which it was placed, and the index of its node.
+
+    `turn` tells the order in which pods were placed, `seat` the place of this one in its group; a nominated pod has
+    neither group nor seat. `placed` is what takes it off its node again.
+    """
 
     pod: Pod
     form: Pod
     node: int
+    turn: int
+    group: _Group | None = None
+    seat: int = 0
+    placed: Placed | None = None
 
 
 class _Group:
-    """Pending pods of one placement class, of which the first `num_placed` are placed."""
+    """Pending pods of one placement class. `waiting` are the places in `pods` of those that are not placed, the next
+    one last."""
 
-    __slots__ = ("form", "is_local", "num_placed", "open_nodes", "pods", "priority", "scheduler")
+    __slots__ = ("form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
 
     def __init__(self, form: Pod, scheduler: Scheduler) -> None:
         self.form = form
         self.scheduler = scheduler
         self.pods: list[Pod] = []
-        self.num_placed = 0
+        self.waiting: list[int] = []
         self.priority = priority_of(form)
-        self.is_local = is_local(form)
+        self.is_local = scheduler.interplay.is_local(form)
         self.open_nodes: BoolMask | None = None
+        self.gets_credit = False
+
+    def add(self, pod: Pod) -> None:
+        """Puts `pod` last."""
+        self.waiting.insert(0, len(self.pods))
+        self.pods.append(pod)
+
+    def withdraw(self) -> None:
+        """Takes out the pod that came last, which waits."""
+        del self.waiting[0]
+        del self.pods[-1]
+
+    def seat(self, seat: int) -> None:
+        """Notes that the pod of this seat is placed."""
+        self.waiting.remove(seat)
+
+    def queue(self, seat: int) -> None:
+        """Puts the pod of this seat back into the queue, in its old place."""
+        insort(self.waiting, seat, key=neg)
 
 
 class PendingPods:
-    """The pending pods of the cluster's snapshot that a known scheduler tries. A ReservePlugin of its own: rolling the
-    cluster back puts those placed since back into the queue.
+    """The pending pods of the cluster's snapshot that a known scheduler tries. A ledger of its own: taking a pod off
+    its node puts it back into the queue.
 
     Pods of the same priority are tried class by class. A nominated pod, for which others were preempted, holds its
     room on the nominated node whatever is there.
     """
-
-    name = "PendingPods"
 
     def __init__(self, cluster: ShadowCluster, schedulers: Schedulers, forms: PlacementForms) -> None:
         self._cluster = cluster
@@ -71,6 +101,7 @@ class PendingPods:
         self._forms = forms
         self._groups: dict[Incoming, _Group] = {}
         self._in_order: list[_Group] = []
+        self._turns = count()
         self.placed: list[Competitor] = []
         self.num_foreign = 0
         """Pending pods whose scheduler is not known, and which are left out."""
@@ -92,13 +123,12 @@ class PendingPods:
             group = self._groups[incoming] = _Group(form, self._schedulers.scheduler_of(form))
             self._in_order.append(group)
             self._in_order.sort(key=lambda each: -each.priority)
-        group.pods.append(pod)
+        group.add(pod)
 
     def withdraw(self, pods: Iterable[Pod]) -> None:
         """Takes back what was added last: `pods`, none of which is placed."""
         for pod in pods:
-            group = self._groups[self._cluster.incoming(self._forms.form_of(pod))]
-            group.pods.remove(pod)
+            self._groups[self._cluster.incoming(self._forms.form_of(pod))].withdraw()
 
     def place_all(self) -> None:
         """Places every pod that fits."""
@@ -114,51 +144,69 @@ class PendingPods:
         self._place(group for group in groups if victim is None or self._may_gain(group, victim))
 
     def lift(self, nodes: BoolMask, most: int | None = None) -> None:
-        """Takes placed pods off `nodes`, the last ones first and no more than `most`. For what-ifs that roll back."""
-        on_nodes = [competitor for competitor in reversed(self.placed) if nodes[competitor.node]]
-        for competitor in on_nodes[:most]:
-            self._cluster.remove(competitor.form, competitor.node)
+        """Takes placed pods off `nodes`, the last ones first and no more than `most`. For what-ifs."""
+        on_nodes = [competitor.placed for competitor in reversed(self.placed) if nodes[competitor.node]]
+        for placed in on_nodes[:most]:
+            if placed is not None:
+                self._cluster.take_off(placed)
 
-    def reserve(self, cycle: Cycle, node: int) -> object:
+    def reserve(self, cycle: Cycle, node: int) -> Competitor:
         """Notes that the next pod of the cycle's class is placed on `node`."""
         group = self._groups[cycle.pod]
-        self.placed.append(Competitor(group.pods[group.num_placed], cycle.pod.pod, node))
-        group.num_placed += 1
-        return group
+        seat = group.waiting[-1]
+        competitor = Competitor(group.pods[seat], cycle.pod.pod, node, next(self._turns), group, seat)
+        self.restore(competitor)
+        return competitor
 
-    def unreserve(self, taken: object) -> None:
+    def restore(self, taken: Competitor) -> None:
+        """Notes that `taken` is placed, in its turn."""
+        if taken.group is not None:
+            taken.group.seat(taken.seat)
+        insort(self.placed, taken, key=_turn)
+
+    def release(self, taken: Competitor) -> None:
         """Puts that pod back into the queue."""
-        assert isinstance(taken, _Group)  # noqa: S101 - what `reserve` gave
-        taken.num_placed -= 1
-        self.placed.pop()
+        if taken.group is not None:
+            taken.group.queue(taken.seat)
+        del self.placed[bisect_left(self.placed, taken.turn, key=_turn)]
+
+    def fingerprint(self) -> object:
+        """Who is placed where."""
+        return sorted((each.pod.key, each.pod.uid, each.node) for each in self.placed)
 
     def _nominate(self, pod: Pod) -> None:
         form, node = self._forms.form_of(pod), self._cluster.table.index[pod.nominated_node_name]
+        competitor = Competitor(pod, form, node, next(self._turns))
+        self.restore(competitor)
         self._cluster.add(form, node)
-        self.placed.append(Competitor(pod, form, node))
+        competitor.placed = Placed(form, node, ((self, competitor),))
 
     def _place(self, groups: Iterable[_Group]) -> None:
         for group in groups:
-            while group.num_placed < len(group.pods) and self._place_one(group):
+            while group.waiting and self._place_one(group):
                 pass
 
     def _place_one(self, group: _Group) -> bool:
         evaluation = group.scheduler.evaluate(group.form)
         if group.open_nodes is None:
             group.open_nodes = open_for_good(group.scheduler, evaluation)
+        group.gets_credit = bool(evaluation.cycle.credit)
         choice = evaluation.choose()
         if choice is None:
             return False
-        self._cluster.reserve(self, evaluation.cycle, choice.node)
-        group.scheduler.place(evaluation, choice.node)
+        placed = group.scheduler.place(evaluation, choice.node, self)
+        self.placed[-1].placed = placed
         return True
 
     def _may_gain(self, group: _Group, victim: Pod) -> bool:
         """Whether pods of `group`, none of which fitted before, may fit now that `victim` is gone."""
-        if group.num_placed == len(group.pods):
+        if not group.waiting:
             return False
         node = self._cluster.table.index.get(victim.node_name)
-        if node is None or group.open_nodes is None or not group.is_local or has_anti_affinity(victim.spec):
+        if node is None or group.open_nodes is None or not group.is_local:
+            return True
+        # What is free is not all that a pod with credit may use.
+        if group.gets_credit or group.scheduler.interplay.is_felt_widely(victim):
             return True
         table = self._cluster.table
         if not group.open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:

@@ -8,15 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.placement.attempts import Attempts, Picker, Placement, first_of_ties
+from descheduler.placement.attempts import Picker, Placement, first_of_ties, place, settle
 from descheduler.placement.exploration import Assignment
-from descheduler.placement.interplay import can_be_helped
 from descheduler.placement.landing import Landing
 from descheduler.placement.members import Member
 from descheduler.placement.outcomes import landed
 from descheduler.placement.pending import PendingPods
 from descheduler.placement.scheduling import Choice, Evaluation
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow_cluster import Placed, ShadowCluster
 
 __all__ = ["Play", "Player", "random_pick"]
 
@@ -24,7 +23,7 @@ __all__ = ["Play", "Player", "random_pick"]
 class Play(NamedTuple):
     """How it went: where the placed members are, and those without a node, in the order in which they were tried."""
 
-    nodes: Mapping[Member, int]
+    placed: Mapping[Member, Placed]
     landings: Mapping[Member, Landing]
     failed: tuple[Member, ...]
 
@@ -32,10 +31,9 @@ class Play(NamedTuple):
 class Player:
     """Plays batches on one cluster, and leaves it as it is afterwards."""
 
-    def __init__(self, cluster: ShadowCluster, pending: PendingPods, attempts: Attempts) -> None:
+    def __init__(self, cluster: ShadowCluster, pending: PendingPods) -> None:
         self._cluster = cluster
         self._pending = pending
-        self._attempts = attempts
 
     def play(self, members: Iterable[Member], pick: Picker = first_of_ties, *, with_pending: bool = True) -> Play:
         """Tries `members` by priority, those of the same one in the order given.
@@ -43,8 +41,7 @@ class Player:
         Before each priority pending pods of at least that one are tried, unless not `with_pending`. Members that fail
         are tried again whenever another success may have helped them, as in the real queue.
         """
-        nodes: dict[Member, int] = {}
-        landings: dict[Member, Landing] = {}
+        course = _Course(self._cluster, {}, {})
         waiting: list[Member] = []
         hopeless = set()
         level: int | None = None
@@ -54,45 +51,46 @@ class Player:
                 self._pending.place_after(None, level)
             if member.incoming in hopeless:
                 waiting.append(member)
-            elif self._place(member, pick, nodes, landings):
-                while helped := next((m for m in waiting if self._is_helped(m, pick, nodes, landings)), None):
+            elif course.takes(member, pick):
+                while helped := next((m for m in waiting if m.can_be_helped and course.takes(m, pick)), None):
                     waiting.remove(helped)
             else:
                 waiting.append(member)
-                if not can_be_helped(member.pod.spec):
+                if not member.can_be_helped:
                     hopeless.add(member.incoming)
-        return Play(nodes, landings, tuple(waiting))
+        return Play(course.placed, course.landings, tuple(waiting))
 
     def follow(self, assignment: Assignment) -> Play:
         """Puts members on the nodes that `assignment` names, each as soon as its node takes it."""
-        nodes: dict[Member, int] = {}
-        landings: dict[Member, Landing] = {}
+        course = _Course(self._cluster, {}, {})
         waiting = list(assignment)
-        while step := next(((m, node) for m, node in waiting if self._goes_to(m, node, nodes, landings)), None):
+        while step := next((each for each in waiting if course.goes_to(*each)), None):
             waiting.remove(step)
-        return Play(nodes, landings, tuple(member for member, _ in waiting))
+        return Play(course.placed, course.landings, tuple(member for member, _ in waiting))
 
-    def _goes_to(self, member: Member, node: int, nodes: dict[Member, int], landings: dict[Member, Landing]) -> bool:
+
+class _Course(NamedTuple):
+    """A play under way."""
+
+    cluster: ShadowCluster
+    placed: dict[Member, Placed]
+    landings: dict[Member, Landing]
+
+    def takes(self, member: Member, pick: Picker) -> bool:
+        """Whether the scheduler finds a node for `member`, which is put there."""
+        placement = place(member.scheduler, member.pod, pick).placement
+        return placement is not None and self._note(member, placement)
+
+    def goes_to(self, member: Member, node: int) -> bool:
+        """Whether `node` takes `member`, which is put there."""
         evaluation = member.scheduler.evaluate(member.pod)
         if not evaluation.feasible[node]:
             return False
-        conditions = self._attempts.settle(member.scheduler, evaluation, node)
-        choice = Choice(node, 0, (node,), None, is_sampled=False)
-        nodes[member] = node
-        landings[member] = landed(member, Placement(node, choice, conditions), self._cluster, cold=None)
-        return True
+        return self._note(member, settle(member.scheduler, evaluation, node))
 
-    def _is_helped(
-        self, member: Member, pick: Picker, nodes: dict[Member, int], landings: dict[Member, Landing]
-    ) -> bool:
-        return can_be_helped(member.pod.spec) and self._place(member, pick, nodes, landings)
-
-    def _place(self, member: Member, pick: Picker, nodes: dict[Member, int], landings: dict[Member, Landing]) -> bool:
-        placement = self._attempts.place(member.scheduler, member.pod, pick).placement
-        if placement is None:
-            return False
-        nodes[member] = placement.node
-        landings[member] = landed(member, placement, self._cluster, cold=None)
+    def _note(self, member: Member, placement: Placement) -> bool:
+        self.placed[member] = placement.placed
+        self.landings[member] = landed(member, placement, self.cluster, cold=None)
         return True
 
 

@@ -55,9 +55,7 @@ def _is_lower(pod: Pod, member: Member, gone: Collection[int]) -> bool:
 
 
 def _fits_without(pods: list[Pod], member: Member, node: int, cluster: ShadowCluster) -> bool:
-    mark = cluster.mark()
-    for pod in pods:
-        cluster.remove(pod, node)
-    fits = bool(member.scheduler.evaluate(member.pod).feasible[node])
-    cluster.rollback(mark)
-    return fits
+    with cluster.what_if():
+        for pod in pods:
+            cluster.remove(pod, node)
+        return bool(member.scheduler.evaluate(member.pod).feasible[node])

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from descheduler.placement.attempts import Attempts
+from descheduler.placement.attempts import place, settle
 from descheduler.placement.exploration import Assignment
 from descheduler.placement.framework import BoolMask
 from descheduler.placement.members import Member
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow_cluster import Placed, ShadowCluster
 
 __all__ = ["Repair"]
 
@@ -21,60 +21,58 @@ _DEPTHS = (1, 2)
 
 
 class Repair:
-    """One repair on `cluster`, in which the members of `nodes` are placed. Leaves the cluster changed."""
+    """One repair on `cluster`, in which the members of `placed` are. Leaves the cluster changed."""
 
-    def __init__(self, cluster: ShadowCluster, attempts: Attempts, nodes: Mapping[Member, int]) -> None:
+    def __init__(self, cluster: ShadowCluster, placed: Mapping[Member, Placed]) -> None:
         self._cluster = cluster
-        self._attempts = attempts
-        self._nodes = dict(nodes)
+        self._placed = dict(placed)
         self._num_left = _MOST_TRIES
 
     def assignment(self, failed: Sequence[Member], open_nodes: Mapping[Member, BoolMask]) -> Assignment | None:
         """An assignment of all members, once each of `failed` has a place; None when that was not brought about.
 
-        `open_nodes` are those that each of `failed` may ever go to. Of what the moved members had reserved nothing is
-        given back, so it is for the caller to play the assignment through.
+        `open_nodes` are those that each of `failed` may ever go to. Whether there is an order in which the scheduler
+        comes to that is for the caller to play through.
         """
         for member in failed:
             if not any(self._makes_room(member, open_nodes[member], depth) for depth in _DEPTHS):
                 return None
-        return tuple(self._nodes.items())
+        return tuple((member, placed.node) for member, placed in self._placed.items())
 
     def _makes_room(self, member: Member, open_nodes: BoolMask, depth: int) -> bool:
         for node, movers in self._movers(open_nodes, depth):
             if not self._num_left:
                 return False
             self._num_left -= 1
-            mark = self._cluster.mark()
-            places = self._swapped(member, node, movers)
-            if places is not None:
-                self._nodes.update(places)
-                return True
-            self._cluster.rollback(mark)
+            with self._cluster.what_if() as trial:
+                places = self._swapped(member, node, movers)
+                if places is not None:
+                    trial.keep()
+                    self._placed.update(places)
+                    return True
         return False
 
-    def _swapped(self, member: Member, node: int, movers: Sequence[Member]) -> dict[Member, int] | None:
+    def _swapped(self, member: Member, node: int, movers: Sequence[Member]) -> dict[Member, Placed] | None:
         """New places of `member` and of those that leave `node` for it."""
         for mover in movers:
-            self._cluster.remove(mover.pod, node)
+            self._cluster.take_off(self._placed[mover])
         evaluation = member.scheduler.evaluate(member.pod)
         if not evaluation.feasible[node]:
             return None
-        self._attempts.settle(member.scheduler, evaluation, node)
-        places = {member: node}
+        places = {member: settle(member.scheduler, evaluation, node).placed}
         for mover in movers:
-            placement = self._attempts.place(mover.scheduler, mover.pod).placement
+            placement = place(mover.scheduler, mover.pod).placement
             if placement is None:
                 return None
-            places[mover] = placement.node
+            places[mover] = placement.placed
         return places
 
     def _movers(self, open_nodes: BoolMask, depth: int) -> Iterator[tuple[int, tuple[Member, ...]]]:
         """Nodes, and members there that may be moved; of equal ones one stands for all."""
         by_node: dict[int, list[Member]] = {}
-        for member, node in self._nodes.items():
-            if open_nodes[node]:
-                by_node.setdefault(node, []).append(member)
+        for member, placed in self._placed.items():
+            if open_nodes[placed.node]:
+                by_node.setdefault(placed.node, []).append(member)
         for node, members in by_node.items():
             seen = set()
             for movers in combinations(members, depth):

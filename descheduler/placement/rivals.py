@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from descheduler.placement.attempts import Attempts, Placement
+from descheduler.placement.attempts import Placement, place
 from descheduler.placement.members import Member
 from descheduler.placement.obstacles import open_for_good
 from descheduler.placement.pending import Competitor, PendingPods
@@ -36,10 +36,9 @@ def rival_condition(rival: Competitor) -> str:
 class RivalFinder:
     """Finds rivals among the pending pods that were placed."""
 
-    def __init__(self, cluster: ShadowCluster, pending: PendingPods, attempts: Attempts) -> None:
+    def __init__(self, cluster: ShadowCluster, pending: PendingPods) -> None:
         self._cluster = cluster
         self._pending = pending
-        self._attempts = attempts
 
     def rivalry(self, member: Member, evaluation: Evaluation) -> Rivalry | None:
         """The rival without which `member`, which no node takes after `evaluation`, would land; None without one.
@@ -48,10 +47,9 @@ class RivalFinder:
         """
         if not self._pending.placed:
             return None
-        mark = self._cluster.mark()
-        self._pending.lift(open_for_good(member.scheduler, evaluation), _MOST_LIFTED)
-        placement = self._attempts.place(member.scheduler, member.pod).placement
-        self._cluster.rollback(mark)
+        with self._cluster.what_if():
+            self._pending.lift(open_for_good(member.scheduler, evaluation), _MOST_LIFTED)
+            placement = place(member.scheduler, member.pod).placement
         if placement is None:
             return None
         placed = self._pending.placed

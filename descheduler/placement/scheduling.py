@@ -6,9 +6,10 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from descheduler.placement.framework import (
     FilterPlugin,
     Obstacle,
     PermitPlugin,
+    Plugin,
+    PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
     ReasonBits,
@@ -28,10 +31,12 @@ from descheduler.placement.framework import (
     ScoreError,
     ScorePlugin,
     Scores,
+    StartPlugin,
 )
 from descheduler.placement.incoming import Incoming
+from descheduler.placement.interplay import JoinedInterplay
 from descheduler.placement.registry import PLUGINS, SchedulingPlugin
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow_cluster import Ledger, Placed, ShadowCluster
 from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, SchedulerProfile, nodes_to_find
 
 __all__ = ["Choice", "Evaluation", "Scheduler", "ScoreTable"]
@@ -186,18 +191,20 @@ class Scheduler:
     ) -> None:
         self.cluster = cluster
         self.profile = profile = profile or DEFAULT_CONFIGURATION.profiles[0]
-        names = dict.fromkeys((*profile.pre_enqueue, *profile.filters, *profile.pre_filters))
-        rows = ((name, plugins.get(name)) for name in names)
-        made = {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
-        self._pre_enqueue = [plugin for plugin in made.values() if isinstance(plugin, PreEnqueuePlugin)]
-        self._pre_filters = {name: plugin for name, plugin in made.items() if isinstance(plugin, FilterPlugin)}
+        made = _made(cluster, profile, plugins)
+        self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
+        filtering = _those(made, (*profile.filters, *profile.pre_filters))
+        self._pre_filters = {plugin.name: plugin for plugin in filtering if isinstance(plugin, FilterPlugin)}
         # A plugin that is disabled as a filter alone still answers before nodes are looked at.
         self._only_before = frozenset(self._pre_filters) - {*profile.filters}
         self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
-        acting = [plugin for name, plugin in made.items() if name not in self._only_before]
-        self._reservers = [plugin for plugin in acting if isinstance(plugin, ReservePlugin)]
-        self._permitters = [plugin for plugin in made.values() if isinstance(plugin, PermitPlugin)]
+        self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
+        self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
+        self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
+        self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
+        self.interplay = JoinedInterplay({name: plugins[name].interplay(profile) for name in made})
+        """How pods that this scheduler places bear on each other."""
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
@@ -250,16 +257,21 @@ class Scheduler:
             feasible=feasible,
         )
 
-    def place(self, evaluation: Evaluation, node: int) -> None:
-        """Puts the evaluated pod on `node`: what it reserves first, then its room."""
-        for plugin in self._reservers:
-            self.cluster.reserve(plugin, evaluation.cycle, node)
-        self.cluster.add(evaluation.cycle.pod.pod, node)
+    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+        """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
+        return self.cluster.place(evaluation.cycle, node, (*ledgers, *self._ledgers))
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """What keeps the pod of `cycle` from being bound to `node`, although there is room; each plugin's word."""
         answers = (plugin.permit(cycle, node) for plugin in self._permitters)
         return tuple(obstacle for obstacle in answers if obstacle is not None)
+
+    def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences."""
+        found = [sentence for plugin in self._starters for sentence in plugin.before_start(cycle, node)]
+        found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
+        found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
+        return tuple(found)
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
@@ -295,3 +307,26 @@ class Scheduler:
             del self._static[next(iter(self._static))]  # pods with claims of their own are a class each
         answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, len(self.cluster.table))
         return answers
+
+
+def _made(
+    cluster: ShadowCluster, profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]
+) -> dict[str, Plugin]:
+    """The plugins that `profile` enables at any point but Score, each of them once."""
+    names = dict.fromkeys(
+        (
+            *profile.pre_enqueue,
+            *profile.filters,
+            *profile.pre_filters,
+            *profile.reserves,
+            *profile.permits,
+            *profile.pre_binds,
+        )
+    )
+    rows = ((name, plugins.get(name)) for name in names)
+    return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:
+    """The plugins of these names that there are, in order."""
+    return [made[name] for name in names if name in made]

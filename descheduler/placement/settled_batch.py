@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.placement.alone import is_loose, look_alone
-from descheduler.placement.attempts import Attempts, Picker, first_of_ties
+from descheduler.placement.attempts import Picker, first_of_ties
 from descheduler.placement.certificates import certificate
 from descheduler.placement.exploration import Assignment, AssignmentSearch, OrderExploration, OutOfBudgetError
 from descheduler.placement.landing import Landing, LandingVerdict
@@ -55,13 +54,10 @@ class _Way(NamedTuple):
 class SettledBatch:
     """Judges `members` on `cluster`, which their victims have left. The cluster is left as it is."""
 
-    def __init__(
-        self, members: Sequence[Member], cluster: ShadowCluster, pending: PendingPods, attempts: Attempts
-    ) -> None:
+    def __init__(self, members: Sequence[Member], cluster: ShadowCluster, pending: PendingPods) -> None:
         self._cluster = cluster
         self._pending = pending
-        self._attempts = attempts
-        self._player = Player(cluster, pending, attempts)
+        self._player = Player(cluster, pending)
         alone = look_alone(members)
         unknown = LandingVerdict.UNKNOWN
         self._undecided = [member for member in members if alone[member.incoming].verdict is unknown]
@@ -73,7 +69,7 @@ class SettledBatch:
     def finding(self) -> Finding:
         """The landings of all members; JointProof says what the verdicts mean."""
         refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in self._undecided}
-        with self._what_if():
+        with self._cluster.what_if():
             if refused:
                 index = self._cluster.table.index
                 for member in refused:  # their victims stand in for them
@@ -83,7 +79,7 @@ class SettledBatch:
         return Finding({**landings, **refused}, proof, self._num_orders)
 
     def _of_decided(self) -> tuple[dict[Member, Landing], str]:
-        with self._what_if():
+        with self._cluster.what_if():
             num_placed = len(self._pending.placed)
             play = self._play(self._members)
             rivals = self._pending.placed[num_placed:]
@@ -102,8 +98,8 @@ class SettledBatch:
         """Members that find no node in some order; those of the first one found where all of them are looked at."""
         if len(self._members) <= _MOST_EXPLORED:
             try:
-                with self._what_if():
-                    return OrderExploration(self._cluster, self._attempts, self._pending).stuck(self._members)
+                with self._cluster.what_if():
+                    return OrderExploration(self._cluster, self._pending).stuck(self._members)
             except OutOfBudgetError:
                 pass
         failed = [play.failed for play in self._plays(with_pending=True)]
@@ -114,7 +110,7 @@ class SettledBatch:
         conditions = (rival_condition(rivals[0]),) if rivals else ()
         way = self._way_beside_pending(conditions)
         if way is None and self._pending.placed:
-            with self._what_if():
+            with self._cluster.what_if():
                 conditions = (rival_condition(self._pending.placed[-1]),)
                 self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
                 way = self._way_beside_pending(conditions)
@@ -123,7 +119,7 @@ class SettledBatch:
     def _way_beside_pending(self, conditions: tuple[str, ...]) -> _Way | None:
         """A way without any more pending pods than those that are placed now."""
         if conditions:
-            with self._what_if():
+            with self._cluster.what_if():
                 play = self._play(self._members, with_pending=False)
             if not play.failed:
                 return _Way(dict(play.landings), conditions)
@@ -133,7 +129,7 @@ class SettledBatch:
         assignment = self._assignment()
         if assignment is None:
             return None
-        with self._what_if():
+        with self._cluster.what_if():
             play = self._player.follow(assignment)
         return None if play.failed else _Way(dict(play.landings), (*conditions, _OTHER_CHOICE))
 
@@ -142,19 +138,19 @@ class SettledBatch:
         self._is_exhausted = False
         if len(self._members) <= _MOST_SEARCHED:
             try:
-                with self._what_if():
-                    found = AssignmentSearch(self._cluster, self._attempts).find(self._members)
+                with self._cluster.what_if():
+                    found = AssignmentSearch(self._cluster).find(self._members)
                 self._is_exhausted = found is None
                 return found
             except OutOfBudgetError:
                 pass
-        with self._what_if():
+        with self._cluster.what_if():
             play = self._play(self._hardest_first(), with_pending=False)
             open_nodes = {member: self._alone[member.incoming].open for member in play.failed}
-            return Repair(self._cluster, self._attempts, play.nodes).assignment(play.failed, open_nodes)
+            return Repair(self._cluster, play.placed).assignment(play.failed, open_nodes)
 
     def _proof(self) -> str:
-        with self._what_if():
+        with self._cluster.what_if():
             self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
             proof = certificate(self._members, look_alone(self._members), self._cluster)
         return proof or (_EXHAUSTED if self._is_exhausted else "")
@@ -169,7 +165,7 @@ class SettledBatch:
             generator = Random(seed)  # noqa: S311 - the same every time
             orders.append((generator.sample(self._members, len(self._members)), random_pick(generator)))
         for members, pick in orders:
-            with self._what_if():
+            with self._cluster.what_if():
                 play = self._play(members, pick, with_pending=with_pending)
             yield play
 
@@ -183,14 +179,6 @@ class SettledBatch:
     def _doubted(self, play: Play, unlucky: Sequence[Member]) -> dict[Member, Landing]:
         doubted = {member: _under((_UNLUCKY,), play.landings[member]) for member in unlucky}
         return {**play.landings, **doubted}
-
-    @contextmanager
-    def _what_if(self) -> Iterator[None]:
-        mark = self._cluster.mark()
-        try:
-            yield
-        finally:
-            self._cluster.rollback(mark)
 
 
 def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:

@@ -1,26 +1,30 @@
 """The cluster as it would be: a snapshot plus moves, each of which can be taken back.
 
-Every change is an entry of the undo log; `mark`, `rollback` and `commit` give nested what-ifs without copying a
-column. Followers keep state of their own about placed pods (counters of selectors, ports, volumes) and are told of
-each change and of its inverse, so the invariant is: after a rollback every digest is what it was at the mark.
+Every change is an entry of the undo log, and `what_if` takes back what was done in it, without copying a column.
+Followers keep state that is derived from placed pods (counters of selectors, ports, volumes) and are told of each
+change and of its inverse; ledgers keep what plugins reserved. So the invariant is: after a what-if the digest is what
+it was before.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.framework import Cycle, ReservePlugin
 from descheduler.placement.incoming import Incoming, class_key
 from descheduler.placement.node_table import Demand, NodeTable
 
-__all__ = ["NO_NODE", "Follower", "ShadowCluster"]
+if TYPE_CHECKING:
+    from descheduler.placement.framework import Cycle
+
+__all__ = ["NO_NODE", "Changes", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
 
 NO_NODE = -1
 """Stands for a node that the snapshot does not hold: such pods use claims and nothing else."""
@@ -39,6 +43,29 @@ class Follower(Protocol):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
+TakenType = TypeVar("TakenType")
+
+
+class Ledger(Protocol[TakenType]):
+    """What a plugin reserved for placed pods: devices, quota, volumes. All that can be told from a pod and its node
+    alone belongs to a follower instead."""
+
+    def reserve(self, cycle: Cycle, node: int) -> TakenType | None:
+        """Takes what the pod needs on `node`; returns what `release` needs to give exactly that back.
+
+        None where nothing is taken, so that there is nothing to give back either.
+        """
+
+    def release(self, taken: TakenType) -> None:
+        """Gives back what one `reserve` took, whatever else was taken and given back since."""
+
+    def restore(self, taken: TakenType) -> None:
+        """Takes exactly `taken` again, which was given back; so a what-if that gave it back is undone."""
+
+    def fingerprint(self) -> object:
+        """A value whose `repr` differs when the state does, independent of the order of changes."""
+
+
 class _Change(NamedTuple):
     """A pod that came (`sign` 1) or left (-1)."""
 
@@ -48,27 +75,72 @@ class _Change(NamedTuple):
     sign: int
 
 
-class _Reservation(NamedTuple):
-    """What a plugin took for the pod of `cycle` on `node`."""
+class _Taking(NamedTuple):
+    """What was taken out of a ledger (`sign` 1) or given back (-1)."""
 
-    plugin: ReservePlugin
-    cycle: Cycle
-    node: int
+    ledger: Ledger[Any]
     taken: object
+    sign: int
 
 
-Changes = tuple["_Change | _Reservation", ...]
+_Entry = _Change | _Taking
+Changes = tuple[_Entry, ...]
 """Entries of the undo log, oldest first."""
 
 
+class Placed(NamedTuple):
+    """A pod that was put on a node of the shadow cluster, with what was taken for it."""
+
+    pod: Pod
+    node: int
+    takings: tuple[tuple[Ledger[Any], object], ...]
+
+
+class WhatIf:
+    """A stretch of the undo log, from `ShadowCluster.what_if` on. At the end of a `with` statement all of it is taken
+    back, unless it was kept."""
+
+    __slots__ = ("_is_kept", "_log", "_start", "_undo_to")
+
+    def __init__(self, log: Sequence[_Entry], undo_to: Callable[[int], None]) -> None:
+        self._log = log
+        self._undo_to = undo_to
+        self._start = len(log)
+        self._is_kept = False
+
+    @property
+    def changes(self) -> Changes:
+        """What was done so far, for `ShadowCluster.repeat`."""
+        return tuple(self._log[self._start :])
+
+    def keep(self) -> None:
+        """Leaves everything as it is at the end."""
+        self._is_kept = True
+
+    def take_back(self) -> None:
+        """Takes back everything so far; more may follow."""
+        self._undo_to(self._start)
+
+    def __enter__(self) -> WhatIf:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None or not self._is_kept:
+            self.take_back()
+
+
 FollowerType = TypeVar("FollowerType", bound=Follower)
+LedgerType = TypeVar("LedgerType", bound=Ledger[Any])
 
 
 class ShadowCluster:
     """Nodes and the pods on them, with undo.
 
     Pods of the snapshot that have a node and have not finished are placed from the start. `incoming` makes placement
-    classes; `follow` builds a follower at its first use and keeps it up to date from then on.
+    classes; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger` builds a ledger
+    at its first use.
     """
 
     def __init__(self, snapshot: Snapshot, *, version: KubeVersion | None = None) -> None:
@@ -78,8 +150,8 @@ class ShadowCluster:
         self._classes: dict[object, Incoming] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[type[Follower], Follower] = {}
-        self._log: list[_Change | _Reservation] = []
-        self._floor = 0
+        self._ledgers: dict[object, Ledger[Any]] = {}
+        self._log: list[_Entry] = []
         self._ended: set[int] = set()
         index = self.table.index
         self.placed_pods = tuple(
@@ -101,6 +173,13 @@ class ShadowCluster:
             self._followers[kind] = known  # type: ignore[index]
         return known  # type: ignore[no-any-return]
 
+    def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
+        """The ledger of this class, which `kind(self)` builds; the profiles of all schedulers share it."""
+        known = self._ledgers.get(kind)
+        if known is None:
+            known = self._ledgers[kind] = kind(self)
+        return known  # type: ignore[return-value] # what `kind` built
+
     def incoming(self, pod: Pod) -> Incoming:
         """The placement class of a pod that looks for a node."""
         key = class_key(pod)
@@ -113,54 +192,45 @@ class ShadowCluster:
 
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""
-        self._change(_Change(pod, node, False, 1))
+        self._do(_Change(pod, node, False, 1))
 
     def remove(self, pod: Pod, node: int | None = None) -> None:
         """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""
         node = self._node_of(pod) if node is None else node
-        self._change(_Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
+        self._do(_Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
 
     def terminate(self, pod: Pod) -> None:
         """Marks a pod of the snapshot as being deleted: it keeps its room, and spread constraints ignore it."""
         if not pod.is_terminating and id(pod) not in self._ended:
             node = self._node_of(pod)
-            self._change(_Change(pod, node, False, -1))
-            self._change(_Change(pod, node, True, 1))
+            self._do(_Change(pod, node, False, -1))
+            self._do(_Change(pod, node, True, 1))
 
-    def reserve(self, plugin: ReservePlugin, cycle: Cycle, node: int) -> None:
-        """Lets `plugin` take what the cycle's pod needs on `node`."""
-        self._log.append(_Reservation(plugin, cycle, node, plugin.reserve(cycle, node)))
+    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
+        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
+        takings: list[tuple[Ledger[Any], object]] = []
+        for ledger in ledgers:
+            taken = ledger.reserve(cycle, node)
+            if taken is not None:
+                self._log.append(_Taking(ledger, taken, 1))
+                takings.append((ledger, taken))
+        self.add(cycle.pod.pod, node)
+        return Placed(cycle.pod.pod, node, tuple(takings))
 
-    def mark(self) -> int:
-        """The present moment, for `rollback`."""
-        return len(self._log)
+    def take_off(self, placed: Placed) -> None:
+        """Takes a pod that was placed off its node again, and gives back what was taken for it."""
+        self.remove(placed.pod, placed.node)
+        for ledger, taken in reversed(placed.takings):
+            self._do(_Taking(ledger, taken, -1))
 
-    def rollback(self, mark: int) -> None:
-        """Takes back everything since `mark`. Raises ValueError for a moment before the last commit."""
-        if mark < self._floor:
-            raise ValueError("what was committed cannot be rolled back")
-        while len(self._log) > mark:
-            change = self._log.pop()
-            if isinstance(change, _Reservation):
-                change.plugin.unreserve(change.taken)
-            else:
-                self._apply(change, -change.sign)
-
-    def changes_since(self, mark: int) -> Changes:
-        """What was done since `mark`, for `repeat`."""
-        return tuple(self._log[mark:])
+    def what_if(self) -> WhatIf:
+        """What follows can be taken back; see WhatIf. They nest, the inner one ending first."""
+        return WhatIf(self._log, self._undo_to)
 
     def repeat(self, changes: Changes) -> None:
-        """Does again what was rolled back, from the same state as the first time."""
-        for change in changes:
-            if isinstance(change, _Reservation):
-                self.reserve(change.plugin, change.cycle, change.node)
-            else:
-                self._change(change)
-
-    def commit(self) -> None:
-        """Makes everything so far permanent."""
-        self._floor = len(self._log)
+        """Does again what was taken back, from the same state as the first time."""
+        for entry in changes:
+            self._do(entry)
 
     def digest(self) -> str:
         """A hash of all columns and counters."""
@@ -170,15 +240,30 @@ class ShadowCluster:
             if row.any():
                 state.update(name.encode() + row.tobytes())
         state.update(self.table.scoring.tobytes())
-        for kind, follower in sorted(self._followers.items(), key=lambda item: item[0].__name__):
-            state.update(f"{kind.__name__}={follower.fingerprint()!r}".encode())
+        keepers: list[Follower | Ledger[Any]] = [*self._followers.values(), *self._ledgers.values()]
+        for keeper in sorted(keepers, key=lambda each: type(each).__name__):
+            state.update(f"{type(keeper).__name__}={keeper.fingerprint()!r}".encode())
         return state.hexdigest()
 
-    def _change(self, change: _Change) -> None:
-        self._log.append(change)
-        self._apply(change, change.sign)
+    def _undo_to(self, start: int) -> None:
+        """Takes back the entries of the log from `start` on, the last ones first."""
+        while len(self._log) > start:
+            entry = self._log.pop()
+            self._apply(entry, -entry.sign)
 
-    def _apply(self, change: _Change, sign: int) -> None:
+    def _do(self, entry: _Entry) -> None:
+        self._log.append(entry)
+        self._apply(entry, entry.sign)
+
+    def _apply(self, entry: _Entry, sign: int) -> None:
+        if isinstance(entry, _Change):
+            self._apply_change(entry, sign)
+        elif sign > 0:
+            entry.ledger.restore(entry.taken)
+        else:
+            entry.ledger.release(entry.taken)
+
+    def _apply_change(self, change: _Change, sign: int) -> None:
         if change.node != NO_NODE:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:

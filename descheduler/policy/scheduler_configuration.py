@@ -21,6 +21,7 @@ from descheduler.policy.problems import PolicyError, Problem, did_you_mean, show
 from descheduler.policy.scheduler_extenders import Extender, ExtenderSection, read_extenders
 from descheduler.policy.scheduler_plugin_args_reader import SCHEDULER_API_VERSION
 from descheduler.policy.scheduler_plugin_args_sections import Percent
+from descheduler.policy.scheduler_plugins import IN_TREE
 from descheduler.policy.scheduler_profile import SchedulerProfile, SchedulerProfileSection, read_scheduler_profile
 from descheduler.policy.shared_args import Args, Int32, Int64
 from descheduler.policy.source import read_document
@@ -107,11 +108,16 @@ def nodes_to_find(num_nodes: int, percentage: int) -> int:
 
 
 def load_scheduler_configuration(
-    source: Path | str | Mapping[str, object], *, name: str | None = None, version: KubeVersion | None = None
+    source: Path | str | Mapping[str, object],
+    *,
+    name: str | None = None,
+    version: KubeVersion | None = None,
+    known: Mapping[str, frozenset[str]] = IN_TREE,
 ) -> SchedulerConfiguration:
     """The configuration in `source`: a Path to read, YAML or JSON text, or an object as `json.loads` gives it.
 
-    `name` stands for the file in messages; `version` is the scheduler's, which the default plugins follow. Raises
+    `name` stands for the file in messages; `version` is the scheduler's, which the default plugins follow. `known` are
+    the plugins that are modelled and the extension points that each implements; what any other does is unknown. Raises
     PolicyError with every problem found.
     """
     document = read_document(source, name, "scheduler configuration")
@@ -120,7 +126,7 @@ def load_scheduler_configuration(
         checks.load.warn((), mark, note)
     if not _is_scheduler_configuration(checks, document.root):
         raise PolicyError(in_order(checks.load.problems))
-    configuration = _read(checks, version or KubeVersion())
+    configuration = _read(checks, version or KubeVersion(), known)
     if checks.load.problems:
         raise PolicyError(in_order(checks.load.problems))
     return replace(configuration, warnings=checks.warnings())
@@ -173,7 +179,7 @@ def _word(checks: Checks, root: Node, key: str) -> str:
     return node.value
 
 
-def _read(checks: Checks, version: KubeVersion) -> SchedulerConfiguration:
+def _read(checks: Checks, version: KubeVersion, known: Mapping[str, frozenset[str]]) -> SchedulerConfiguration:
     root = checks.load.document.root
     section = checks.load.partial(root, SchedulerConfigurationSection, (), Strictness("error", "error"))
     _check_process(checks, section)
@@ -182,7 +188,8 @@ def _read(checks: Checks, version: KubeVersion) -> SchedulerConfiguration:
     _check_queue_sort(checks, sections)
     extenders = read_extenders(checks, section.extenders)
     profiles = [
-        read_scheduler_profile(checks, profile, ("profiles", index), version) for index, profile in enumerate(sections)
+        read_scheduler_profile(checks, profile, ("profiles", index), version, known)
+        for index, profile in enumerate(sections)
     ]
     return SchedulerConfiguration(
         profiles=tuple(_without_ignored(profile, extenders) for profile in profiles),

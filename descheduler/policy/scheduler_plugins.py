@@ -159,19 +159,24 @@ def merge_multi_point(defaults: tuple[PluginSection, ...], section: PluginSetSec
     )
 
 
-def expand(point: str, section: PluginSetSection, multi_point: tuple[PluginSection, ...]) -> tuple[str, ...]:
+def expand(
+    point: str,
+    section: PluginSetSection,
+    multi_point: tuple[PluginSection, ...],
+    known: Mapping[str, frozenset[str]] = IN_TREE,
+) -> tuple[str, ...]:
     """The names that run at `point`, in running order: `section` of the profile, filled up from `multi_point`.
 
     A plugin that stands in both runs first, in the order of `section`; then come the others of `multi_point` that
-    implement the point and are not disabled there; then the rest of `section`. Of a plugin that is not in `IN_TREE`
-    it is not known what it implements, so `multi_point` brings none.
+    implement the point and are not disabled there; then the rest of `section`. Of a plugin that is not `known` it is
+    not known what it implements, so `multi_point` brings none.
     """
     explicit = tuple(plugin.name for plugin in section.enabled)
     disabled = {plugin.name for plugin in section.disabled}
     if EVERYTHING in disabled:
         return explicit
     offered = [
-        plugin.name for plugin in multi_point if point in IN_TREE.get(plugin.name, ()) and plugin.name not in disabled
+        plugin.name for plugin in multi_point if point in known.get(plugin.name, ()) and plugin.name not in disabled
     ]
     return (
         *(name for name in explicit if name in offered),

@@ -48,6 +48,7 @@ _PREPARED: Mapping[str, frozenset[str]] = {
             "VolumeRestrictions",
         }
     ),
+    "reserve": frozenset({"DynamicResources", "VolumeBinding"}),
     "score": frozenset({"InterPodAffinity", "PodTopologySpread", "TaintToleration"}),
 }
 """Plugins that fail at a point without what they leave there for themselves at the point before it."""
@@ -68,18 +69,24 @@ class SchedulerProfileSection(Args, frozen=True):
 class SchedulerProfile:
     """What decides about pods whose `spec.schedulerName` is `scheduler_name`.
 
-    The tuples of names are in running order and hold kube-scheduler's own plugins only.
+    The tuples of names are in running order and hold plugins that are known only.
     """
 
     scheduler_name: str
     percentage_of_nodes_to_score: int | None = None
     """0 to 100, 0 for a share that falls with the number of nodes; None when the configuration's counts."""
+    queue_sorts: tuple[str, ...] = ()
     pre_enqueue: tuple[str, ...] = ()
     pre_filters: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     post_filters: tuple[str, ...] = ()
+    pre_scores: tuple[str, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     """Scorers and their weights; VolumeBinding, which scores nothing by default, is left out."""
+    reserves: tuple[str, ...] = ()
+    permits: tuple[str, ...] = ()
+    pre_binds: tuple[str, ...] = ()
+    binds: tuple[str, ...] = ()
     is_scoring: bool = True
     """Whether anything is asked to score, were it only to give 0; if nothing is, the first node that fits is taken."""
     disabled: tuple[str, ...] = ()
@@ -89,28 +96,43 @@ class SchedulerProfile:
     unknown_scorers: tuple[str, ...] = ()
     """Those of `unknown_plugins` that cannot refuse a node, only change which one is chosen or which pod goes first."""
     unprepared_filters: tuple[str, ...] = ()
-    """Filters without the PreFilter that they read from: kube-scheduler fails every pod of the profile."""
+    """Plugins without the PreFilter that their Filter or Reserve reads from: kube-scheduler fails every pod."""
     unprepared_scorers: tuple[str, ...] = ()
     """Scorers without the PreScore that they read from: it fails every pod that fits more than one node."""
     args: PluginArgs = field(default_factory=PluginArgs)
 
 
 def read_scheduler_profile(
-    checks: Checks, section: SchedulerProfileSection, path: Path, version: KubeVersion
+    checks: Checks,
+    section: SchedulerProfileSection,
+    path: Path,
+    version: KubeVersion,
+    known: Mapping[str, frozenset[str]] = IN_TREE,
 ) -> SchedulerProfile:
-    """The profile in `section`, which stands at `path`, for the scheduler of `version`; what is wrong is recorded."""
-    return _ProfileReader(checks, section, path, version).read()
+    """The profile in `section`, which stands at `path`, for the scheduler of `version`; what is wrong is recorded.
+
+    `known` are the plugins that are modelled and the extension points that each implements.
+    """
+    return _ProfileReader(checks, section, path, version, known).read()
 
 
 class _ProfileReader:
-    def __init__(self, checks: Checks, section: SchedulerProfileSection, path: Path, version: KubeVersion) -> None:
+    def __init__(
+        self,
+        checks: Checks,
+        section: SchedulerProfileSection,
+        path: Path,
+        version: KubeVersion,
+        known: Mapping[str, frozenset[str]],
+    ) -> None:
         self._checks = checks
         self._section = section
+        self._plugins = known
         self._path = path
         self._plugins_path: Path = (*path, "plugins")
         self._defaults = default_plugins(version)
         self._multi_point = merge_multi_point(self._defaults, section.plugins.multi_point)
-        self._sets = {point: expand(point, self._set(point), self._multi_point) for point in POINTS}
+        self._sets = {point: expand(point, self._set(point), self._multi_point, known) for point in POINTS}
         self._running = frozenset(name for names in self._sets.values() for name in names)
         self._enabled = self._running | {plugin.name for plugin in self._multi_point}
 
@@ -123,20 +145,32 @@ class _ProfileReader:
         return SchedulerProfile(
             scheduler_name=self._section.scheduler_name or "",
             percentage_of_nodes_to_score=self._section.percentage_of_nodes_to_score,
+            queue_sorts=self._known("queue_sort"),
             pre_enqueue=self._known("pre_enqueue"),
             pre_filters=self._known("pre_filter"),
             filters=self._known("filter"),
             post_filters=self._known("post_filter"),
+            pre_scores=self._known("pre_score"),
             scores=tuple(
                 (name, weight_of(name, score, self._multi_point))
                 for name in self._known("score")
                 if name not in _UNSCORED
             ),
+            reserves=self._known("reserve"),
+            permits=self._known("permit"),
+            pre_binds=self._known("pre_bind"),
+            binds=self._known("bind"),
             is_scoring=bool(self._sets["score"]) or self._has_foreign_multi_point(),
             disabled=tuple(plugin.name for plugin in self._defaults if plugin.name not in self._running),
             unknown_plugins=tuple(unknown),
             unknown_scorers=tuple(name for name, points in unknown.items() if not points & _DECIDING),
-            unprepared_filters=self._unprepared("filter", "pre_filter", "places no pod of this profile"),
+            unprepared_filters=tuple(
+                dict.fromkeys(
+                    name
+                    for point in ("filter", "reserve")
+                    for name in self._unprepared(point, "pre_filter", "places no pod of this profile")
+                )
+            ),
             unprepared_scorers=self._unprepared("score", "pre_score", "places no pod that fits more than one node"),
             args=self._read_args(),
         )
@@ -146,25 +180,27 @@ class _ProfileReader:
         return section
 
     def _known(self, point: str) -> tuple[str, ...]:
-        return tuple(name for name in self._sets[point] if name in IN_TREE)
+        return tuple(name for name in self._sets[point] if name in self._plugins)
 
     def _has_foreign_multi_point(self) -> bool:
         """Whether a plugin of others may run at any point."""
-        return any(plugin.name not in IN_TREE for plugin in self._multi_point)
+        return any(plugin.name not in self._plugins for plugin in self._multi_point)
 
     def _unknown(self) -> dict[str, set[str]]:
         """Plugins of others and the points they are enabled at, in document order."""
         found: dict[str, set[str]] = {}
         for point in ("multi_point", *POINTS):
             for plugin in self._set(point).enabled:
-                if plugin.name and plugin.name not in IN_TREE and plugin.name not in REMOVED:
+                if plugin.name and plugin.name not in self._plugins and plugin.name not in REMOVED:
                     found.setdefault(plugin.name, set()).add(point)
         return {name: points for name, points in found.items() if not points <= _WITHOUT_EFFECT}
 
     def _unprepared(self, point: str, preparing: str, consequence: str) -> tuple[str, ...]:
         prepared = self._sets[preparing]
         names = tuple(name for name in self._sets[point] if name in _PREPARED[point] and name not in prepared)
-        if names:
+        # Where the filter runs too, that was said of it.
+        told = self._sets["filter"] if point == "reserve" else ()
+        if not set(names) <= set(told):
             points = f"at {field_of(point)} but not at {field_of(preparing)}"
             message = f"{', '.join(names)} would run {points}; kube-scheduler then {consequence}"
             self._checks.warn((*self._plugins_path, field_of(preparing)), message)
@@ -181,19 +217,21 @@ class _ProfileReader:
                 self._checks.fail_load(place, f"plugin {shown(plugin.name)} is enabled twice in this set")
             seen.add(plugin.name)
         for index, plugin in enumerate(section.disabled):
-            if plugin.name not in (EVERYTHING, *IN_TREE, *REMOVED, *self._enabled):
-                message = f"unknown plugin {shown(plugin.name)}, nothing to disable{did_you_mean(plugin.name, IN_TREE)}"
+            if plugin.name not in (EVERYTHING, *self._plugins, *REMOVED, *self._enabled):
+                message = (
+                    f"unknown plugin {shown(plugin.name)}, nothing to disable{did_you_mean(plugin.name, self._plugins)}"
+                )
                 self._checks.warn((*path, "disabled", index, "name"), message)
 
     def _check_enabled(self, plugin: PluginSection, point: str, place: Path) -> None:
-        points = IN_TREE.get(plugin.name)
+        points = self._plugins.get(plugin.name)
         if not plugin.name:
             self._checks.fail_load(place, "is missing")
         elif plugin.name in REMOVED:
             message = f"plugin {shown(plugin.name)} was removed; NodeVolumeLimits, which runs by default, does its work"
             self._checks.fail_load(place, message)
         elif points is None:
-            hint = did_you_mean(plugin.name, IN_TREE)
+            hint = did_you_mean(plugin.name, self._plugins)
             message = f"plugin {shown(plugin.name)} is not kube-scheduler's own; what it does is unknown{hint}"
             self._checks.warn(place, message)
         elif point != "multi_point" and point not in points:
@@ -236,8 +274,8 @@ class _ProfileReader:
             self._checks.fail_load(place, f"plugin {shown(name)} was removed; take its arguments out")
         elif name in CONFIGURABLE and name not in self._running:
             self._checks.warn(path, f"{name} is configured, but enabled nowhere in this profile")
-        elif name in IN_TREE and name not in CONFIGURABLE:
+        elif name in self._plugins and name not in CONFIGURABLE:
             self._checks.warn(path, f"{name} takes no arguments; they are ignored")
-        elif name not in IN_TREE and name not in self._enabled:
+        elif name not in self._plugins and name not in self._enabled:
             hint = did_you_mean(name, CONFIGURABLE)
             self._checks.warn(place, f"unknown plugin {shown(name)}, its arguments are ignored{hint}")

@@ -110,10 +110,9 @@ def _lands(cluster: ShadowCluster, scheduler: Scheduler, queue: Sequence[Pod]) -
             continue
         rest = (*queue[:position], *queue[position + 1 :])
         for node in choice.ties:
-            mark = cluster.mark()
-            scheduler.place(evaluation, node)
-            has_landed = _lands(cluster, scheduler, rest)
-            cluster.rollback(mark)
+            with cluster.what_if():
+                scheduler.place(evaluation, node)
+                has_landed = _lands(cluster, scheduler, rest)
             if not has_landed:
                 return False
         return True

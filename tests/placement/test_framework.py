@@ -27,6 +27,7 @@ class Gang:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del cluster, profile
         self.tickets: list[int] = []
+        self.ledger = self
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Grants a core on every node, as one who holds a reservation does."""
@@ -45,22 +46,38 @@ class Gang:
         """All for node b."""
         return Scores(np.where(nodes == 1, 100, 0))
 
-    def reserve(self, cycle: Cycle, node: int) -> object:
+    def reserve(self, cycle: Cycle, node: int) -> int:
         """Takes a ticket."""
         self.tickets.append(node)
         return node
 
-    def unreserve(self, taken: object) -> None:
+    def restore(self, taken: int) -> None:
+        """Takes it again."""
+        self.tickets.append(taken)
+
+    def release(self, taken: int) -> None:
         """Gives it back."""
-        assert self.tickets.pop() == taken
+        self.tickets.remove(taken)
+
+    def fingerprint(self) -> object:
+        """The tickets that are out."""
+        return sorted(self.tickets)
 
     def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
         """Waits for the partner."""
         return Obstacle(self.name, Code.UNSCHEDULABLE, ("its partner is not placed yet",))
 
 
+POINTS = frozenset({"pre_filter", "filter", "score", "reserve", "permit"})
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
-WITH_GANG = replace(PROFILE, filters=("Gang", *PROFILE.filters), scores=(("Gang", 50), *PROFILE.scores))
+WITH_GANG = replace(
+    PROFILE,
+    pre_filters=("Gang", *PROFILE.pre_filters),
+    filters=("Gang", *PROFILE.filters),
+    scores=(("Gang", 50), *PROFILE.scores),
+    reserves=("Gang", *PROFILE.reserves),
+    permits=("Gang",),
+)
 NODES = [make_node("a", cpu="2"), make_node("b", cpu="2"), make_node("c", cpu="64")]
 
 
@@ -71,16 +88,16 @@ def test_plugin_of_ones_own_takes_part_in_every_point() -> None:
         gang.append(Gang(cluster, profile))
         return gang[-1]
 
-    plugins = {**PLUGINS, "Gang": SchedulingPlugin(make, make)}
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(make, make, points=POINTS)}
     cluster = ShadowCluster(make_snapshot(NODES, []))
     scheduler = Scheduler(cluster, WITH_GANG, plugins=plugins)
 
     evaluation = scheduler.evaluate(make_pod("pod", node="", cpu="3"))
     choice = evaluation.choose()
     assert choice is not None
-    scheduler.place(evaluation, choice.node)
-    tickets = list(gang[0].tickets)
-    cluster.rollback(0)
+    with cluster.what_if():
+        scheduler.place(evaluation, choice.node)
+        tickets = list(gang[0].tickets)
 
     assert evaluation.feasible.tolist() == [True, True, False]
     assert evaluation.obstacles_on(2) == (Obstacle("Gang", Code.UNSCHEDULABLE, ("node 2 is closed",)),)
@@ -126,7 +143,7 @@ def test_scorer_without_its_pre_score_fails_every_pod_that_fits_several_nodes() 
 
 
 def test_pod_that_is_held_back_lands_on_a_condition() -> None:
-    plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang)}
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang, points=POINTS)}
     configuration = replace(DEFAULT_CONFIGURATION, profiles=(WITH_GANG,))
     victim = make_pod("victim", node="a", cpu="1")
     prover = LandingProver(make_snapshot(NODES, [victim]), configuration=configuration, plugins=plugins)

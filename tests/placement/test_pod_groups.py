@@ -110,7 +110,7 @@ def test_counts_after_any_moves_are_those_of_counting_again(
 
 
 @given(_pods("old"), _pods("new"), _queries, st.data())
-def test_rollback_restores_the_digest_and_the_counts(
+def test_what_if_leaves_the_digest_and_the_counts_as_they_were(
     placed: list[Pod], new: list[Pod], query: PodQuery, data: st.DataObject
 ) -> None:
     cluster = make_cluster(NODES, placed)
@@ -119,11 +119,11 @@ def test_rollback_restores_the_digest_and_the_counts(
     for _ in range(data.draw(st.integers(0, 3))):
         _move(cluster, data, placed, new)
     before = cluster.digest(), groups.counts(query).tolist()
-    mark = cluster.mark()
+    trial = cluster.what_if()
 
     for _ in range(data.draw(st.integers(1, 8))):
         _move(cluster, data, placed, new)
-    cluster.rollback(mark)
+    trial.take_back()
 
     assert (cluster.digest(), groups.counts(query).tolist()) == before
 

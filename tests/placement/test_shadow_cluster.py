@@ -51,24 +51,45 @@ def test_pod_that_ends_keeps_its_room_until_it_is_gone() -> None:
     cluster = make_cluster()
     before = cluster.digest()
 
-    cluster.terminate(PODS[0])
-    ending = cluster.table.requested[CPU_ROW, 0]
-    cluster.remove(PODS[0])
-    gone = cluster.table.requested[CPU_ROW, 0]
-    cluster.rollback(0)
+    with cluster.what_if():
+        cluster.terminate(PODS[0])
+        ending = cluster.table.requested[CPU_ROW, 0]
+        cluster.remove(PODS[0])
+        gone = cluster.table.requested[CPU_ROW, 0]
 
     assert (ending, gone) == (500, 0)
     assert cluster.digest() == before
 
 
-def test_committed_changes_cannot_be_taken_back() -> None:
+def test_what_if_that_is_kept_stays_until_the_outer_one_ends() -> None:
     cluster = make_cluster()
-    mark = cluster.mark()
-    cluster.add(PODS[0], 1)
-    cluster.commit()
+    before = cluster.digest()
 
-    with pytest.raises(ValueError, match="committed"):
-        cluster.rollback(mark)
+    with cluster.what_if():
+        with cluster.what_if() as inner:
+            cluster.remove(PODS[0])
+            inner.keep()
+        kept = cluster.digest()
+
+    assert kept != before
+    assert cluster.digest() == before
+
+
+def test_what_if_that_fails_is_taken_back_although_it_was_kept() -> None:
+    cluster = make_cluster()
+    before = cluster.digest()
+
+    with pytest.raises(KeyError):
+        _fail_after_a_removal(cluster)
+
+    assert cluster.digest() == before
+
+
+def _fail_after_a_removal(cluster: ShadowCluster) -> None:
+    with cluster.what_if() as trial:
+        trial.keep()
+        cluster.remove(PODS[0])
+        raise KeyError
 
 
 def test_follower_that_joins_late_knows_what_one_that_was_there_knows() -> None:
@@ -94,12 +115,13 @@ def test_resource_that_no_node_offers_gets_a_row_of_zeros() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["place", "add", "remove", "terminate"]), st.integers(0, 4)), max_size=60))
-def test_rollback_restores_every_column_and_counter(steps: list[tuple[str, int]]) -> None:
+def test_what_if_leaves_every_column_and_counter_as_it_was(steps: list[tuple[str, int]]) -> None:
     cluster = make_cluster()
     scheduler = Scheduler(cluster)
     before = cluster.digest()
     standing: list[Pod] = list(PODS[:3])
 
+    trial = cluster.what_if()
     for step, number in steps:
         if step == "place":
             evaluation = scheduler.evaluate(make_pod("new", node="", cpu="200m", labels={"app": "web"}))
@@ -112,6 +134,6 @@ def test_rollback_restores_every_column_and_counter(steps: list[tuple[str, int]]
             cluster.remove(standing.pop(number % len(standing)))
         elif standing:
             cluster.terminate(standing[number % len(standing)])
-    cluster.rollback(0)
+    trial.take_back()
 
     assert cluster.digest() == before

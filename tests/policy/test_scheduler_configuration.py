@@ -56,11 +56,24 @@ def test_default_profile_runs_the_default_plugins_in_order() -> None:
 
     assert profile == SchedulerProfile(
         scheduler_name="default-scheduler",
+        queue_sorts=("PrioritySort",),
         pre_enqueue=("SchedulingGates", "DynamicResources", "DefaultPreemption"),
         pre_filters=tuple(name for name in FILTERS if "pre_filter" in IN_TREE[name]),
         filters=FILTERS,
         post_filters=("DynamicResources", "DefaultPreemption"),
+        pre_scores=(
+            "TaintToleration",
+            "NodeAffinity",
+            "NodeResourcesFit",
+            "VolumeBinding",
+            "PodTopologySpread",
+            "InterPodAffinity",
+            "NodeResourcesBalancedAllocation",
+        ),
         scores=SCORES,
+        reserves=("VolumeBinding", "DynamicResources"),
+        pre_binds=("VolumeBinding", "DynamicResources"),
+        binds=("DefaultBinder",),
     )
     assert SchedulerConfiguration((profile,)) == DEFAULT_CONFIGURATION
 

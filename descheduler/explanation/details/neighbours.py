@@ -9,6 +9,7 @@ from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import HostPort, Pod
 from descheduler.placement.affinity_terms import AffinityTerms
+from descheduler.placement.filters.inter_pod_affinity import AffinityFault
 from descheduler.placement.framework import Obstacle
 from descheduler.placement.pod_groups import PodGroups
 from descheduler.placement.spread_constraints import SpreadConstraint, SpreadConstraints
@@ -31,11 +32,10 @@ def explain_ports(site: Site, obstacle: Obstacle) -> Iterator[str]:
 
 def explain_pod_affinity(site: Site, obstacle: Obstacle) -> Iterator[str]:
     """Which pods it must not meet, or that none of those is near that it has to be with."""
-    (reason,) = obstacle.reasons
     affinity = site.pod.spec.affinity
-    if "existing pods" in reason:
+    if AffinityFault.EXISTING_ANTI_AFFINITY in obstacle.facts:
         yield from _repelled(site)
-    elif affinity is not None and "anti-affinity" in reason:
+    elif affinity is not None and AffinityFault.ANTI_AFFINITY in obstacle.facts:
         yield from _avoided(site, affinity.anti_required)
     elif affinity is not None:
         yield from _lonely(site, affinity.pod_required)

@@ -6,36 +6,27 @@ from collections.abc import Iterable, Iterator
 
 from descheduler.explanation.details.site import Site
 from descheduler.model.requests import PODS
-from descheduler.placement.framework import Cycle, Obstacle
-from descheduler.placement.node_table import PODS_ROW
+from descheduler.placement.filters.node_resources_fit import Shortage
+from descheduler.placement.framework import Obstacle
 from descheduler.report.amounts import amount_text
 from descheduler.report.explained_placement import Deficit
 
-__all__ = ["deficits_on", "explain_resources", "shortage"]
-
-_TOO_MANY_PODS = "Too many pods"
-_INSUFFICIENT = "Insufficient "
+__all__ = ["deficits_of", "explain_resources", "shortage"]
 
 
-def deficits_on(cycle: Cycle, node: int, obstacle: Obstacle) -> tuple[Deficit, ...]:
-    """What `node` is short of, in the order of the reasons; empty for obstacles of other plugins."""
-    table = cycle.cluster.table
-    names = table.resources
-    asked = {names[row]: (row, amount) for row, amount in (*cycle.pod.demand.amounts, (PODS_ROW, 1))}
-    found = []
-    for reason in obstacle.reasons if obstacle.plugin == "NodeResourcesFit" else ():
-        resource = PODS if reason == _TOO_MANY_PODS else reason.removeprefix(_INSUFFICIENT)
-        if resource in asked:
-            row, requested = asked[resource]
-            allocatable = int(table.allocatable[row, node])
-            credit = cycle.credit.get(row)
-            free = allocatable - int(table.requested[row, node]) + (0 if credit is None else int(credit[node]))
-            found.append(
-                Deficit(
-                    resource=resource, missing=requested - free, requested=requested, free=free, allocatable=allocatable
-                )
-            )
-    return tuple(found)
+def deficits_of(obstacle: Obstacle) -> tuple[Deficit, ...]:
+    """What a node is short of, in the order of the reasons; empty for obstacles of other plugins."""
+    return tuple(
+        Deficit(
+            resource=fact.resource,
+            missing=fact.requested - fact.free,
+            requested=fact.requested,
+            free=fact.free,
+            allocatable=fact.allocatable,
+        )
+        for fact in obstacle.facts
+        if isinstance(fact, Shortage)
+    )
 
 
 def shortage(deficits: Iterable[Deficit]) -> float:
@@ -45,7 +36,7 @@ def shortage(deficits: Iterable[Deficit]) -> float:
 
 def explain_resources(site: Site, obstacle: Obstacle) -> Iterator[str]:
     """Such as `needs 200m cpu more: asks for 500m, 300m of 4 is free`."""
-    for deficit in deficits_on(site.cycle, site.node_index, obstacle):
+    for deficit in deficits_of(obstacle):
         if deficit.resource == PODS:
             yield f"has no place left: {deficit.allocatable - deficit.free} of {deficit.allocatable} pods are there"
             continue

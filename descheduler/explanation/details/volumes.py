@@ -8,6 +8,7 @@ from descheduler.explanation.details.node_conditions import unmet
 from descheduler.explanation.details.site import Site
 from descheduler.model.in_tree_volumes import migrated_affinity
 from descheduler.model.storage import READ_WRITE_ONCE_POD, PersistentVolume, PersistentVolumeClaim
+from descheduler.placement.filters.volume_binding import VolumeFault
 from descheduler.placement.framework import Obstacle
 from descheduler.placement.volumes.attachable import AttachableVolumes
 from descheduler.placement.volumes.attached_volumes import AttachedVolumes
@@ -26,7 +27,7 @@ def explain_volume_binding(site: Site, obstacle: Obstacle) -> Iterator[str]:
             yield from _out_of_reach(site, claim)
         elif claim.selected_node and claim.selected_node != site.node.name:
             yield f"claim {claim.name} waits for its volume on node {claim.selected_node}"
-        elif "free storage" in " ".join(obstacle.reasons):
+        elif VolumeFault.NO_ROOM in obstacle.facts:
             room = amount_text("memory", claim.request_bytes)
             yield f"no room for the volume of claim {claim.name}: {room} of storage class {claim.storage_class}"
         else:

@@ -6,6 +6,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/filt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,14 +26,28 @@ if TYPE_CHECKING:
     from descheduler.placement.shadow_cluster import ShadowCluster
     from descheduler.policy.scheduler_profile import SchedulerProfile
 
-__all__ = ["InterPodAffinity"]
+__all__ = ["AffinityFault", "AffinityInterplay", "InterPodAffinity"]
 
-_AFFINITY, _ANTI_AFFINITY, _EXISTING_ANTI_AFFINITY = 1, 2, 4
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+class AffinityFault(Enum):
+    """What of the terms is not met, by its bit: the pod's own affinity or anti-affinity, or that of pods there."""
+
+    AFFINITY = 1
+    ANTI_AFFINITY = 2
+    EXISTING_ANTI_AFFINITY = 4
+
+
 # In the order in which the scheduler looks: it reports the first of them alone.
 _REASONS = (
-    (_AFFINITY, Code.UNRESOLVABLE, "node(s) didn't match pod affinity rules"),
-    (_ANTI_AFFINITY, Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules"),
-    (_EXISTING_ANTI_AFFINITY, Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules"),
+    (AffinityFault.AFFINITY, Code.UNRESOLVABLE, "node(s) didn't match pod affinity rules"),
+    (AffinityFault.ANTI_AFFINITY, Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules"),
+    (
+        AffinityFault.EXISTING_ANTI_AFFINITY,
+        Code.UNSCHEDULABLE,
+        "node(s) didn't satisfy existing pods anti-affinity rules",
+    ),
 )
 _FLAW = (
     "a namespaceSelector of the pod's affinity asks only for labels that are absent, which this release of"
@@ -84,19 +99,19 @@ class InterPodAffinity:
         wanted = self._wanted_by(cycle.pod)
         against = np.zeros(len(cycle.cluster.table), dtype=np.uint32)
         if wanted.company is not None:
-            against |= _bits(~self._with_company(wanted, wanted.company), _AFFINITY)
+            against |= _bits(~self._with_company(wanted, wanted.company), AffinityFault.AFFINITY)
         for query, domains in wanted.avoided:
             marks = domains.marks()
             domains.mark(marks, np.flatnonzero(self._groups.counts(query) != 0))
-            against |= _bits(domains.spread(marks), _ANTI_AFFINITY)
+            against |= _bits(domains.spread(marks), AffinityFault.ANTI_AFFINITY)
         for domains, marks in self._repelled(cycle.pod):
-            against |= _bits(domains.spread(marks), _EXISTING_ANTI_AFFINITY)
+            against |= _bits(domains.spread(marks), AffinityFault.EXISTING_ANTI_AFFINITY)
         return against if against.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for the first of `bits`."""
-        code, reason = next((code, reason) for bit, code, reason in _REASONS if bits & bit)
-        return Obstacle(self.name, code, (reason,))
+        fault, code, reason = next(known for known in _REASONS if bits & known[0].value)
+        return Obstacle(self.name, code, (reason,), (fault,))
 
     def _with_company(self, wanted: _Wanted, company: PodQuery) -> BoolMask:
         """Nodes that share every topology with wanted company; as long as there is none, the first of its kind may
@@ -164,5 +179,43 @@ class InterPodAffinity:
             yield PodSum(parts), self._topology.domains(key)
 
 
-def _bits(mask: BoolMask, bit: int) -> ReasonBits:
-    return np.multiply(mask, bit, dtype=np.uint32)
+def _bits(mask: BoolMask, fault: AffinityFault) -> ReasonBits:
+    return np.multiply(mask, fault.value, dtype=np.uint32)
+
+
+class AffinityInterplay:
+    """Company opens domains to pods with affinity, and anti-affinity closes them, in both directions."""
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether it asks to be near to others."""
+        affinity = pod.spec.affinity
+        return affinity is not None and bool(affinity.pod_required)
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether no term of it reaches beyond a node."""
+        return not _wide_terms(pod)
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether it keeps others away from its domains."""
+        affinity = pod.spec.affinity
+        return affinity is not None and bool(affinity.anti_required)
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether a term of one of them that reaches beyond a node means the other."""
+        return _means(first, second) or _means(second, first)
+
+
+def _means(pod: Pod, other: Pod) -> bool:
+    return any(
+        (term.namespace_selector is not None or other.namespace in (term.namespaces or {pod.namespace}))
+        and term.selector.matches(other.labels)
+        for term in _wide_terms(pod)
+    )
+
+
+def _wide_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return ()
+    anti = (term for term in affinity.anti_required if term.topology_key != _HOSTNAME)
+    return (*affinity.pod_required, *anti)

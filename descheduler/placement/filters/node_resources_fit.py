@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,25 @@ if TYPE_CHECKING:
     from descheduler.placement.shadow_cluster import ShadowCluster
     from descheduler.policy.scheduler_profile import SchedulerProfile
 
-__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
+__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit", "Shortage"]
 
 PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
 """Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
 
 _BITS = {CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+
+
+class Shortage(NamedTuple):
+    """A resource of which a node has too little: what the pod asks for, what it may use, and what there is in all.
+
+    `free` is negative on an overcommitted node; it holds what plugins grant the pod on top. Units are those of the node
+    table.
+    """
+
+    resource: str
+    requested: int
+    free: int
+    allocatable: int
 
 
 class NodeResourcesFit:
@@ -54,17 +67,18 @@ class NodeResourcesFit:
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The resources that `node` is short of. None but preemption helps, unless one exceeds the node as a whole."""
         names = self._table.resources
-        reasons, code = [], Code.UNSCHEDULABLE
+        found: list[tuple[str, Shortage]] = []
+        code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
-            if not bits & _bit(row) or amount <= self._free(cycle, row)[node]:
+            free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
+            if not bits & _bit(row) or amount <= free:
                 continue
-            if row == PODS_ROW:
-                reasons.append("Too many pods")
-                continue
-            reasons.append(f"Insufficient {names[row]}")
-            if self._rules_out and amount > self._table.allocatable[row, node]:
+            reason = "Too many pods" if row == PODS_ROW else f"Insufficient {names[row]}"
+            found.append((reason, Shortage(names[row], amount, free, allocatable)))
+            if row != PODS_ROW and self._rules_out and amount > allocatable:
                 code = Code.UNRESOLVABLE
-        return Obstacle(self.name, code, tuple(sorted(reasons)))
+        found.sort()
+        return Obstacle(self.name, code, tuple(reason for reason, _ in found), tuple(fact for _, fact in found))
 
     def _free(self, cycle: Cycle, row: int) -> NDArray[np.int64]:
         # In this order no step leaves int64, however large the amounts.

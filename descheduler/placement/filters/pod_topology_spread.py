@@ -5,6 +5,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/fil
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +17,15 @@ from descheduler.placement.pod_tally import PodCounts
 from descheduler.placement.spread_constraints import SpreadConstraint, SpreadConstraints
 
 if TYPE_CHECKING:
+    from descheduler.model.affinity import TopologySpreadConstraint
+    from descheduler.model.pod import Pod
     from descheduler.placement.incoming import Incoming
     from descheduler.placement.shadow_cluster import ShadowCluster
     from descheduler.policy.scheduler_profile import SchedulerProfile
 
-__all__ = ["PodTopologySpread"]
+__all__ = ["PodTopologySpread", "SpreadInterplay"]
+
+_HARD = "DoNotSchedule"
 
 _TOO_MANY, _NO_KEY = 1, 2
 _REASON = "node(s) didn't match pod topology spread constraints"
@@ -67,7 +72,7 @@ class PodTopologySpread:
     def _hard_constraints(self, incoming: Incoming) -> tuple[SpreadConstraint, ...]:
         known = self._hard.get(incoming)
         if known is None:
-            known = self._hard[incoming] = self._constraints.of(incoming.pod, "DoNotSchedule")
+            known = self._hard[incoming] = self._constraints.of(incoming.pod, _HARD)
         return known
 
 
@@ -83,3 +88,42 @@ def _reasons_by_domain(constraint: SpreadConstraint, counts: PodCounts) -> NDArr
     reasons = np.multiply(is_too_many, _TOO_MANY, dtype=np.uint32)
     reasons[-1] = _NO_KEY
     return reasons
+
+
+class SpreadInterplay:
+    """Each pod that counts fills its own domain, and lets more into the others."""
+
+    def __init__(self, profile: SchedulerProfile) -> None:
+        self._defaults = _hard(profile.args.pod_topology_spread.default_constraints)
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether the emptiest domain of a constraint may come to hold more."""
+        return bool(_hard(pod.spec.topology_spread)) or self._is_defaulted(pod)
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether no constraint closes nodes to it."""
+        return not self.can_be_helped(pod)
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Not beyond those with constraints, which are not local themselves."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether one of them counts for a constraint of the other."""
+        return self._counts(first, second) or self._counts(second, first)
+
+    def _counts(self, pod: Pod, other: Pod) -> bool:
+        """Whether `other` may count for a constraint of `pod`; whom default constraints count is not in the pod."""
+        if pod.namespace != other.namespace:
+            return False
+        if self._is_defaulted(pod):
+            return True
+        return any(each.selector.matches(other.labels) for each in _hard(pod.spec.topology_spread))
+
+    def _is_defaulted(self, pod: Pod) -> bool:
+        return bool(self._defaults) and not pod.spec.topology_spread
+
+
+def _hard(constraints: Iterable[TopologySpreadConstraint]) -> tuple[TopologySpreadConstraint, ...]:
+    return tuple([constraint for constraint in constraints if constraint.when_unsatisfiable == _HARD])

@@ -82,7 +82,7 @@ class VolumeRestrictions:
             waits = elsewhere if waits is None else waits | elsewhere
         return waits
 
-    def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+    def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """For each volume that keeps the pod waiting on `node`: who has to let it go."""
         return tuple(
             f"volume of claim {claim.namespace}/{claim.name} is attached to one node at a time and is in use on"

@@ -8,51 +8,43 @@ are this program's own: the scheduler leaves that to the driver, so they only te
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from descheduler.model.pod import Pod
-from descheduler.model.storage import ClaimReference, PersistentVolume, PersistentVolumeClaim
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.model.storage import ClaimReference, PersistentVolumeClaim
 
-__all__ = ["Assumed", "AssumedVolumes", "CapacityKey", "ClaimKey"]
+__all__ = ["Assumed", "AssumedVolumes", "CapacityKey", "ClaimKey", "VolumeKey"]
 
 ClaimKey: TypeAlias = tuple[str, str]
 """Namespace and name of a claim."""
 CapacityKey: TypeAlias = tuple[str, str]
 """Namespace and name of a CSIStorageCapacity."""
+VolumeKey: TypeAlias = tuple[str, str]
+"""Storage class and name of a volume."""
 
-_NOBODYS_UID = "(new)"
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Assumed:
-    """What was assumed for one pod: volumes taken as (class, name), claims pinned, bytes charged by capacity."""
+    """What was assumed for one claim: a volume taken and for whom; or a node it is pinned to and bytes charged."""
 
-    volumes: list[tuple[str, str]] = field(default_factory=list)
-    claims: list[ClaimKey] = field(default_factory=list)
-    charges: list[tuple[CapacityKey, int]] = field(default_factory=list)
+    volume: tuple[VolumeKey, ClaimReference] | None = None
+    pin: tuple[ClaimKey, int] | None = None
+    charge: tuple[CapacityKey, int] | None = None
 
 
 class AssumedVolumes:
-    """A follower only so that its state is part of the cluster's digest: placing a pod alone assumes nothing."""
+    """Everything that is assumed. Pods that share a claim hold its volume together: it is free when the last leaves."""
 
-    def __init__(self, cluster: ShadowCluster) -> None:
-        del cluster
+    def __init__(self) -> None:
         self._taken: dict[str, dict[str, ClaimReference]] = {}
         self._pinned: dict[ClaimKey, int] = {}
         self._charged: dict[CapacityKey, int] = {}
-
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Nothing changes."""
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Nothing changes: what was begun for a claim goes on without the pod."""
+        self._num_holders: dict[tuple[str, str, str], int] = {}
 
     def fingerprint(self) -> object:
         """Everything that is assumed."""
         taken = sorted((name, tuple(sorted(by_name.items()))) for name, by_name in self._taken.items())
-        return taken, sorted(self._pinned.items()), sorted(self._charged.items())
+        return taken, sorted(self._pinned.items()), sorted(self._charged.items()), sorted(self._num_holders.items())
 
     def taken(self, storage_class: str) -> Mapping[str, ClaimReference]:
         """Volumes of a class that are taken, by name, and the claims that they are taken for."""
@@ -66,39 +58,47 @@ class AssumedVolumes:
         """Bytes of volumes that will be made out of a published capacity."""
         return self._charged.get(capacity, 0)
 
-    def take(self, assumed: Assumed, volume: PersistentVolume, claim: PersistentVolumeClaim, *, is_new: bool) -> None:
-        """Takes `volume` for `claim`, unless it is kept for it already.
-
-        A claim that `is_new` does not exist yet: it is no other claim, whatever their names are.
-        """
-        if volume.claim_ref is None and volume.name not in self.taken(volume.storage_class):
-            taken = self._taken.setdefault(volume.storage_class, {})
-            uid = _NOBODYS_UID if is_new else claim.uid
-            taken[volume.name] = ClaimReference(claim.namespace, claim.name, uid)
-            assumed.volumes.append((volume.storage_class, volume.name))
-
-    def pin(self, assumed: Assumed, claim: PersistentVolumeClaim, node: int) -> None:
-        """Has the volume of `claim` made for `node`. One that is pinned already stays where it is."""
-        key = claim.namespace, claim.name
-        if not claim.selected_node and key not in self._pinned:
-            self._pinned[key] = node
-            assumed.claims.append(key)
-
-    def charge(self, assumed: Assumed, capacity: CapacityKey, size_bytes: int) -> None:
-        """Notes that a volume of this size will be made out of `capacity`."""
-        self._charged[capacity] = self._charged.get(capacity, 0) + size_bytes
-        assumed.charges.append((capacity, size_bytes))
+    def hold(self, assumed: Assumed) -> None:
+        """Takes everything that `assumed` names."""
+        if assumed.volume is not None:
+            (storage_class, name), reference = assumed.volume
+            self._taken.setdefault(storage_class, {})[name] = reference
+            self._count("volume", (storage_class, name), 1)
+        if assumed.pin is not None:
+            claim, node = assumed.pin
+            self._pinned[claim] = node
+            self._count("claim", claim, 1)
+        if assumed.charge is not None:
+            self._charge(*assumed.charge)
 
     def release(self, assumed: Assumed) -> None:
-        """Gives everything back that `assumed` holds."""
-        for storage_class, name in assumed.volumes:
-            taken = self._taken[storage_class]
-            del taken[name]
-            if not taken:
-                del self._taken[storage_class]
-        for key in assumed.claims:
-            del self._pinned[key]
-        for capacity, size_bytes in assumed.charges:
-            self._charged[capacity] -= size_bytes
-            if not self._charged[capacity]:
-                del self._charged[capacity]
+        """The inverse of `hold`, whatever was held or released in between."""
+        if assumed.volume is not None:
+            storage_class, name = key = assumed.volume[0]
+            if not self._count("volume", key, -1):
+                taken = self._taken[storage_class]
+                del taken[name]
+                if not taken:
+                    del self._taken[storage_class]
+        if assumed.pin is not None and not self._count("claim", assumed.pin[0], -1):
+            del self._pinned[assumed.pin[0]]
+        if assumed.charge is not None:
+            capacity, size_bytes = assumed.charge
+            self._charge(capacity, -size_bytes)
+
+    def _charge(self, capacity: CapacityKey, size_bytes: int) -> None:
+        charged = self._charged.get(capacity, 0) + size_bytes
+        if charged:
+            self._charged[capacity] = charged
+        else:
+            self._charged.pop(capacity, None)
+
+    def _count(self, what: str, key: tuple[str, str], change: int) -> int:
+        """How many pods hold `key` after this change."""
+        holding = (what, *key)
+        number = self._num_holders.get(holding, 0) + change
+        if number:
+            self._num_holders[holding] = number
+        else:
+            del self._num_holders[holding]
+        return number

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.model.storage import PersistentVolume, PersistentVolumeClaim
+from descheduler.model.storage import ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.framework import BoolMask
 from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.volumes.assumed_volumes import Assumed, AssumedVolumes
@@ -20,6 +20,8 @@ from descheduler.placement.volumes.provisioning import Provisioning
 from descheduler.placement.volumes.volume_pool import NO_VOLUME, Ranks, VolumePool
 
 __all__ = ["ClaimSupply", "Offer", "UnboundClaim"]
+
+_NOBODYS_UID = "(new)"
 
 
 class UnboundClaim(NamedTuple):
@@ -41,12 +43,12 @@ class Offer(NamedTuple):
 
 
 class ClaimSupply:
-    """Volumes and provisioners of one shadow cluster, with what placed pods took of them."""
+    """Volumes and provisioners of one shadow cluster, with what placed pods took of them, which is `assumed`."""
 
     def __init__(self, cluster: ShadowCluster, nodes: NodeSets) -> None:
         self._cluster = cluster
         self._nodes = nodes
-        self._assumed = cluster.follow(AssumedVolumes)
+        self.assumed = AssumedVolumes()
         self._provisioning = Provisioning(cluster.snapshot, nodes)
         self._pools: dict[str, VolumePool] = {}
         self._volumes_by_class: dict[str, list[PersistentVolume]] | None = None
@@ -78,56 +80,60 @@ class ClaimSupply:
             no_room |= full
         return Offer(no_volume, no_room, matched)
 
-    def assume(self, claims: Sequence[UnboundClaim], node: int) -> tuple[Assumed, list[str]]:
+    def assume(self, claims: Sequence[UnboundClaim], node: int) -> tuple[tuple[Assumed, ...], tuple[str, ...]]:
         """Takes what `claims` get on `node`; also returns doubts that the scheduler does not have.
 
         There is one where the volumes of pods placed before may use up what a driver publishes.
         """
-        assumed = Assumed()
+        found = [assumed for wanted in claims if (assumed := self._shared_pin(wanted)) is not None]
+        for assumed in found:
+            self.assumed.hold(assumed)
         doubts: list[str] = []
         for wanted, ranks in self.offer(claims).matched:
             rank = int(ranks[node])
             if rank != NO_VOLUME:
-                volume = self._pool(wanted.claim.storage_class).volumes[rank]
-                self._assumed.take(assumed, volume, wanted.claim, is_new=wanted.is_new)
+                assumed = _matched(self._pool(wanted.claim.storage_class).volumes[rank], wanted)
             else:
-                doubts += self._provision(assumed, wanted, node)
-        return assumed, doubts
-
-    def release(self, assumed: Assumed) -> None:
-        """Gives back what `assume` took."""
-        self._assumed.release(assumed)
+                assumed = self._provisioned(wanted, node, doubts)
+            self.assumed.hold(assumed)
+            found.append(assumed)
+        return tuple(found), tuple(doubts)
 
     def _pinned_to(self, wanted: UnboundClaim) -> int | None:
         if wanted.claim.selected_node:
             return self._cluster.table.index.get(wanted.claim.selected_node, NO_NODE)
-        return None if wanted.is_new else self._assumed.node_of(wanted.claim)
+        return None if wanted.is_new else self.assumed.node_of(wanted.claim)
+
+    def _shared_pin(self, wanted: UnboundClaim) -> Assumed | None:
+        """The pin of a claim that another pod has had pinned: it lasts until both are gone."""
+        claim = wanted.claim
+        node = None if wanted.is_new or claim.selected_node else self.assumed.node_of(claim)
+        return None if node is None else Assumed(pin=((claim.namespace, claim.name), node))
 
     def _match(self, claims: Sequence[UnboundClaim]) -> tuple[tuple[UnboundClaim, Ranks], ...]:
         matched: list[tuple[UnboundClaim, Ranks]] = []
         for wanted in claims:
             storage_class = wanted.claim.storage_class
             chosen = [ranks for other, ranks in matched if other.claim.storage_class == storage_class]
-            taken = self._assumed.taken(storage_class)
+            taken = self.assumed.taken(storage_class)
             matched.append((wanted, self._pool(storage_class).choose(wanted.claim, taken, chosen)))
         return tuple(matched)
 
-    def _provision(self, assumed: Assumed, wanted: UnboundClaim, node: int) -> list[str]:
+    def _provisioned(self, wanted: UnboundClaim, node: int, doubts: list[str]) -> Assumed:
+        """What is assumed of a claim that gets a new volume for `node`; a claim with a node already stays there."""
         claim = wanted.claim
-        if not wanted.is_new:
-            self._assumed.pin(assumed, claim, node)
-        source = self._provisioning.source(claim, node, self._assumed)
+        pin = None if wanted.is_new or claim.selected_node else ((claim.namespace, claim.name), node)
+        source = self._provisioning.source(claim, node, self.assumed)
         if source is None:
-            return []
+            return Assumed(pin=pin)
         capacity, left = source
-        self._assumed.charge(assumed, capacity, claim.request_bytes)
-        if left >= claim.request_bytes:
-            return []
-        return [
-            f"storage class {claim.storage_class} publishes too little for the volume of claim"
-            f" {claim.namespace}/{claim.name} on {self._cluster.table.nodes[node].name} once the volumes of pods placed"
-            " before it are made"
-        ]
+        if left < claim.request_bytes:
+            doubts.append(
+                f"storage class {claim.storage_class} publishes too little for the volume of claim"
+                f" {claim.namespace}/{claim.name} on {self._cluster.table.nodes[node].name} once the volumes of pods"
+                " placed before it are made"
+            )
+        return Assumed(pin=pin, charge=(capacity, claim.request_bytes))
 
     def _pool(self, storage_class: str) -> VolumePool:
         known = self._pools.get(storage_class)
@@ -140,3 +146,15 @@ class ClaimSupply:
             compares = self._cluster.version.gate("VolumeAttributesClass")
             known = self._pools[storage_class] = VolumePool(volumes, self._nodes, compares_attributes=compares)
         return known
+
+
+def _matched(volume: PersistentVolume, wanted: UnboundClaim) -> Assumed:
+    """What is assumed of a claim that gets `volume`: nothing where the volume is kept for it already.
+
+    A claim that `is_new` does not exist yet: it is no other claim, whatever their names are.
+    """
+    if volume.claim_ref is not None:
+        return Assumed()
+    claim = wanted.claim
+    reference = ClaimReference(claim.namespace, claim.name, _NOBODYS_UID if wanted.is_new else claim.uid)
+    return Assumed(volume=((volume.storage_class, volume.name), reference))

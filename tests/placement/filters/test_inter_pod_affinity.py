@@ -137,11 +137,11 @@ def test_evicted_replica_blocks_its_node_until_it_is_gone() -> None:
     pods = [make_pod(f"web-{node.name}", node=node.name, labels=WEB, affinity=affinity) for node in nodes]
     cluster = make_cluster(nodes, pods)
     replacement = _candidate(affinity)
-    mark = cluster.mark()
+    trial = cluster.what_if()
 
     cluster.terminate(pods[1])
     cold = passing(InterPodAffinity, cluster, replacement)
-    cluster.rollback(mark)
+    trial.take_back()
     cluster.remove(pods[1])
     settled = passing(InterPodAffinity, cluster, replacement)
 

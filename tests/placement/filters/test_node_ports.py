@@ -102,12 +102,12 @@ _WANTED = st.tuples(st.sampled_from(["0.0.0.0", "10.0.0.1", "10.0.0.2", "::"]), 
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), _WANTED, st.booleans()), max_size=20))
-def test_rollback_restores_every_holder_and_answers_stay_those_of_a_fresh_count(
+def test_what_if_leaves_every_holder_and_answers_are_those_of_a_fresh_count(
     steps: list[tuple[int, tuple[str, int], bool]],
 ) -> None:
     cluster = make_cluster([make_node(name) for name in "abc"], [_pod("old", "a", "TCP :80")])
     plugin, candidate = NodePorts(cluster, make_profile()), _pod("new", "", "TCP 10.0.0.1:80", "TCP :81")
-    before, mark, placed = cluster.digest(), cluster.mark(), []
+    before, trial, placed = cluster.digest(), cluster.what_if(), []
     asked = [passing(lambda *_: plugin, cluster, candidate)]
 
     for node, (address, port), is_leaving in steps:
@@ -121,6 +121,6 @@ def test_rollback_restores_every_holder_and_answers_stay_those_of_a_fresh_count(
         fresh.add(pod, node)
 
     assert passing(lambda *_: plugin, cluster, candidate) == passing(NodePorts, fresh, candidate)
-    cluster.rollback(mark)
+    trial.take_back()
     assert cluster.digest() == before
     assert asked == [passing(lambda *_: plugin, cluster, candidate)]

@@ -50,8 +50,8 @@ def _place(cluster: ShadowCluster, name: str, *claims: str, **facts: Any) -> lis
     pod = new_pod(*claims, **facts)
     cycle = Cycle(cluster.incoming(pod), cluster)
     node = cluster.table.index[name]
-    cluster.reserve(plugin, cycle, node)
-    cluster.add(pod, node)
+    plugin.filter(cycle)
+    cluster.place(cycle, node, [plugin.ledger])
     return cycle.notes
 
 
@@ -311,7 +311,7 @@ def test_published_capacity_that_earlier_pods_use_up_is_a_doubt_and_no_refusal()
     assert (first, second) == ([], [doubt])
 
 
-def test_rollback_gives_back_volumes_pins_and_capacity() -> None:
+def test_what_if_gives_back_volumes_pins_and_capacity() -> None:
     storage = _published()
     storage["claims"]["default", "local"] = make_claim("local")
     storage["volumes"]["v"] = make_volume("v")
@@ -320,10 +320,10 @@ def test_rollback_gives_back_volumes_pins_and_capacity() -> None:
     VolumeBinding(cluster, make_profile())
     before = cluster.digest()
 
-    mark = cluster.mark()
+    trial = cluster.what_if()
     _place(cluster, "a", "one", "local")
     during = cluster.digest()
-    cluster.rollback(mark)
+    trial.take_back()
 
     assert during != before
     assert cluster.digest() == before
@@ -383,10 +383,10 @@ def test_replacement_of_the_same_name_waits_until_the_claim_of_its_predecessor_i
     cluster = make_cluster(NODES, [victim], **storage)
     replacement = new_pod(uid="", volumes=[ephemeral()])
 
-    mark = cluster.mark()
+    trial = cluster.what_if()
     cluster.terminate(victim)
     cold = passing(VolumeBinding, cluster, replacement)
-    cluster.rollback(mark)
+    trial.take_back()
     cluster.remove(victim)
     settled = passing(VolumeBinding, cluster, replacement)
 

@@ -82,11 +82,11 @@ def test_claim_for_one_pod_is_free_when_used(user: Pod) -> None:
 def test_claim_for_one_pod_is_free_once_its_user_is_gone() -> None:
     user = make_pod("user", node="b", claims=["data"])
     cluster = make_cluster(NODES, [user], **RWOP_STORAGE)
-    mark = cluster.mark()
+    trial = cluster.what_if()
 
     cluster.remove(user)
     settled = passing(VolumeRestrictions, cluster, new_pod("data"))
-    cluster.rollback(mark)
+    trial.take_back()
 
     assert settled == ["a", "b", "c"]
     assert passing(VolumeRestrictions, cluster, new_pod("data")) == []
@@ -146,7 +146,7 @@ def _waits(cluster: ShadowCluster, pod: Pod) -> dict[str, tuple[str, ...]]:
     """What the pod would have to wait for, by node."""
     plugin = VolumeRestrictions(cluster, make_profile())
     cycle = Cycle(cluster.incoming(pod), cluster)
-    said = {node.name: plugin.pre_bind(cycle, index) for index, node in enumerate(cluster.table.nodes)}
+    said = {node.name: plugin.before_start(cycle, index) for index, node in enumerate(cluster.table.nodes)}
     mask = plugin.multi_attach_nodes(cycle)
     assert (list(map(bool, said.values()))) == ([False] * len(said) if mask is None else mask.tolist())
     return {name: sentences for name, sentences in said.items() if sentences}

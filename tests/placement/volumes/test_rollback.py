@@ -84,8 +84,9 @@ def _answers(cluster: ShadowCluster) -> list[object]:
 def _apply(cluster: ShadowCluster, binding: VolumeBinding, step: tuple[str, int, int]) -> None:
     kind, which, node = step
     if kind == "place":
-        cluster.reserve(binding, Cycle(cluster.incoming(NEW[which]), cluster), node)
-        cluster.add(NEW[which], node)
+        cycle = Cycle(cluster.incoming(NEW[which]), cluster)
+        binding.filter(cycle)
+        cluster.place(cycle, node, [binding.ledger])
     else:
         change: Callable[..., None] = cluster.remove if kind == "remove" else cluster.terminate
         change(PLACED[which])
@@ -93,20 +94,21 @@ def _apply(cluster: ShadowCluster, binding: VolumeBinding, step: tuple[str, int,
 
 @settings(deadline=None, max_examples=60)
 @given(_STEPS, st.integers(0, 8))
-def test_rollback_restores_the_digest_and_every_answer(steps: list[tuple[str, int, int]], at: int) -> None:
+def test_what_if_leaves_the_digest_and_every_answer_as_they_were(steps: list[tuple[str, int, int]], at: int) -> None:
     cluster = make_cluster(NODES, PLACED, **STORAGE)
     binding = VolumeBinding(cluster, make_profile())
     before, digest = _answers(cluster), cluster.digest()
 
-    for step in steps[:at]:
-        _apply(cluster, binding, step)
-    inner, halfway, digest_halfway = cluster.mark(), _answers(cluster), cluster.digest()
-    for step in steps[at:]:
-        _apply(cluster, binding, step)
-    cluster.rollback(inner)
+    with cluster.what_if():
+        for step in steps[:at]:
+            _apply(cluster, binding, step)
+        halfway, digest_halfway = _answers(cluster), cluster.digest()
+        with cluster.what_if():
+            for step in steps[at:]:
+                _apply(cluster, binding, step)
+        again, digest_again = _answers(cluster), cluster.digest()
 
-    assert (cluster.digest(), _answers(cluster)) == (digest_halfway, halfway)
-    cluster.rollback(0)
+    assert (digest_again, again) == (digest_halfway, halfway)
     assert (cluster.digest(), _answers(cluster)) == (digest, before)
 
 

@@ -1,0 +1,82 @@
+"""TeamQuota: a team places so many pods out of its own share, and more out of a pool that all teams borrow from."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.registry import SchedulingPlugin
+from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.policy.scheduler_profile import SchedulerProfile
+
+TEAM = "team"
+OWN, SHARED = 1, 1
+"""Pods that each team places out of its own share, and pods that all of them place out of the pool."""
+_POOL = ""
+
+
+class QuotaLedger:
+    """Who pays for each pod placed since the snapshot was taken: its team, or the pool, named by an empty string."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        del cluster
+        self._used: Counter[str] = Counter()
+
+    def payer(self, team: str) -> str | None:
+        """Who would pay for the next pod of a team; None when nobody can."""
+        if self._used[team] < OWN:
+            return team
+        return _POOL if self._used[_POOL] < SHARED else None
+
+    def reserve(self, cycle: Cycle, node: int) -> str | None:
+        """Has the pod paid for; a pod that was not filtered may exceed the pool."""
+        del node
+        team = cycle.pod.pod.labels.get(TEAM)
+        if team is None:
+            return None
+        payer = self.payer(team)
+        taken = _POOL if payer is None else payer
+        self.restore(taken)
+        return taken
+
+    def restore(self, taken: str) -> None:
+        """Has the same one pay again."""
+        self._used[taken] += 1
+
+    def release(self, taken: str) -> None:
+        """Pays back."""
+        self._used[taken] -= 1
+
+    def fingerprint(self) -> object:
+        """What everybody paid."""
+        return sorted((payer, number) for payer, number in self._used.items() if number)
+
+
+class TeamQuota:
+    """Refuses pods that nobody can pay for."""
+
+    name = "TeamQuota"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del profile
+        self.ledger = cluster.ledger(QuotaLedger)
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Leaves pods without a team alone."""
+        return PreFilterResult() if TEAM in cycle.pod.pod.labels else SKIP
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Every node, once nobody can pay."""
+        is_paid = self.ledger.payer(cycle.pod.pod.labels[TEAM]) is not None
+        return None if is_paid else np.ones(len(cycle.cluster.table), dtype=np.uint32)
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """That the quota is used up."""
+        del node, bits
+        return Obstacle(self.name, Code.UNSCHEDULABLE, (f"quota of team {cycle.pod.pod.labels[TEAM]} is used up",))
+
+
+ROW = SchedulingPlugin(TeamQuota, points=frozenset({"pre_filter", "filter", "reserve"}))

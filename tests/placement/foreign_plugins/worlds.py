@@ -1,0 +1,44 @@
+"""Schedulers that run the plugins of this package, and provers over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.landing_prover import LandingProver
+from descheduler.placement.registry import PLUGINS, SchedulingPlugin, known_points
+from descheduler.policy.scheduler_configuration import SchedulerConfiguration, load_scheduler_configuration
+from tests.builders import make_snapshot
+from tests.placement.foreign_plugins import gang_at_permit, named_devices, team_quota
+
+FOREIGN: Mapping[str, SchedulingPlugin] = {
+    "TeamQuota": team_quota.ROW,
+    "NamedDevices": named_devices.ROW,
+    "GangAtPermit": gang_at_permit.ROW,
+}
+TABLE: Mapping[str, SchedulingPlugin] = {**PLUGINS, **FOREIGN}
+
+
+def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> SchedulerConfiguration:
+    """The configuration that enables the plugins `names` at `point` on top of the default ones."""
+    return load_scheduler_configuration(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [
+                {
+                    "schedulerName": "default-scheduler",
+                    "plugins": {point: {"enabled": [{"name": name} for name in names]}},
+                }
+            ],
+        },
+        known=known_points(TABLE),
+    )
+
+
+def prover_of(
+    nodes: Iterable[Node], pods: Iterable[Pod], configuration: SchedulerConfiguration | None = None
+) -> LandingProver:
+    """A prover whose scheduler runs all of the plugins, unless `configuration` says otherwise."""
+    return LandingProver(make_snapshot(nodes, pods), configuration=configuration or configured(), plugins=TABLE)
