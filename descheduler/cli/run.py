@@ -176,7 +176,7 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dump import read_dump
-    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, SnapshotError
+    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
     from descheduler.cycle import decide, needed_kinds
 
     record.is_dry = True
@@ -190,11 +190,8 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
             keep_conditions=POD_CONDITIONS in needed,
             keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
         )
-        try:
-            with observer.snapshot():
-                snapshot = watch.call("reading the dump", read)
-        except SnapshotError as error:
-            raise CommandError(str(error), ExitCode.INVALID) from error
+        with observer.snapshot():
+            snapshot = watch.call("reading the dump", read)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         decide_now = partial(
