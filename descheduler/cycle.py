@@ -22,7 +22,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS
+from descheduler.eviction.placement_verification import PLACEMENT_KINDS, verification_notes
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.model.labels import EVERYTHING
@@ -114,7 +114,7 @@ def decide(
         answers=answers,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
     )
-    notes = (*migration_notes(policy), *scope.note_on(snapshot))
+    notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:

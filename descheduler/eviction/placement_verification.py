@@ -20,6 +20,7 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.problems import PolicyError
 from descheduler.policy.shared_args import Args
+from descheduler.policy.types import Policy, Profile
 
 if TYPE_CHECKING:
     from descheduler.placement.landing import Landing
@@ -34,6 +35,8 @@ __all__ = [
     "needed_kinds",
     "scheduling_settings",
     "validate_args",
+    "verification_args",
+    "verification_notes",
 ]
 
 PLACEMENT_KINDS = frozenset(
@@ -186,6 +189,26 @@ def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | Non
         return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
     if verdict == "unknown" and args.on_unknown == _REFUSE:
         return refuse(Reason.UNKNOWN_LANDING, landing.message)
+    return None
+
+
+def verification_notes(policy: Policy) -> tuple[str, ...]:
+    """A sentence when some profile of a DeschedulerConfiguration evicts without PlacementVerification, its default."""
+    if policy.kind != "DeschedulerConfiguration":
+        return ()
+    names = [profile.name for profile in policy.profiles if verification_args(profile) is None]
+    if not names:
+        return ()
+    profiles = f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
+    return (f"PlacementVerification is off in {profiles}: pods are evicted even if no node takes the replacement",)
+
+
+def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
+    """The arguments with which `profile` verifies landings; None when it does not."""
+    for name in profile.pre_eviction_filter:
+        args = profile.args[name]
+        if isinstance(args, PlacementVerificationArgs):
+            return args
     return None
 
 

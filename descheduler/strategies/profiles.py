@@ -10,7 +10,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
-from descheduler.eviction.placement_verification import LandingQuestion, PlacementVerificationArgs
+from descheduler.eviction.placement_verification import LandingQuestion, verification_args
 from descheduler.eviction.profile_evictor import EvictGate, EvictorPlugin, PluginEvictor
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
@@ -152,11 +152,10 @@ class _RunningProfile:
 
     def _landing_question(self, strategy: str) -> Callable[[Pod], Verdict] | None:
         """What asks for the landing at the moment of a request, whichever filters the strategy itself asks."""
-        for name in self._profile.pre_eviction_filter:
-            args = self._args[name]
-            if isinstance(args, PlacementVerificationArgs):
-                return LandingQuestion(args, self._handle, is_balance=strategy in self._profile.balance).verdict
-        return None
+        args = verification_args(self._profile)
+        if args is None:
+            return None
+        return LandingQuestion(args, self._handle, is_balance=strategy in self._profile.balance).verdict
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)

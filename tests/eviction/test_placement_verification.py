@@ -102,6 +102,26 @@ def test_without_it_all_go_and_the_report_says_who_is_left_pending() -> None:
     assert not decisions.evictor.landings.is_verifying
 
 
+@pytest.mark.parametrize(
+    ("disabled", "is_off"),
+    [
+        pytest.param("*", False, id="a star leaves it on"),
+        pytest.param("PlacementVerification", True, id="its name turns it off"),
+    ],
+)
+def test_the_report_says_where_it_is_off(disabled: str, is_off: bool) -> None:
+    policy = policy_of(kind="DeschedulerConfiguration")
+    policy["profiles"][0]["plugins"]["filter"] = {"disabled": [{"name": disabled}]}
+    pods = [make_pod(f"web-{index}", node="a", cpu="1", scheduler="koord-scheduler") for index in range(4)]
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 4)
+
+    decisions = run([CORDONED, make_node("b", cpu="1")], pods, policy, workloads={web.uid: web})
+
+    off = "PlacementVerification is off in profile p: pods are evicted even if no node takes the replacement"
+    assert len(evicted(decisions)) == (2 if is_off else 1)
+    assert (off in make_plan(decisions).warnings) is is_off
+
+
 def test_refusal_counts_the_nodes_by_reason() -> None:
     nodes = [CORDONED, make_node("b", cpu="500m"), make_node("c", taints=["closed=yes:NoSchedule"])]
 
