@@ -7,7 +7,6 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.problems import PolicyError
+from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile
 
@@ -30,8 +30,8 @@ __all__ = [
     "LandingQuestion",
     "PlacementVerification",
     "PlacementVerificationArgs",
-    "construction_problems",
     "default_args",
+    "file_problems",
     "needed_kinds",
     "scheduling_settings",
     "validate_args",
@@ -125,11 +125,13 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     return problems
 
 
-def construction_problems(args: PlacementVerificationArgs) -> list[ArgsProblem]:
-    """What is wrong with the scheduler's configuration, which is read where the policy runs."""
+def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> list[ArgsProblem]:
+    """What is wrong with the scheduler's configuration, which is read with the policy."""
+    if not args.scheduler_config_file:
+        return []
     try:
-        scheduling_settings(args)
-    except (OSError, PolicyError) as error:
+        scheduling_settings(args, {args.scheduler_config_file: read(args.scheduler_config_file)})
+    except PolicyError as error:
         return [ArgsProblem(("schedulerConfigFile",), str(error))]
     except KubeVersionError:
         return []  # said by `validate_args`
@@ -143,7 +145,7 @@ class LandingQuestion:
         self._args = args
         self._landings = handle.landings
         self._landings.is_verifying = True
-        self._settings = scheduling_settings(args, handle.view.snapshot.kube_version)
+        self._settings = scheduling_settings(args, handle.policy.scheduler_files, handle.view.snapshot.kube_version)
         refuses = (_REFUSE, _REFUSE_BALANCE) if is_balance else (_REFUSE,)
         self._refuses_return = args.on_return_to_source in refuses
 
@@ -213,18 +215,18 @@ def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
 
 
 def scheduling_settings(
-    args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None
+    args: PlacementVerificationArgs, files: Mapping[str, SchedulerFile], cluster_version: KubeVersion | None = None
 ) -> SchedulingSettings:
     """The scheduler that `args` describe; of the cluster's version when they name none.
 
-    Raises OSError, PolicyError and KubeVersionError.
+    `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
     version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER,)
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
-    from descheduler.policy.scheduler_configuration import load_scheduler_configuration
+    from descheduler.policy.scheduler_configuration import scheduler_configuration
 
-    configuration = load_scheduler_configuration(Path(args.scheduler_config_file), version=version)
+    configuration = scheduler_configuration(files[args.scheduler_config_file].document, version=version)
     return SchedulingSettings(configuration, version, names)
 
 

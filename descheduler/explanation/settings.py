@@ -36,8 +36,10 @@ def settings_for(
 
 
 def _of_policy(policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings | None:
-    for profile in () if policy is None else policy.profiles:
+    if policy is None:
+        return None
+    for profile in policy.profiles:
         args = verification_args(profile)
         if args is not None:
-            return scheduling_settings(args, cluster_version)
+            return scheduling_settings(args, policy.scheduler_files, cluster_version)
     return None
