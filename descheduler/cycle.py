@@ -20,9 +20,10 @@ from descheduler.cluster.snapshot import POD_TEMPLATES, Snapshot
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS, verification_notes
+from descheduler.eviction.placement_verification import PLACEMENT_KINDS, scheduling_by_profile, verification_notes
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.model.labels import EVERYTHING
@@ -101,18 +102,20 @@ def decide(
     `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
     decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
     without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
-    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Where no plugin verifies landings,
-    those of the first `most_assessed` evictions are looked up for the report, which changes no decision. Raises
+    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Landings of the first `most_assessed`
+    evictions that no plugin verifies are looked up for the report, which changes no decision. Raises
     PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
     view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
+    landings = LandingBook(snapshot, scheduling_by_profile(policy, snapshot.kube_version))
     evictor = Evictor(
         view,
         _limits(policy),
         answers=answers,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+        landings=landings,
     )
     notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
@@ -121,10 +124,10 @@ def decide(
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
     node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
-    handle = Handle(policy, view, node_fit, now, evictor.landings)
+    handle = Handle(policy, view, node_fit, now, landings)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
-    evictor.landings.assess(most_assessed)
-    evictor.landings.prove(_MOST_PROVED)
+    landings.assess(most_assessed)
+    landings.prove(_MOST_PROVED)
     return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
 
 

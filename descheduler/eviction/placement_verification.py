@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import KOORD_SCHEDULER, SchedulingSettings
+from descheduler.eviction.landing_book import KOORD_SCHEDULER, LandingBook, SchedulingSettings
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -33,6 +33,7 @@ __all__ = [
     "default_args",
     "file_problems",
     "needed_kinds",
+    "scheduling_by_profile",
     "scheduling_settings",
     "validate_args",
     "verification_args",
@@ -141,17 +142,18 @@ def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> l
 class LandingQuestion:
     """The last question before an eviction is booked for one plugin, which balances nodes when `is_balance`."""
 
-    def __init__(self, args: PlacementVerificationArgs, handle: Handle, *, is_balance: bool) -> None:
+    def __init__(
+        self, args: PlacementVerificationArgs, settings: SchedulingSettings, landings: LandingBook, *, is_balance: bool
+    ) -> None:
         self._args = args
-        self._landings = handle.landings
-        self._landings.is_verifying = True
-        self._settings = scheduling_settings(args, handle.policy.scheduler_files, handle.view.snapshot.kube_version)
+        self._landings = landings
+        self.settings = settings
         refuses = (_REFUSE, _REFUSE_BALANCE) if is_balance else (_REFUSE,)
         self._refuses_return = args.on_return_to_source in refuses
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether the replacement of `pod` lands after everything booked so far."""
-        landing = self._landings.consider(pod, self._settings)
+        landing = self._landings.consider(pod, self.settings)
         if landing.replacement.pod is None:
             return ACCEPTED
         if (refusal := _refusal(landing, self._args)) is not None:
@@ -212,6 +214,20 @@ def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
         if isinstance(args, PlacementVerificationArgs):
             return args
     return None
+
+
+def scheduling_by_profile(
+    policy: Policy, cluster_version: KubeVersion | None
+) -> list[tuple[str, SchedulingSettings | None]]:
+    """Each profile by name with the scheduler that it verifies landings with, None where it does not.
+
+    Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
+    """
+    verified = [(profile.name, verification_args(profile)) for profile in policy.profiles]
+    return [
+        (name, None if args is None else scheduling_settings(args, policy.scheduler_files, cluster_version))
+        for name, args in verified
+    ]
 
 
 def scheduling_settings(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.evictor import Evictor, LastQuestion
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -49,7 +49,7 @@ class PluginEvictor:
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
         gates: Sequence[EvictGate] = (),
-        last_question: Callable[[Pod], Verdict] | None = None,
+        last_question: LastQuestion | None = None,
         scope: Scope = EVERYWHERE,
     ) -> None:
         self._evictor = evictor

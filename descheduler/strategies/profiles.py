@@ -8,6 +8,7 @@ from typing import cast
 
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
 from descheduler.eviction.placement_verification import LandingQuestion, verification_args
@@ -50,8 +51,8 @@ def run_profiles(
     it ends the round after its profile, as koord-descheduler 1.8 has it.
     """
     profiles = [
-        _RunningProfile(policy, profile, registry, handle, evictor, nodes, observer, scope)
-        for profile in policy.profiles
+        _RunningProfile(policy, profile, settings, registry, handle, evictor, nodes, observer, scope)
+        for profile, (_, settings) in zip(policy.profiles, handle.landings.scheduling, strict=True)
     ]
     failures: list[PluginFailure] = []
     for run in [profile.deschedule for profile in profiles] + [profile.balance for profile in profiles]:
@@ -81,6 +82,7 @@ class _RunningProfile:
         self,
         policy: Policy,
         profile: Profile,
+        scheduling: SchedulingSettings | None,
         registry: Registry,
         handle: Handle,
         evictor: Evictor,
@@ -89,6 +91,7 @@ class _RunningProfile:
         scope: Scope,
     ) -> None:
         self._profile = profile
+        self._scheduling = scheduling
         self._observer = observer
         self._scope = scope
         self._args = profile.args
@@ -150,12 +153,13 @@ class _RunningProfile:
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
 
-    def _landing_question(self, strategy: str) -> Callable[[Pod], Verdict] | None:
+    def _landing_question(self, strategy: str) -> LandingQuestion | None:
         """What asks for the landing at the moment of a request, whichever filters the strategy itself asks."""
         args = verification_args(self._profile)
-        if args is None:
+        if args is None or self._scheduling is None:
             return None
-        return LandingQuestion(args, self._handle, is_balance=strategy in self._profile.balance).verdict
+        is_balance = strategy in self._profile.balance
+        return LandingQuestion(args, self._scheduling, self._handle.landings, is_balance=is_balance)
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)
