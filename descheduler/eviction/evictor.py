@@ -146,6 +146,10 @@ class Evictor:
         """Notes a request that the profile's evict plugin turned down, and returns `verdict`."""
         return self._refuse(pod, profile, plugin, verdict)
 
+    def is_to_come(self, pod: Pod) -> bool:
+        """Whether `pod` is not created yet: the replacement of one that this run evicts."""
+        return self._view.is_arrival(pod)
+
     def awaits(self, pod: Pod) -> bool:
         """Whether an earlier round has evicted `pod` and this one has not booked it yet."""
         return pod.uid in self._awaited
@@ -161,7 +165,12 @@ class Evictor:
             self._book_again(move)
 
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps."""
+        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps.
+
+        Of pods that are not created yet nothing is noted: no report knows them.
+        """
+        if self._view.is_arrival(pod):
+            return
         self.results[profile, plugin, _code(verdict)] += 1
         if id(pod) not in self._kept:
             self._kept[id(pod)] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
@@ -177,10 +186,10 @@ class Evictor:
             self.counters.count(pod)
         if not is_repeated:
             self._booked_pods.add(id(pod))
-            self._view.book_eviction(pod)
             if not is_charged:
                 self._budgets.charge(pod)
                 self.landings.book(pod, settings)
+            self._view.book_eviction(pod, self.landings.arrival_of(pod))
 
     def _book_again(self, move: PriorMove) -> None:
         """Books a prior move in the name that it was made in; it has been charged for."""

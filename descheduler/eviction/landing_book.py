@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
@@ -68,6 +70,13 @@ class LandingBook:
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""
         return self._landings.get(id(pod))
+
+    def arrival_of(self, pod: Pod) -> Pod | None:
+        """The pod that comes for an evicted one, bound to where it lands; None when none comes or nobody knows."""
+        landing = self.landing_of(pod)
+        if landing is None or landing.node is None or landing.replacement.pod is None:
+            return None
+        return msgspec.structs.replace(landing.replacement.pod, node_name=landing.node)
 
     def scheduling_of(self, profile: str) -> SchedulingSettings | None:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
