@@ -22,7 +22,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_notes import migration_controllers, migration_notes
+from descheduler.eviction.migration_profiles import is_dry, migration_notes
 from descheduler.eviction.placement_verification import PLACEMENT_KINDS, scheduling_by_profile, verification_notes
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
@@ -58,7 +58,6 @@ __all__ = [
     "RunOptions",
     "RunResult",
     "decide",
-    "is_dry",
     "needed_kinds",
     "run_live",
     "run_with",
@@ -75,8 +74,6 @@ _MOST_PROVED = 500
 
 _LEAST_NODES = 2
 _ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
-_DEFAULT_QPS = 5.0
-_DEFAULT_BURST = 10
 _EVENT_FLUSH_SECONDS = 10.0
 
 _ETCD_ALLOWANCE_SECONDS = 10.0
@@ -370,11 +367,6 @@ def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str
     return frozenset(kinds)
 
 
-def is_dry(policy: Policy) -> bool:
-    """Whether the policy itself asks for a dry run, in its own field or in its evict plugin's."""
-    return policy.dry_run or any(controller.dry_run for controller in migration_controllers(policy))
-
-
 def _names_priority_class(args: msgspec.Struct) -> bool:
     threshold = threshold_of(args)
     return threshold is not None and threshold.value is None
@@ -383,21 +375,13 @@ def _names_priority_class(args: msgspec.Struct) -> bool:
 def _executor_settings(
     policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
 ) -> ExecutorSettings:
-    from descheduler.migration.settings import ExecutorSettings
+    from descheduler.migration.policy_settings import PaceFlags, executor_settings
 
-    controllers = migration_controllers(policy)
-    qps = options.qps or min((float(args.evict_qps or 0) for args in controllers), default=0) or policy.client_qps
-    burst = options.burst or min((args.evict_burst or 1 for args in controllers), default=0) or policy.client_burst
-    grace = policy.grace_period_seconds
-    for args in controllers:
-        if grace is None and args.default_delete_options is not None:
-            grace = args.default_delete_options.grace_period_seconds
-    return ExecutorSettings(
-        qps=qps or _DEFAULT_QPS,
-        burst=burst or _DEFAULT_BURST,
-        grace_period_seconds=grace,
-        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+    return executor_settings(
+        policy,
+        PaceFlags(options.qps, options.burst),
         limits=_limits(policy),
+        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
         effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
         deadline=deadline,
     )

@@ -216,7 +216,8 @@ def _run_on_cluster(
     record: RunRecord,
     watch: Watch,
 ) -> ExitCode:
-    from descheduler.cycle import is_dry, run_live
+    from descheduler.cycle import run_live
+    from descheduler.eviction.migration_profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)

@@ -62,6 +62,8 @@ class OutcomeCode(Enum):
     """No clear answer came, and nobody could see what became of the pod: it counts as evicted, everywhere."""
     SERVER_ERROR = "server-error"
     """Any other answer."""
+    DRY_RUN = "dry-run"
+    """Its profile is dry, while others of the policy are not."""
     REPEATED = "repeated"
     """Requested before in this run."""
     NO_UID = "no-uid"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,6 +12,7 @@ from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
+from descheduler.eviction.migration_profiles import dry_profiles
 from descheduler.eviction.placement_verification import LandingQuestion, verification_args
 from descheduler.eviction.profile_evictor import EvictGate, EvictorPlugin, PluginEvictor
 from descheduler.eviction.scope import EVERYWHERE, Scope
@@ -55,11 +57,20 @@ def run_profiles(
         for profile, (_, settings) in zip(policy.profiles, handle.landings.scheduling, strict=True)
     ]
     failures: list[PluginFailure] = []
-    for run in [profile.deschedule for profile in profiles] + [profile.balance for profile in profiles]:
+    for run in _running_order(profiles, dry_profiles(policy)):
         failures += run()
         if failures and policy.kind == "DeschedulerConfiguration":
             break
     return tuple(failures)
+
+
+def _running_order(
+    profiles: Sequence[_RunningProfile], dry: AbstractSet[str]
+) -> Iterator[Callable[[], list[PluginFailure]]]:
+    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that nobody makes."""
+    for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
+        yield from (profile.deschedule for profile in group)
+        yield from (profile.balance for profile in group)
 
 
 class _FilterAsPreEvictionFilter:
@@ -90,6 +101,7 @@ class _RunningProfile:
         observer: PluginObserver,
         scope: Scope,
     ) -> None:
+        self.name = profile.name
         self._profile = profile
         self._scheduling = scheduling
         self._observer = observer

@@ -114,3 +114,4 @@ def test_spread_counts_what_is_to_arrive() -> None:
 
     assert len(evicted_by(decisions, "PodLifeTime")) == 2
     assert evicted_by(decisions, "RemovePodsViolatingTopologySpreadConstraint") == []
+    assert decisions.evictor.refusals == ()
