@@ -20,9 +20,10 @@ from descheduler.cluster.snapshot import POD_TEMPLATES, Snapshot
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.landing_book import LandingBook
 from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_notes import migration_controllers, migration_notes
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS
+from descheduler.eviction.migration_profiles import is_dry, migration_notes
+from descheduler.eviction.placement_verification import PLACEMENT_KINDS, scheduling_by_profile, verification_notes
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.model.labels import EVERYTHING
@@ -57,7 +58,6 @@ __all__ = [
     "RunOptions",
     "RunResult",
     "decide",
-    "is_dry",
     "needed_kinds",
     "run_live",
     "run_with",
@@ -74,8 +74,6 @@ _MOST_PROVED = 500
 
 _LEAST_NODES = 2
 _ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
-_DEFAULT_QPS = 5.0
-_DEFAULT_BURST = 10
 _EVENT_FLUSH_SECONDS = 10.0
 
 _ETCD_ALLOWANCE_SECONDS = 10.0
@@ -101,30 +99,32 @@ def decide(
     `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
     decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
     without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
-    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Where no plugin verifies landings,
-    those of the first `most_assessed` evictions are looked up for the report, which changes no decision. Raises
+    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Landings of the first `most_assessed`
+    evictions that no plugin verifies are looked up for the report, which changes no decision. Raises
     PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
     view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
+    landings = LandingBook(snapshot, scheduling_by_profile(policy, snapshot.kube_version))
     evictor = Evictor(
         view,
         _limits(policy),
         answers=answers,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+        landings=landings,
     )
-    notes = (*migration_notes(policy), *scope.note_on(snapshot))
+    notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
     node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
-    handle = Handle(policy, view, node_fit, now, evictor.landings)
+    handle = Handle(policy, view, node_fit, now, landings)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
-    evictor.landings.assess(most_assessed)
-    evictor.landings.prove(_MOST_PROVED)
+    landings.assess(most_assessed)
+    landings.prove(_MOST_PROVED)
     return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
 
 
@@ -374,11 +374,6 @@ def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str
     return frozenset(kinds)
 
 
-def is_dry(policy: Policy) -> bool:
-    """Whether the policy itself asks for a dry run, in its own field or in its evict plugin's."""
-    return policy.dry_run or any(controller.dry_run for controller in migration_controllers(policy))
-
-
 def _names_priority_class(args: msgspec.Struct) -> bool:
     threshold = threshold_of(args)
     return threshold is not None and threshold.value is None
@@ -387,21 +382,13 @@ def _names_priority_class(args: msgspec.Struct) -> bool:
 def _executor_settings(
     policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
 ) -> ExecutorSettings:
-    from descheduler.migration.settings import ExecutorSettings
+    from descheduler.migration.policy_settings import PaceFlags, executor_settings
 
-    controllers = migration_controllers(policy)
-    qps = options.qps or min((float(args.evict_qps or 0) for args in controllers), default=0) or policy.client_qps
-    burst = options.burst or min((args.evict_burst or 1 for args in controllers), default=0) or policy.client_burst
-    grace = policy.grace_period_seconds
-    for args in controllers:
-        if grace is None and args.default_delete_options is not None:
-            grace = args.default_delete_options.grace_period_seconds
-    return ExecutorSettings(
-        qps=qps or _DEFAULT_QPS,
-        burst=burst or _DEFAULT_BURST,
-        grace_period_seconds=grace,
-        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+    return executor_settings(
+        policy,
+        PaceFlags(options.qps, options.burst),
         limits=_limits(policy),
+        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
         effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
         deadline=deadline,
     )

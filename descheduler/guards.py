@@ -102,4 +102,9 @@ def _is_settled(outcome: Outcome) -> bool:
     """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
     if outcome.code.value == "outcome-unknown":
         return False
-    return outcome.kind.value in {"evicted", "background"} or outcome.code.value in {"repeated", "no-uid", "limit"}
+    return outcome.kind.value in {"evicted", "background"} or outcome.code.value in {
+        "dry-run",
+        "repeated",
+        "no-uid",
+        "limit",
+    }

@@ -15,6 +15,9 @@ __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code
 _GUARD_CODES = {"deadline", "overloaded", "lease-lost"}
 """Why a guard ends a run with pods left over: no time, an API server that has none for it, another run's Lease."""
 
+_NEVER_MEANT = {"dry-run", "repeated"}
+"""Why an eviction of the plan was not to be attempted in the first place."""
+
 
 class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""
@@ -76,4 +79,4 @@ def _has_failed(result: EvictionResult) -> bool:
 
 
 def _was_left_out(result: EvictionResult) -> bool:
-    return result.result == "refused" or (result.result == "not-attempted" and result.code != "repeated")
+    return result.result == "refused" or (result.result == "not-attempted" and result.code not in _NEVER_MEANT)

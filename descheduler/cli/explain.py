@@ -136,14 +136,9 @@ def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion
 
 
 def _dump(flags: _Flags, policy: Policy | None) -> tuple[Snapshot, None]:
-    from descheduler.cluster.snapshot import SnapshotError
     from descheduler.explanation.sources import read_dumps
 
-    try:
-        snapshot = read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects)
-    except SnapshotError as error:
-        raise CommandError(str(error), ExitCode.INVALID) from error
-    return snapshot, None
+    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects), None
 
 
 def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> tuple[Snapshot, KubeVersion]:

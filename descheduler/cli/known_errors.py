@@ -35,8 +35,10 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.DONE
     if isinstance(error, _class_of("descheduler.kube.errors", "KubeError")):
         return str(error), ExitCode.FAILED
+    if isinstance(error, _class_of("descheduler.cluster.snapshot", "DumpError")):
+        return str(error), ExitCode.INVALID
     if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
-        return str(error), ExitCode.FAILED if "descheduler.cluster.live" in sys.modules else ExitCode.INVALID
+        return str(error), ExitCode.FAILED
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         # Libraries raise this class too, with texts of their own, which may hold a secret.

@@ -185,7 +185,7 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dump import read_dump
-    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, SnapshotError
+    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
     from descheduler.cycle import decide, needed_kinds
 
     record.is_dry = True
@@ -199,11 +199,8 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
             keep_conditions=POD_CONDITIONS in needed,
             keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
         )
-        try:
-            with observer.snapshot():
-                snapshot = watch.call("reading the dump", read)
-        except SnapshotError as error:
-            raise CommandError(str(error), ExitCode.INVALID) from error
+        with observer.snapshot():
+            snapshot = watch.call("reading the dump", read)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         decide_now = partial(
@@ -228,7 +225,8 @@ def _run_on_cluster(
     record: RunRecord,
     watch: Watch,
 ) -> ExitCode:
-    from descheduler.cycle import is_dry, run_live
+    from descheduler.cycle import run_live
+    from descheduler.eviction.migration_profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)

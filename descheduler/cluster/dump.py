@@ -18,7 +18,7 @@ from descheduler.cluster.dump_format import DumpHeader, DumpTrailer, read_marker
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
 
 __all__ = ["read_dump", "snapshot_from_objects"]
 
@@ -38,16 +38,20 @@ def read_dump(
 
     Of a folder, all files named like a dump are read, in name order. A broken object is an error naming it, or with
     `skip_broken` is left out and named in `skipped`. `needed` are the kinds that some rule reads: one that the dump
-    does not hold is named in `warnings`. Raises SnapshotError, in one sentence, for anything but a whole dump.
+    does not hold is named in `warnings`. Raises DumpError, in one sentence, for anything but a whole dump.
     """
     reader = _Reader(
         SnapshotBuilder(skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates)
     )
-    with paused_gc():
-        for path in _files(paths):
-            with _opened(path, stdin) as stream:
-                reader.read(stream, _name_of(path))
-        return reader.finish(", ".join(map(_name_of, paths)), set(needed))
+    try:
+        with paused_gc():
+            for path in _files(paths):
+                with _opened(path, stdin) as stream:
+                    reader.read(stream, _name_of(path))
+            return reader.finish(", ".join(map(_name_of, paths)), set(needed))
+    except SnapshotError as error:
+        # Decoding is the same for live clusters, and does not know whose objects it decodes.
+        raise DumpError(str(error)) from error
 
 
 def _name_of(path: Path | Literal["-"]) -> str:

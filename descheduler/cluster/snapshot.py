@@ -33,7 +33,7 @@ from descheduler.model.objects import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["POD_CONDITIONS", "POD_TEMPLATES", "Snapshot", "SnapshotError"]
+__all__ = ["POD_CONDITIONS", "POD_TEMPLATES", "DumpError", "Snapshot", "SnapshotError"]
 
 
 POD_CONDITIONS = "Pod.status.conditions"
@@ -45,6 +45,10 @@ POD_TEMPLATES = "Workload.spec.template"
 
 class SnapshotError(ValueError):
     """A cluster that cannot be read whole; the message names the source, the object and the way out."""
+
+
+class DumpError(SnapshotError):
+    """A dump that cannot be read whole: what was given to the program is at fault, not a cluster."""
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,29 @@ sent to the API server here; the book becomes the plan.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.budgets import BudgetLedger
-from descheduler.eviction.landing_book import LandingBook
+from descheduler.eviction.landing_book import LandingBook, SchedulingSettings
 from descheduler.eviction.limits import EvictionCounters, EvictionLimits
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.prior_moves import PriorMove
 
-__all__ = ["BookedEviction", "Evictor", "Refusal"]
+__all__ = ["BookedEviction", "Evictor", "LastQuestion", "Refusal"]
+
+
+class LastQuestion(Protocol):
+    """What is asked about a landing when nothing else stands against an eviction."""
+
+    settings: SchedulingSettings
+    """Who is taken to place the replacement."""
+
+    def verdict(self, pod: Pod) -> Verdict:
+        """Whether the landing lets `pod` go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +69,12 @@ class Evictor:
         *,
         answers: Answers | None = None,
         evictions_in_background: bool = False,
+        landings: LandingBook | None = None,
     ) -> None:
         self._view = view
         self._answers = answers or {}
         self._budgets = BudgetLedger(view.snapshot)
-        self.landings = LandingBook(view.snapshot)
+        self.landings = landings or LandingBook(view.snapshot)
         self._in_background = evictions_in_background
         self.counters = EvictionCounters(limits)
         self.booked: list[BookedEviction] = []
@@ -96,7 +107,7 @@ class Evictor:
         profile: str,
         plugin: str,
         reason: str = "",
-        last_question: Callable[[Pod], Verdict] | None = None,
+        last_question: LastQuestion | None = None,
     ) -> Verdict:
         """Asks for the eviction of `pod`; a granted one is booked and charged at once.
 
@@ -125,15 +136,19 @@ class Evictor:
         elif id(pod) not in self._booked_pods:
             verdict = self._budgets.verdict(pod)
             if verdict.is_accepted and last_question is not None:
-                verdict = last_question(pod)
+                verdict = last_question.verdict(pod)
         if not verdict.is_accepted:
             return self._refuse(pod, profile, plugin, verdict)
-        self._book(pod, profile, plugin, reason)
+        self._book(pod, profile, plugin, reason, None if last_question is None else last_question.settings)
         return ACCEPTED
 
     def refuse(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> Verdict:
         """Notes a request that the profile's evict plugin turned down, and returns `verdict`."""
         return self._refuse(pod, profile, plugin, verdict)
+
+    def is_to_come(self, pod: Pod) -> bool:
+        """Whether `pod` is not created yet: the replacement of one that this run evicts."""
+        return self._view.is_arrival(pod)
 
     def awaits(self, pod: Pod) -> bool:
         """Whether an earlier round has evicted `pod` and this one has not booked it yet."""
@@ -150,12 +165,19 @@ class Evictor:
             self._book_again(move)
 
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps."""
+        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps.
+
+        Of pods that are not created yet nothing is noted: no report knows them.
+        """
+        if self._view.is_arrival(pod):
+            return
         self.results[profile, plugin, _code(verdict)] += 1
         if id(pod) not in self._kept:
             self._kept[id(pod)] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
 
-    def _book(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
+    def _book(
+        self, pod: Pod, profile: str, plugin: str, reason: str, settings: SchedulingSettings | None = None
+    ) -> None:
         is_repeated = id(pod) in self._booked_pods
         self.booked.append(BookedEviction(pod, profile, plugin, reason, is_repeated))
         self.results[profile, plugin, "success"] += 1
@@ -164,10 +186,10 @@ class Evictor:
             self.counters.count(pod)
         if not is_repeated:
             self._booked_pods.add(id(pod))
-            self._view.book_eviction(pod)
             if not is_charged:
                 self._budgets.charge(pod)
-                self.landings.book(pod)
+                self.landings.book(pod, settings)
+            self._view.book_eviction(pod, self.landings.arrival_of(pod))
 
     def _book_again(self, move: PriorMove) -> None:
         """Books a prior move in the name that it was made in; it has been charged for."""
@@ -201,7 +223,7 @@ class Evictor:
             if not self._is_handed_over(pod):
                 self.counters.count(pod)
                 self._budgets.charge(pod)
-                self.landings.book(pod)
+                self.landings.book(pod, self.landings.scheduling_of(move.profile))
             elif not pod.is_terminal:
                 self.counters.count(pod)
 

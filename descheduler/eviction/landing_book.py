@@ -6,8 +6,11 @@ profile names, tells it of every booked eviction, and imports numpy only when so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
@@ -44,22 +47,40 @@ class SchedulingSettings:
 
 
 class LandingBook:
-    """The landings of one run over `snapshot`, in the order of its evictions."""
+    """The landings of one run over `snapshot`, in the order of its evictions.
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.is_verifying = False
-        """Whether some plugin runs with PlacementVerification."""
+    `scheduling` has an entry a profile, in order: its name, and who places what comes after its evictions; None for one
+    that evicts without asking. Every scheduler has a book of all moves, in which it places every replacement itself;
+    the landing of a move is that of the scheduler under which it was granted.
+    """
+
+    def __init__(self, snapshot: Snapshot, scheduling: Sequence[tuple[str, SchedulingSettings | None]] = ()) -> None:
         self.together: JointVerdict | None = None
         """Whether all landings hold together in any order; None where `prove` was not asked or has nothing to say."""
+        self.scheduling = tuple(scheduling)
+        self.is_verifying = bool(scheduling) and all(settings is not None for _, settings in scheduling)
+        """Whether every profile runs with PlacementVerification."""
         self._snapshot = snapshot
+        self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
-        self._leaving: list[Pod] = []
+        self._leaving: list[tuple[Pod, SchedulingSettings]] = []
         self._landings: dict[int, Landing] = {}
         self._considered: tuple[SchedulingSettings, Pod, Landing] | None = None
 
     def landing_of(self, pod: Pod) -> Landing | None:
-        """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unverified."""
+        """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""
         return self._landings.get(id(pod))
+
+    def arrival_of(self, pod: Pod) -> Pod | None:
+        """The pod that comes for an evicted one, bound to where it lands; None when none comes or nobody knows."""
+        landing = self.landing_of(pod)
+        if landing is None or landing.node is None or landing.replacement.pod is None:
+            return None
+        return msgspec.structs.replace(landing.replacement.pod, node_name=landing.node)
+
+    def scheduling_of(self, profile: str) -> SchedulingSettings | None:
+        """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
+        return next((settings for name, settings in self.scheduling if name == profile), None)
 
     def consider(self, pod: Pod, settings: SchedulingSettings) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far."""
@@ -71,20 +92,32 @@ class LandingBook:
         self._considered = settings, pod, landing
         return landing
 
-    def book(self, pod: Pod) -> None:
-        """Takes in that `pod` is evicted."""
-        self._leaving.append(pod)
+    def book(self, pod: Pod, settings: SchedulingSettings | None) -> None:
+        """Takes in that `pod` is evicted, granted under `settings`; None when nobody asked where it lands.
+
+        Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
+        """
+        if settings is not None:
+            self._prover(settings)
         self._considered = None
-        for _, prover in self._provers:
-            self._landings.setdefault(id(pod), prover.book(pod))
+        granted = settings or self._unverified
+        self._leaving.append((pod, granted))
+        for known, prover in self._provers:
+            landing = prover.book(pod)
+            if known == granted:
+                self._landings[id(pod)] = landing
 
     def assess(self, most: int) -> None:
         """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them."""
-        if self.is_verifying or not self._leaving or not most:
-            return
-        prover = self._new_prover(SchedulingSettings(version=self._snapshot.kube_version or KubeVersion()))
-        for pod in self._leaving[:most]:
-            self._landings[id(pod)] = prover.book(pod)
+        num_left = min(most, sum(id(pod) not in self._landings for pod, _ in self._leaving))
+        prover = self._new_prover(self._unverified) if num_left else None
+        for pod, _ in self._leaving:
+            if prover is None or not num_left:
+                return
+            landing = prover.book(pod)
+            if id(pod) not in self._landings:
+                self._landings[id(pod)] = landing
+                num_left -= 1
 
     def prove(self, most: int) -> None:
         """Judges all evictions at once, as far as they were verified by one scheduler and are no more than `most`.
@@ -92,15 +125,17 @@ class LandingBook:
         Each was granted on top of those before it; this tells whether the replacements also land in another order.
         """
         if len(self._provers) == 1 and 0 < len(self._leaving) <= most:
-            self.together = self._provers[0][1].prove(self._leaving)
+            self.together = self._provers[0][1].prove([pod for pod, _ in self._leaving])
 
     def _prover(self, settings: SchedulingSettings) -> LandingProver:
         for known, prover in self._provers:
             if known == settings:
                 return prover
         prover = self._new_prover(settings)
-        for pod in self._leaving:
-            prover.book(pod)
+        for pod, granted in self._leaving:
+            landing = prover.book(pod)
+            if granted == settings:
+                self._landings[id(pod)] = landing
         self._provers.append((settings, prover))
         return prover
 

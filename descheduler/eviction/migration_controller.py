@@ -133,7 +133,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """
 
     dry_run: bool = False
-    """Whether nothing is evicted, as with `dryRun` of the whole policy."""
+    """Whether nothing is evicted in the name of the profile, whose evictions are planned last and shown."""
     max_concurrent_reconciles: Int32 | None = None
     """Read, and without effect."""
     evict_failed_bare_pods: bool = False

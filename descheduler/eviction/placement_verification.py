@@ -7,19 +7,20 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import KOORD_SCHEDULER, SchedulingSettings
+from descheduler.eviction.landing_book import KOORD_SCHEDULER, LandingBook, SchedulingSettings
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.problems import PolicyError
+from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args
+from descheduler.policy.types import Policy, Profile
 
 if TYPE_CHECKING:
     from descheduler.placement.landing import Landing
@@ -29,11 +30,14 @@ __all__ = [
     "LandingQuestion",
     "PlacementVerification",
     "PlacementVerificationArgs",
-    "construction_problems",
     "default_args",
+    "file_problems",
     "needed_kinds",
+    "scheduling_by_profile",
     "scheduling_settings",
     "validate_args",
+    "verification_args",
+    "verification_notes",
 ]
 
 PLACEMENT_KINDS = frozenset(
@@ -122,11 +126,13 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     return problems
 
 
-def construction_problems(args: PlacementVerificationArgs) -> list[ArgsProblem]:
-    """What is wrong with the scheduler's configuration, which is read where the policy runs."""
+def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> list[ArgsProblem]:
+    """What is wrong with the scheduler's configuration, which is read with the policy."""
+    if not args.scheduler_config_file:
+        return []
     try:
-        scheduling_settings(args)
-    except (OSError, PolicyError) as error:
+        scheduling_settings(args, {args.scheduler_config_file: read(args.scheduler_config_file)})
+    except PolicyError as error:
         return [ArgsProblem(("schedulerConfigFile",), str(error))]
     except KubeVersionError:
         return []  # said by `validate_args`
@@ -136,17 +142,18 @@ def construction_problems(args: PlacementVerificationArgs) -> list[ArgsProblem]:
 class LandingQuestion:
     """The last question before an eviction is booked for one plugin, which balances nodes when `is_balance`."""
 
-    def __init__(self, args: PlacementVerificationArgs, handle: Handle, *, is_balance: bool) -> None:
+    def __init__(
+        self, args: PlacementVerificationArgs, settings: SchedulingSettings, landings: LandingBook, *, is_balance: bool
+    ) -> None:
         self._args = args
-        self._landings = handle.landings
-        self._landings.is_verifying = True
-        self._settings = scheduling_settings(args, handle.view.snapshot.kube_version)
+        self._landings = landings
+        self.settings = settings
         refuses = (_REFUSE, _REFUSE_BALANCE) if is_balance else (_REFUSE,)
         self._refuses_return = args.on_return_to_source in refuses
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether the replacement of `pod` lands after everything booked so far."""
-        landing = self._landings.consider(pod, self._settings)
+        landing = self._landings.consider(pod, self.settings)
         if landing.replacement.pod is None:
             return ACCEPTED
         if (refusal := _refusal(landing, self._args)) is not None:
@@ -189,19 +196,53 @@ def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | Non
     return None
 
 
+def verification_notes(policy: Policy) -> tuple[str, ...]:
+    """A sentence when some profile of a DeschedulerConfiguration evicts without PlacementVerification, its default."""
+    if policy.kind != "DeschedulerConfiguration":
+        return ()
+    names = [profile.name for profile in policy.profiles if verification_args(profile) is None]
+    if not names:
+        return ()
+    profiles = f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
+    return (f"PlacementVerification is off in {profiles}: pods are evicted even if no node takes the replacement",)
+
+
+def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
+    """The arguments with which `profile` verifies landings; None when it does not."""
+    for name in profile.pre_eviction_filter:
+        args = profile.args[name]
+        if isinstance(args, PlacementVerificationArgs):
+            return args
+    return None
+
+
+def scheduling_by_profile(
+    policy: Policy, cluster_version: KubeVersion | None
+) -> list[tuple[str, SchedulingSettings | None]]:
+    """Each profile by name with the scheduler that it verifies landings with, None where it does not.
+
+    Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
+    """
+    verified = [(profile.name, verification_args(profile)) for profile in policy.profiles]
+    return [
+        (name, None if args is None else scheduling_settings(args, policy.scheduler_files, cluster_version))
+        for name, args in verified
+    ]
+
+
 def scheduling_settings(
-    args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None
+    args: PlacementVerificationArgs, files: Mapping[str, SchedulerFile], cluster_version: KubeVersion | None = None
 ) -> SchedulingSettings:
     """The scheduler that `args` describe; of the cluster's version when they name none.
 
-    Raises OSError, PolicyError and KubeVersionError.
+    `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
     version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER,)
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
-    from descheduler.policy.scheduler_configuration import load_scheduler_configuration
+    from descheduler.policy.scheduler_configuration import scheduler_configuration
 
-    configuration = load_scheduler_configuration(Path(args.scheduler_config_file), version=version)
+    configuration = scheduler_configuration(files[args.scheduler_config_file].document, version=version)
     return SchedulingSettings(configuration, version, names)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.evictor import Evictor, LastQuestion
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.prior_moves import PriorMove
 
 __all__ = ["EvictGate", "EvictorPlugin", "PluginEvictor"]
+
+_NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 
 
 class EvictorPlugin(Protocol):
@@ -49,7 +51,7 @@ class PluginEvictor:
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
         gates: Sequence[EvictGate] = (),
-        last_question: Callable[[Pod], Verdict] | None = None,
+        last_question: LastQuestion | None = None,
         scope: Scope = EVERYWHERE,
     ) -> None:
         self._evictor = evictor
@@ -65,8 +67,10 @@ class PluginEvictor:
         """The first refusal of the profile's filters, else acceptance. Notes nothing.
 
         What an earlier round has evicted passes here and below until it is booked again: filters that count pods on the
-        move, or those that an owner has left, would refuse it for having left.
+        move, or those that an owner has left, would refuse it for having left. What is not created yet cannot leave.
         """
+        if self._evictor.is_to_come(pod):
+            return _NOT_CREATED
         if self._evictor.awaits(pod):
             return ACCEPTED
         for plugin in self._filters:
@@ -77,6 +81,8 @@ class PluginEvictor:
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
+        if self._evictor.is_to_come(pod):
+            return _NOT_CREATED
         if self._evictor.awaits(pod):
             return ACCEPTED
         for plugin in self._pre_eviction_filters:
@@ -106,6 +112,8 @@ class PluginEvictor:
 
         A pod out of scope is refused before anything is counted, and noted as one that nobody asked for.
         """
+        if self._evictor.is_to_come(candidate):
+            return _NOT_CREATED
         verdict = self._scope.verdict(candidate)
         if not verdict.is_accepted:
             self.keep(candidate, verdict)

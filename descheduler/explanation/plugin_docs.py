@@ -7,25 +7,26 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from descheduler.explanation.source_docs import paragraphs
+from descheduler.explanation.source_docs import docstring, paragraphs
 from descheduler.policy.plugin import PluginSpec
 
 __all__ = ["about_arguments", "points_of", "procedure_of", "purpose_of"]
 
+_NO_SOURCE = "Not described: this installation has no source files."
 _ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
 
 
 def purpose_of(spec: PluginSpec[Any]) -> str:
     """The rest of the first paragraph of its module, which starts with the plugin's name."""
-    about = paragraphs(sys.modules[spec.args_type.__module__].__doc__)[0]
-    return _capitalised(re.sub(rf"^(Plugin )?{spec.name}: ", "", about))
+    about = paragraphs(docstring(sys.modules[spec.args_type.__module__]))
+    return _capitalised(re.sub(rf"^(Plugin )?{spec.name}: ", "", about[0])) if about else _NO_SOURCE
 
 
 def procedure_of(spec: PluginSpec[Any]) -> Iterator[str]:
     """How it goes about it: the paragraphs at its extension points."""
     for point in ("deschedule", "balance"):
         if point in spec.extension_points:
-            yield from paragraphs(getattr(spec.factory, point).__doc__)
+            yield from paragraphs(docstring(getattr(spec.factory, point)))
 
 
 def points_of(spec: PluginSpec[Any]) -> tuple[str, ...]:
@@ -35,8 +36,8 @@ def points_of(spec: PluginSpec[Any]) -> tuple[str, ...]:
 
 def about_arguments(spec: PluginSpec[Any]) -> str:
     """What is to be said of the arguments as a whole; often nothing."""
-    about = paragraphs(spec.args_type.__doc__)[0]
-    return _capitalised(re.sub(rf"Arguments of {spec.name}[;.] *", "", about))
+    about = paragraphs(docstring(spec.args_type))
+    return _capitalised(re.sub(rf"Arguments of {spec.name}[;.] *", "", about[0])) if about else ""
 
 
 def _capitalised(sentence: str) -> str:

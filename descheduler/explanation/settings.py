@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.eviction.placement_verification import PlacementVerificationArgs, scheduling_settings
+from descheduler.eviction.placement_verification import scheduling_settings, verification_args
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.scheduler_configuration import load_scheduler_configuration
 from descheduler.policy.types import Policy
@@ -36,9 +36,10 @@ def settings_for(
 
 
 def _of_policy(policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings | None:
-    for profile in () if policy is None else policy.profiles:
-        for name in profile.pre_eviction_filter:
-            args = profile.args[name]
-            if isinstance(args, PlacementVerificationArgs):
-                return scheduling_settings(args, cluster_version)
+    if policy is None:
+        return None
+    for profile in policy.profiles:
+        args = verification_args(profile)
+        if args is not None:
+            return scheduling_settings(args, policy.scheduler_files, cluster_version)
     return None

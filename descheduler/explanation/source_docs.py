@@ -1,4 +1,8 @@
-"""Sentences that stand under attributes in the source, which Python itself does not keep."""
+"""What the source says of modules, classes and attributes, read from the source files.
+
+Python does not keep the sentences under attributes, and under `-OO` it keeps no docstring either. An installation
+without source files has no such sentences.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,35 @@ import ast
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
 from enum import Enum
+from types import ModuleType
 
-__all__ = ["attribute_docs", "member_docs", "paragraphs"]
+__all__ = ["attribute_docs", "docstring", "member_docs", "paragraphs"]
+
+
+def docstring(subject: ModuleType | type | Callable[..., object]) -> str:
+    """The docstring of a module, a class or a function, also where Python has stripped it; empty without one."""
+    text = _source_of(subject)
+    if text is None:
+        return ""
+    module = ast.parse(textwrap.dedent(text))
+    if isinstance(subject, ModuleType):
+        return ast.get_docstring(module) or ""
+    (definition,) = module.body
+    if not isinstance(definition, (ast.ClassDef, ast.FunctionDef)):
+        raise TypeError(f"{subject!r} is neither a class nor a function")
+    return ast.get_docstring(definition) or ""
 
 
 def attribute_docs(cls: type) -> dict[str, str]:
     """Attribute name → the paragraph below it, on one line; attributes without one are left out."""
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - what getsource gives for a class
+    text = _source_of(cls)
+    if text is None:
+        return {}
+    (definition,) = ast.parse(textwrap.dedent(text)).body
+    if not isinstance(definition, ast.ClassDef):
+        raise TypeError(f"{cls!r} is not a class")
     docs: dict[str, str] = {}
     name: str | None = None
     for statement in definition.body:
@@ -36,6 +60,13 @@ def paragraphs(docstring: str | None) -> list[str]:
     blocks = [" ".join(block.split()) for block in (docstring or "").split("\n\n")]
     spoken = (_in_words(_without_raises(block)) for block in blocks)
     return [block for block in spoken if block]
+
+
+def _source_of(subject: ModuleType | type | Callable[..., object]) -> str | None:
+    try:
+        return inspect.getsource(subject)
+    except OSError:
+        return None
 
 
 def _text(statement: ast.stmt) -> str | None:

@@ -23,7 +23,7 @@ _ALWAYS_READ = frozenset({"Node", "Pod"})
 
 
 def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, skip_broken: bool = False) -> Snapshot:
-    """The snapshot in some files, `-` for standard input. Raises SnapshotError."""
+    """The snapshot in some files, `-` for standard input. Raises DumpError."""
     needed = _needed(policy)
     return read_dump(
         paths,

@@ -13,12 +13,12 @@ from functools import partial
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.kube.token_bucket import TokenBucket
 from descheduler.migration.call_window import CallWindow
 from descheduler.migration.eviction_task import EvictionTask
 from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.limits import LimitLedger, Room
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.migration.paces import Paces
 from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
@@ -56,14 +56,14 @@ def execute(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None = None,
-    bucket: TokenBucket | None = None,
+    paces: Paces | None = None,
     may_call: Callable[[], str] = lambda: "",
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Outcome, ...]:
     """One outcome for each planned eviction, in plan order.
 
-    `bucket` paces the calls together with others that take from it; without one the settings say the pace. First
+    `paces` pace the calls together with others that take from them; without, the settings say the pace. First
     calls start in plan order. Nothing is sent for a repeated request, for a uid that was requested before, or
     once `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock
     in seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start
@@ -76,7 +76,7 @@ def execute(
         settings,
         stop=stop,
         sink=sink,
-        bucket=bucket or TokenBucket(settings.qps, settings.burst, now=now),
+        paces=paces or Paces(settings, now=now),
         may_call=may_call,
         now=now,
         sleep=sleep or sleep_unless(stop),
@@ -110,7 +110,7 @@ class _Execution:
         *,
         stop: threading.Event,
         sink: OutcomeSink | None,
-        bucket: TokenBucket,
+        paces: Paces,
         may_call: Callable[[], str],
         now: Callable[[], float],
         sleep: Callable[[float], None],
@@ -121,7 +121,7 @@ class _Execution:
         self._sink = sink
         self._now = now
         self._sleep = sleep
-        self._bucket = bucket
+        self._paces = paces
         self._may_call = may_call
         self._ledger = LimitLedger(settings.limits)
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
@@ -171,7 +171,7 @@ class _Execution:
             heapq.heappop(self._waiting)
             self._look(task)
             return 0.0
-        if (wait_seconds := self._bucket.try_take()) > 0:
+        if (wait_seconds := self._paces.try_take(task.eviction.profile)) > 0:
             return wait_seconds
         if task.num_calls:
             heapq.heappop(self._waiting)
@@ -206,6 +206,8 @@ class _Execution:
         return None, until_due if self._waiting or self._in_flight else 0.0
 
     def _never_sent(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
+        if eviction.dry:
+            return OutcomeCode.DRY_RUN, f"profile {eviction.profile} is dry (dryRun of MigrationController)"
         if eviction.repeated or eviction.uid in self._requested:
             return OutcomeCode.REPEATED, "it was requested before in this run"
         if not eviction.uid:
@@ -220,7 +222,7 @@ class _Execution:
             eviction.namespace,
             eviction.name,
             uid=eviction.uid,
-            grace_period_seconds=self._settings.grace_period_seconds,
+            grace_period_seconds=eviction.grace_period_seconds,
             annotations_reason=eviction.annotation,
             may_send=self._may_send,
         )

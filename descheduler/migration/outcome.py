@@ -63,6 +63,8 @@ class OutcomeCode(Enum):
     pod: kubectl get pod."""
     SERVER_ERROR = "server-error"
     """Any other answer."""
+    DRY_RUN = "dry-run"
+    """Its profile is dry, while others of the policy are not."""
     REPEATED = "repeated"
     """Requested before in this run."""
     NO_UID = "no-uid"

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction
-from descheduler.kube.token_bucket import TokenBucket
 from descheduler.migration.executor import execute
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.migration.paces import Paces
 from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
@@ -63,17 +63,17 @@ def carry_out(
     All rounds share one pace. Every eviction of the decisions has an outcome. `may_call`, `clock` and `sleep` as
     `execute` takes them. Raises what the first call of `decide` raises.
     """
-    bucket = TokenBucket(settings.qps, settings.burst, now=clock)
+    paces = Paces(settings, now=clock)
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
     moves: dict[str, PriorMove] = {}
     num_faulty = 0
     for num_rounds in range(1, MAX_ROUNDS + 1):
-        new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes)]
+        new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes, settings)]
         moves.update({booked.pod.key: _move(booked) for booked in new})
-        plan = [_planned(booked) for booked in new]
+        plan = [_planned(booked, settings) for booked in new]
         latest = execute(
-            plan, port, settings, stop=stop, sink=sink, bucket=bucket, may_call=may_call, now=clock, sleep=sleep
+            plan, port, settings, stop=stop, sink=sink, paces=paces, may_call=may_call, now=clock, sleep=sleep
         )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         num_faulty += any(outcome.code in _FAULTS for outcome in latest)
@@ -89,7 +89,7 @@ def carry_out(
             note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
-    repeated = tuple(_repeated(decisions))
+    repeated = tuple(_repeated(decisions, settings))
     if sink is not None:
         for outcome in repeated:
             sink.record(outcome)
@@ -126,16 +126,21 @@ def _used_up(outcome: Outcome) -> bool:
     return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND)
 
 
-def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome]) -> bool:
-    return not booked.is_repeated and booked.pod.key not in outcomes
+def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
+    """Whether it is still to be carried out; also what only a dry profile had asked for, once another one does."""
+    outcome = None if booked.is_repeated else outcomes.get(booked.pod.key)
+    if outcome is None:
+        return not booked.is_repeated
+    return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(booked.profile).is_dry
 
 
 def _move(booked: BookedEviction) -> PriorMove:
     return PriorMove(booked.pod, booked.profile, booked.plugin, booked.reason)
 
 
-def _planned(booked: BookedEviction) -> PlannedEviction:
-    pod = booked.pod
+def _planned(booked: BookedEviction, settings: ExecutorSettings) -> PlannedEviction:
+    pod, terms = booked.pod, settings.terms_of(booked.profile)
+    grace_period_seconds = terms.grace_period_seconds
     return PlannedEviction(
         namespace=pod.namespace,
         name=pod.name,
@@ -145,12 +150,14 @@ def _planned(booked: BookedEviction) -> PlannedEviction:
         plugin=booked.plugin,
         repeated=booked.is_repeated,
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
+        grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
+        dry=terms.is_dry,
     )
 
 
-def _repeated(decisions: Decisions) -> Iterator[Outcome]:
+def _repeated(decisions: Decisions, settings: ExecutorSettings) -> Iterator[Outcome]:
     """Further requests for pods of the plan: reported, never sent."""
     for booked in decisions.evictor.booked:
         if booked.is_repeated:
             message = f"pod {booked.pod.key} was requested before in this run"
-            yield Outcome(_planned(booked), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)
+            yield Outcome(_planned(booked, settings), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from descheduler.eviction.limits import EvictionLimits
 
-__all__ = ["ExecutorSettings"]
+__all__ = ["EvictionTerms", "ExecutorSettings", "Pace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """So many evictions a second on average, so many at once."""
+
+    qps: float
+    burst: int
+
+    def __post_init__(self) -> None:
+        if not self.qps > 0:
+            raise ValueError(f"qps is {self.qps}, it must be above 0")
+        if self.burst < 1:
+            raise ValueError(f"burst is {self.burst}, at least 1 is needed")
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionTerms:
+    """What holds for the evictions of one profile; None is what holds for the whole run.
+
+    Those of a dry profile are not sent.
+    """
+
+    grace_period_seconds: int | None = None
+    is_dry: bool = False
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSettings:
     """How a plan is carried out.
 
-    `qps` and `burst` pace every call, calls made again included; `max_in_flight` calls may wait for their answer at
+    `qps` and `burst` pace every call, calls made again included, of the profiles that have no pace of their own among
+    the `terms`, which are by profile; `max_in_flight` calls may wait for their answer at
     once, so that latency does not cap the pace. `deadline` is in the seconds of the run's monotonic clock, None for
     none: no call starts at or after it. An answer that asks to wait is obeyed up to `max_retries` times a pod and
     `longest_wait_seconds` each; a call without answer is made again up to `max_fault_retries` times, after
@@ -39,11 +67,13 @@ class ExecutorSettings:
     longest_outage_seconds: float = 60.0
     effect_seconds: float = 40.0
     drain_seconds: float = 3.0
+    terms: Mapping[str, EvictionTerms] = field(default_factory=dict)
+
+    def terms_of(self, profile: str) -> EvictionTerms:
+        """What holds for the evictions of a profile."""
+        return self.terms.get(profile) or EvictionTerms()
 
     def __post_init__(self) -> None:
-        if not self.qps > 0:
-            raise ValueError(f"qps is {self.qps}, it must be above 0")
-        if self.burst < 1:
-            raise ValueError(f"burst is {self.burst}, at least 1 is needed")
+        Pace(self.qps, self.burst)  # raises what is to be said of both
         if self.max_in_flight < 1:
             raise ValueError(f"max_in_flight is {self.max_in_flight}, at least 1 is needed")

@@ -20,7 +20,7 @@ class PodsByLabels:
         self._tally: PodTally | None = None
 
     def counts(self, query: PodSum) -> PodCounts:
-        """By node, the active pods that `query` finds. Not to be written to; valid until a pod leaves."""
+        """By node, the active pods that `query` finds. Not to be written to; valid until a pod leaves or comes."""
         return self._built().counts(query)
 
     def weight(self, query: PodSum, pod: Pod) -> int:
@@ -32,6 +32,12 @@ class PodsByLabels:
         index = self._node_index.get(pod.node_name)
         if self._tally is not None and index is not None and not pod.is_terminal:
             self._tally.change(pod, index, -1, is_terminating=False)
+
+    def add(self, pod: Pod) -> None:
+        """Takes in an active pod that came to its node."""
+        index = self._node_index.get(pod.node_name)
+        if self._tally is not None and index is not None and not pod.is_terminal:
+            self._tally.change(pod, index, 1, is_terminating=False)
 
     def _built(self) -> PodTally:
         if self._tally is None:

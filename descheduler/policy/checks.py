@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from descheduler.policy.decode import Decoder, Path
 from descheduler.policy.document import Document, Node, find
 from descheduler.policy.problems import Problem, did_you_mean, shown
+from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
 from descheduler.policy.types import Compatibility
 
 __all__ = ["Checks", "compatibility_of"]
@@ -21,11 +22,18 @@ class Checks:
 
     load: Decoder
     build: Decoder
+    scheduler_files: dict[str, SchedulerFile] = field(default_factory=dict)
+    """What was read of the files that the document names, by path."""
 
     @classmethod
     def of(cls, document: Document) -> Checks:
         """Empty findings for `document`."""
         return cls(Decoder(document), Decoder(document))
+
+    @property
+    def read_scheduler_file(self) -> ReadSchedulerFile:
+        """Reads a file that the document names, once."""
+        return scheduler_file_reader(self.scheduler_files)
 
     def node(self, path: Path) -> Node:
         """The node at `path` of the document, or the nearest one above it."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import msgspec
 
 from descheduler.model.duration import format_duration
+from descheduler.policy.plugin_sets import DEFAULT_PLUGINS, OWN_DEFAULTS
 from descheduler.policy.types import LeaderElection, MetricsProvider, PluginConfig, Policy, Profile
 
 __all__ = ["args_to_document", "policy_to_document"]
@@ -150,7 +151,14 @@ def _koordinator_plugins(profile: Profile) -> dict[str, object]:
         "evict": profile.evict,
         "filter": _one_set(profile.filter, profile.pre_eviction_filter),
     }
-    # Without the star, the defaults would be merged in again.
-    return {
-        key: {"enabled": [{"name": name} for name in names], "disabled": [{"name": "*"}]} for key, names in sets.items()
-    }
+    return {key: {"enabled": _references(names), "disabled": _disabled(key, names)} for key, names in sets.items()}
+
+
+def _disabled(key: str, names: Sequence[str]) -> list[dict[str, str]]:
+    """What keeps the defaults from being merged in again: the star, and the names that it does not stand for."""
+    own = [name for name in DEFAULT_PLUGINS[key] if name in OWN_DEFAULTS and name not in names]
+    return _references(("*", *own))
+
+
+def _references(names: Iterable[str]) -> list[dict[str, str]]:
+    return [{"name": name} for name in names]

@@ -150,7 +150,8 @@ class _ProfileReader:
                 return None
         if args is None:
             return None
-        ArgsReader(self._checks.build, "error").record(spec.construction_problems(args), node, args_path)
+        reader = ArgsReader(self._checks.build, "error")
+        reader.record_construction(spec, args, node, args_path, self._checks.read_scheduler_file)
         mark = self._checks.node((*args_path, "priorityThreshold", "name")).mark
         place = (mark.line, mark.column) if mark else None
         return PluginConfig(spec.name, self._with_threshold(spec, args, args_path), dotted(args_path), place)

@@ -59,7 +59,8 @@ def inspect_policy(
     policy = _read(checks, registry)
     if checks.load.problems or policy is None:
         raise PolicyError(in_order([*checks.load.problems, *checks.build.problems]))
-    return LoadedPolicy(replace(policy, warnings=checks.warnings()), in_order(checks.build.problems))
+    policy = replace(policy, scheduler_files=checks.scheduler_files, warnings=checks.warnings())
+    return LoadedPolicy(policy, in_order(checks.build.problems))
 
 
 def _read(checks: Checks, registry: Registry) -> Policy | None:

@@ -8,6 +8,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from descheduler.policy.scheduler_files import ReadSchedulerFile
+
 __all__ = ["ArgsProblem", "ExtensionPoint", "PluginSpec", "Registry", "dotted"]
 
 ExtensionPoint = Literal["deschedule", "balance", "filter", "preEvictionFilter", "evict"]
@@ -44,6 +46,10 @@ def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
     return ()
 
 
+def _no_file_problems(_args: msgspec.Struct, _read: ReadSchedulerFile) -> Sequence[ArgsProblem]:
+    return ()
+
+
 def _nothing(_args: msgspec.Struct) -> frozenset[str]:
     return frozenset()
 
@@ -69,6 +75,8 @@ class PluginSpec(Generic[ArgsT]):
     validate: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     defaults: Callable[[ArgsT], ArgsT] = _unchanged
     construction_problems: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
+    file_problems: Callable[[ArgsT, ReadSchedulerFile], Sequence[ArgsProblem]] = _no_file_problems
+    """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     needs: Callable[[ArgsT], frozenset[str]] = _nothing
     """Kinds, beyond nodes and pods, whose objects the plugin reads with these arguments."""
     native: bool = False

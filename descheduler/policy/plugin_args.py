@@ -12,6 +12,7 @@ from descheduler.policy.decode import Decoder, Path, Strictness
 from descheduler.policy.document import Document, Node, find, member_text
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
 from descheduler.policy.problems import PolicyError, did_you_mean, shown
+from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
 from descheduler.policy.source import read_document
 
@@ -66,6 +67,12 @@ class ArgsReader:
         """Record what a plugin found in its arguments, which stand at `node`."""
         for problem in problems:
             self.decoder.problem((*path, *problem.path), find(node, problem.path).mark, problem.message)
+
+    def record_construction(
+        self, spec: PluginSpec[Any], args: msgspec.Struct, node: Node, path: Path, read: ReadSchedulerFile
+    ) -> None:
+        """Record what keeps the plugin from being built with `args`; the files that they name are read with `read`."""
+        self.record((*spec.construction_problems(args), *spec.file_problems(args, read)), node, path)
 
     def _check_type_meta(self, spec: PluginSpec[Any], node: Node, path: Path) -> None:
         members = node.value if isinstance(node.value, Mapping) else {}

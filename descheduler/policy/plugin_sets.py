@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from descheduler.policy.plugin import ExtensionPoint
 from descheduler.policy.shared_args import Args
 
-__all__ = ["DEFAULT_PLUGINS", "POINTS", "PluginSetSection", "PluginsSection", "merge_plugin_set"]
+__all__ = ["DEFAULT_PLUGINS", "OWN_DEFAULTS", "POINTS", "PluginSetSection", "PluginsSection", "merge_plugin_set"]
 
 _EVERYTHING = "*"
 
@@ -27,6 +27,10 @@ DEFAULT_PLUGINS: Mapping[str, tuple[str, ...]] = {
 }
 """What runs in each set unless it is disabled there."""
 
+OWN_DEFAULTS = frozenset({"PlacementVerification"})
+"""Those of them that Koordinator does not have. A `*` is written to replace Koordinator's defaults, by people who may
+not know of ours, so that only their names disable these."""
+
 
 class PluginReference(Args, frozen=True):
     """One plugin, by name."""
@@ -35,7 +39,7 @@ class PluginReference(Args, frozen=True):
 
 
 class PluginSetSection(Args, frozen=True):
-    """One plugin set as written; `*` among `disabled` stands for every default."""
+    """One plugin set as written; `*` among `disabled` stands for every default of Koordinator."""
 
     enabled: tuple[PluginReference, ...] = ()
     disabled: tuple[PluginReference, ...] = ()
@@ -53,12 +57,15 @@ class PluginsSection(Args, frozen=True):
 def merge_plugin_set(defaults: Sequence[str], section: PluginSetSection) -> tuple[str, ...]:
     """The plugins that run: defaults that are not disabled, in their place, then the other enabled ones, in order.
 
-    A plugin enabled twice is there twice; that is for the caller to refuse. Mirrors koordinator-sh/koordinator 1.8
+    With `*`, those of `OWN_DEFAULTS` are kept, in the place that the section gives them, else ahead. A plugin enabled
+    twice is there twice; that is for the caller to refuse. Mirrors koordinator-sh/koordinator 1.8
     `pkg/descheduler/apis/config/v1alpha2/default_plugins.go`.
     """
     disabled = {plugin.name for plugin in section.disabled}
-    kept = [] if _EVERYTHING in disabled else [name for name in defaults if name not in disabled]
     enabled = [plugin.name for plugin in section.enabled]
+    kept = [name for name in defaults if name not in disabled]
+    if _EVERYTHING in disabled:
+        kept = [name for name in kept if name in OWN_DEFAULTS and name not in enabled]
     # Like the original, a default takes the last of several equal entries with it, and leaves the others behind.
     replaced = {len(enabled) - 1 - enabled[::-1].index(name) for name in kept if name in enabled}
     return (*kept, *(name for index, name in enumerate(enabled) if index not in replaced))

@@ -16,7 +16,7 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.component_config import ClientConnectionSection, LeaderElectionSection
 from descheduler.policy.decode import Strictness
-from descheduler.policy.document import Node, find, kind_of
+from descheduler.policy.document import Document, Node, find, kind_of
 from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.policy.scheduler_extenders import Extender, ExtenderSection, read_extenders
 from descheduler.policy.scheduler_plugin_args_reader import SCHEDULER_API_VERSION
@@ -36,6 +36,7 @@ __all__ = [
     "default_configuration",
     "load_scheduler_configuration",
     "nodes_to_find",
+    "scheduler_configuration",
     "with_schedulers",
 ]
 
@@ -121,6 +122,13 @@ def load_scheduler_configuration(
     PolicyError with every problem found.
     """
     document = read_document(source, name, "scheduler configuration")
+    return scheduler_configuration(document, version=version, known=known)
+
+
+def scheduler_configuration(
+    document: Document, *, version: KubeVersion | None = None, known: Mapping[str, frozenset[str]] = IN_TREE
+) -> SchedulerConfiguration:
+    """The configuration in a document that was read; see `load_scheduler_configuration`."""
     checks = Checks.of(document)
     for mark, note in document.notes:
         checks.load.warn((), mark, note)

@@ -11,6 +11,7 @@ import msgspec
 
 from descheduler.model.labels import LabelSelector
 from descheduler.policy.problems import Problem
+from descheduler.policy.scheduler_files import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
 
 __all__ = [
@@ -136,3 +137,5 @@ class Policy:
     """What the reference would silently ignore, in document order."""
     digest: str
     """SHA-256 of the document, independent of layout, comments and the order of keys."""
+    scheduler_files: Mapping[str, SchedulerFile] = field(default_factory=dict)
+    """Scheduler configurations that plugins name in their arguments, by the path as it is written there."""

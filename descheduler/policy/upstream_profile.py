@@ -139,7 +139,8 @@ class _ProfileReader:
         if args is None:
             return None
         if is_in_use and section.name in self._built:
-            ArgsReader(self._checks.build, "warning").record(spec.construction_problems(args), node, args_path)
+            reader = ArgsReader(self._checks.build, "warning")
+            reader.record_construction(spec, args, node, args_path, self._checks.read_scheduler_file)
         value = _threshold_value(args) if is_in_use and section.name == _EVICTOR else None
         if value is not None and (message := too_high(value)):
             self._checks.fail_load((*args_path, "priorityThreshold", "value"), message)

@@ -7,7 +7,15 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["API_VERSION", "ApiVersion", "Fields", "PodReference", "PolicyIdentity", "SnapshotIdentity"]
+__all__ = [
+    "API_VERSION",
+    "ApiVersion",
+    "Fields",
+    "PodReference",
+    "PolicyIdentity",
+    "SchedulerFileIdentity",
+    "SnapshotIdentity",
+]
 
 ApiVersion = Literal["descheduler.plan/v1"]
 
@@ -27,13 +35,24 @@ class PodReference(Fields, frozen=True):
     uid: str
 
 
+class SchedulerFileIdentity(Fields, frozen=True):
+    """A scheduler configuration that the policy names. `digest` is like that of the policy."""
+
+    path: str
+    digest: str
+
+
 class PolicyIdentity(Fields, frozen=True):
-    """The policy that was run. `digest` is the SHA-256 of its content, independent of layout and comments."""
+    """The policy that was run. `digest` is the SHA-256 of its content, independent of layout and comments.
+
+    `scheduler_files` were read together with it.
+    """
 
     path: str
     digest: str
     kind: Literal["DeschedulerPolicy", "DeschedulerConfiguration"]
     compatibility: Literal["upstream", "fixed"]
+    scheduler_files: tuple[SchedulerFileIdentity, ...]
 
 
 class SnapshotIdentity(Fields, frozen=True):

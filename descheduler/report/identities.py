@@ -6,14 +6,21 @@ from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.policy.types import Policy
-from descheduler.report.document import PolicyIdentity, SnapshotIdentity
+from descheduler.report.document import PolicyIdentity, SchedulerFileIdentity, SnapshotIdentity
 
 __all__ = ["policy_identity", "snapshot_identity"]
 
 
 def policy_identity(policy: Policy) -> PolicyIdentity:
     """Which policy it is."""
-    return PolicyIdentity(path=policy.path, digest=policy.digest, kind=policy.kind, compatibility=policy.compatibility)
+    files = policy.scheduler_files.values()
+    return PolicyIdentity(
+        path=policy.path,
+        digest=policy.digest,
+        kind=policy.kind,
+        compatibility=policy.compatibility,
+        scheduler_files=tuple(SchedulerFileIdentity(path=file.path, digest=file.digest) for file in files),
+    )
 
 
 def snapshot_identity(snapshot: Snapshot, now: datetime) -> SnapshotIdentity:

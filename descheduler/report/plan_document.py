@@ -66,7 +66,8 @@ class LandingTotals(Fields, frozen=True):
     """Landings of the evicted pods by verdict, each pod once. `num_assessed` of them were looked up at all.
 
     `not_created` of those that land need no room, as nothing comes back for them: their owner has enough pods without.
-    `is_verified` tells a policy whose evictions are refused when they cannot land from one that evicts regardless.
+    `is_verified` tells a policy whose evictions are all refused when they cannot land from one in which some profile
+    evicts regardless.
     `together` is the verdict on all of them at once, whatever order they come in, under `conditions`; null where that
     was not judged. `certificate` is the proof of a no.
     """

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import cast
 
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.eviction.migration_controller import MigrationControllerArgs
 from descheduler.eviction.migration_gate import MigrationGate
-from descheduler.eviction.placement_verification import LandingQuestion, PlacementVerificationArgs
+from descheduler.eviction.migration_profiles import dry_profiles
+from descheduler.eviction.placement_verification import LandingQuestion, verification_args
 from descheduler.eviction.profile_evictor import EvictGate, EvictorPlugin, PluginEvictor
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import EVERYTHING
@@ -50,15 +53,24 @@ def run_profiles(
     it ends the round after its profile, as koord-descheduler 1.8 has it.
     """
     profiles = [
-        _RunningProfile(policy, profile, registry, handle, evictor, nodes, observer, scope)
-        for profile in policy.profiles
+        _RunningProfile(policy, profile, settings, registry, handle, evictor, nodes, observer, scope)
+        for profile, (_, settings) in zip(policy.profiles, handle.landings.scheduling, strict=True)
     ]
     failures: list[PluginFailure] = []
-    for run in [profile.deschedule for profile in profiles] + [profile.balance for profile in profiles]:
+    for run in _running_order(profiles, dry_profiles(policy)):
         failures += run()
         if failures and policy.kind == "DeschedulerConfiguration":
             break
     return tuple(failures)
+
+
+def _running_order(
+    profiles: Sequence[_RunningProfile], dry: AbstractSet[str]
+) -> Iterator[Callable[[], list[PluginFailure]]]:
+    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that nobody makes."""
+    for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
+        yield from (profile.deschedule for profile in group)
+        yield from (profile.balance for profile in group)
 
 
 class _FilterAsPreEvictionFilter:
@@ -81,6 +93,7 @@ class _RunningProfile:
         self,
         policy: Policy,
         profile: Profile,
+        scheduling: SchedulingSettings | None,
         registry: Registry,
         handle: Handle,
         evictor: Evictor,
@@ -88,7 +101,9 @@ class _RunningProfile:
         observer: PluginObserver,
         scope: Scope,
     ) -> None:
+        self.name = profile.name
         self._profile = profile
+        self._scheduling = scheduling
         self._observer = observer
         self._scope = scope
         self._args = profile.args
@@ -150,13 +165,13 @@ class _RunningProfile:
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
 
-    def _landing_question(self, strategy: str) -> Callable[[Pod], Verdict] | None:
+    def _landing_question(self, strategy: str) -> LandingQuestion | None:
         """What asks for the landing at the moment of a request, whichever filters the strategy itself asks."""
-        for name in self._profile.pre_eviction_filter:
-            args = self._args[name]
-            if isinstance(args, PlacementVerificationArgs):
-                return LandingQuestion(args, self._handle, is_balance=strategy in self._profile.balance).verdict
-        return None
+        args = verification_args(self._profile)
+        if args is None or self._scheduling is None:
+            return None
+        is_balance = strategy in self._profile.balance
+        return LandingQuestion(args, self._scheduling, self._handle.landings, is_balance=is_balance)
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)

@@ -53,7 +53,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         validate=placement_verification.validate_args,
         needs=placement_verification.needed_kinds,
         defaults=placement_verification.default_args,
-        construction_problems=placement_verification.construction_problems,
+        file_problems=placement_verification.file_problems,
     ),
     PluginSpec(
         name="PodLifeTime",

@@ -77,7 +77,7 @@ class RemoveDuplicates:
                 continue
             average = -(-replicas.occurrences // num_targets)
             for node_name, duplicates in replicas.duplicates.items():
-                surplus = (pod for pod in duplicates[average - 1 :] if not self._view.prior_moves.have_taken(pod))
+                surplus = (pod for pod in duplicates[average - 1 :] if self._can_leave(pod))
                 victims = [pod for pod in surplus if self._asks_again or id(pod) not in asked]
                 asked.update(map(id, victims))
                 sentence = _sentence(replicas, node_name, average)
@@ -109,10 +109,15 @@ class RemoveDuplicates:
     def _owned_pods(self, node: Node) -> Iterable[Pod]:
         """The pods looked at. What earlier rounds of the run have evicted comes last, as the first to be above average.
 
-        It still counts, or the average would fall with every round.
+        It still counts, or the average would fall with every round. What is to arrive comes first: it stays.
         """
         pods = (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
-        return sorted(pods, key=self._view.prior_moves.have_taken)
+        view = self._view
+        return sorted(pods, key=lambda pod: (not view.is_arrival(pod), view.prior_moves.have_taken(pod)))
+
+    def _can_leave(self, pod: Pod) -> bool:
+        """Whether it has neither left already nor is still to come."""
+        return not self._view.prior_moves.have_taken(pod) and not self._view.is_arrival(pod)
 
     def _is_looked_at(self, pod: Pod) -> bool:
         if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):
@@ -121,6 +126,8 @@ class RemoveDuplicates:
 
     def _may_go(self, pod: Pod, *, is_candidate: bool) -> bool:
         evictor = self._evictor
+        if self._view.is_arrival(pod):
+            return True
         if is_candidate:
             return evictor.admits(pod) and evictor.admits_now(pod)
         return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted

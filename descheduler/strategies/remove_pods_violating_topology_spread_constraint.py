@@ -108,7 +108,8 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._found.clear()
         marked: dict[int, tuple[Pod, str]] = {}
         for pods in self._listed_by_namespace(nodes):
-            pods = [pod for pod in pods if self._evictor.filter(pod).is_accepted]
+            # Pods that are to arrive cannot be evicted, and are on their node all the same.
+            pods = [pod for pod in pods if self._view.is_arrival(pod) or self._evictor.filter(pod).is_accepted]
             index = LabelIndex(pods)
             for constraint in distinct_constraints(pods, self._whens):
                 for pod, sentence in self._judged(constraint, finder.find(constraint, index)):
@@ -158,11 +159,13 @@ class RemovePodsViolatingTopologySpreadConstraint:
                 f"{constraint.max_skew} is allowed"
             )
             # Those that fit elsewhere go first, from the end, after those that earlier rounds of the run have evicted.
-            source.pods.sort(key=lambda pod: (prior_moves.have_taken(pod), below.takes(pod)))
+            source.pods.sort(
+                key=lambda pod: (not self._view.is_arrival(pod), prior_moves.have_taken(pod), below.takes(pod))
+            )
             leaving = source.pods[-transfer.num_pods :]
             del source.pods[-transfer.num_pods :]
             for pod in leaving:
-                if not prior_moves.have_taken(pod):
+                if not prior_moves.have_taken(pod) and not self._view.is_arrival(pod):
                     yield pod, sentence if not self._needs_fit or below.takes(pod) else ""
 
     def _below_of(self, nodes: Sequence[Node]) -> _Below:

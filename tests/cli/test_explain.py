@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -196,3 +198,15 @@ def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path):
     modules = modules_of("explain", "pod", "default/old", "--config", policy, "--snapshot", dump)
 
     assert modules.isdisjoint(HEAVY - {"numpy"})
+
+
+@pytest.mark.parametrize("name", ["PodLifeTime", "MigrationController", "NodeAffinity"])
+def test_a_plugin_is_explained_alike_where_python_strips_docstrings(descheduler: Descheduler, name: str):
+    program = [sys.executable, "-OO", "-m", "descheduler.cli.main", "explain", "plugin", name, "-o", "json"]
+    whole = json.loads(descheduler("explain", "plugin", name, "-o", "json").out)
+
+    ended = subprocess.run(program, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    stripped = json.loads(ended.stdout)
+    assert stripped["plugin"] == whole["plugin"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -16,6 +17,21 @@ EVACUATION = EvictionAnswer(429, "denied: Eviction triggered evacuation of VMI")
 UNLIMITED = EvictionLimits()
 REQUEST_ONLY = {"descheduler.alpha.kubernetes.io/request-evict-only": ""}
 IN_PROGRESS = REQUEST_ONLY | {"descheduler.alpha.kubernetes.io/eviction-in-progress": ""}
+
+
+class Question:
+    """A last question that is always answered alike."""
+
+    settings = SchedulingSettings()
+
+    def __init__(self, answer: Verdict) -> None:
+        self.asked: list[str] = []
+        self._answer = answer
+
+    def verdict(self, pod: Pod) -> Verdict:
+        """The answer."""
+        self.asked.append(pod.name)
+        return self._answer
 
 
 def make_evictor(
@@ -113,16 +129,12 @@ def test_last_question_is_asked_once_and_only_of_pods_that_nothing_else_keeps() 
         budgets=(make_budget("b", {"app": "b"}, disruptions_allowed=0),),
         answers={"default/r": EvictionAnswer(500, "no")},
     )
-    asked: list[str] = []
-
-    def last_question(pod: Pod) -> Verdict:
-        asked.append(pod.name)
-        return ACCEPTED
+    question = Question(ACCEPTED)
 
     for pod in (spared, refused, free, free, late):
-        evictor.request(pod, profile="p", plugin="PodLifeTime", last_question=last_question)
+        evictor.request(pod, profile="p", plugin="PodLifeTime", last_question=question)
 
-    assert asked == ["f"]
+    assert question.asked == ["f"]
     assert [booked.pod.name for booked in evictor.booked] == ["f", "f"]
 
 
@@ -130,9 +142,9 @@ def test_last_question_keeps_a_pod_as_an_attempt() -> None:
     pod = make_pod("p")
     evictor = make_evictor([pod])
 
-    verdict = evictor.request(
-        pod, profile="p", plugin="PodLifeTime", last_question=lambda _: refuse(Reason.NO_LANDING, "no room")
-    )
+    question = Question(refuse(Reason.NO_LANDING, "no room"))
+
+    verdict = evictor.request(pod, profile="p", plugin="PodLifeTime", last_question=question)
 
     assert verdict.reason is Reason.NO_LANDING
     assert [(refusal.verdict, refusal.is_attempt) for refusal in evictor.refusals] == [(verdict, True)]

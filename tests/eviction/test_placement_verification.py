@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from descheduler.cycle import decide
 from descheduler.eviction.placement_verification import (
     PlacementVerificationArgs,
-    construction_problems,
     default_args,
     validate_args,
 )
@@ -19,6 +18,7 @@ from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
+from descheduler.policy.problems import PolicyError
 from descheduler.policy.types import PolicyKind
 from descheduler.report.plan import make_plan
 from descheduler.report.summary import landing_summary
@@ -100,6 +100,26 @@ def test_without_it_all_go_and_the_report_says_who_is_left_pending() -> None:
     assert sorted(evicted(decisions)) == ["one", "three", "two"]
     assert sorted(landing.verdict.value for landing in landings if landing) == ["lands", "lands", "no"]
     assert not decisions.evictor.landings.is_verifying
+
+
+@pytest.mark.parametrize(
+    ("disabled", "is_off"),
+    [
+        pytest.param("*", False, id="a star leaves it on"),
+        pytest.param("PlacementVerification", True, id="its name turns it off"),
+    ],
+)
+def test_the_report_says_where_it_is_off(disabled: str, is_off: bool) -> None:
+    policy = policy_of(kind="DeschedulerConfiguration")
+    policy["profiles"][0]["plugins"]["filter"] = {"disabled": [{"name": disabled}]}
+    pods = [make_pod(f"web-{index}", node="a", cpu="1", scheduler="koord-scheduler") for index in range(4)]
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 4)
+
+    decisions = run([CORDONED, make_node("b", cpu="1")], pods, policy, workloads={web.uid: web})
+
+    off = "PlacementVerification is off in profile p: pods are evicted even if no node takes the replacement"
+    assert len(evicted(decisions)) == (2 if is_off else 1)
+    assert (off in make_plan(decisions).warnings) is is_off
 
 
 def test_refusal_counts_the_nodes_by_reason() -> None:
@@ -222,15 +242,19 @@ def test_bad_arguments_are_named(args: dict[str, Any], field: str, message: str)
 
 
 def test_scheduler_configuration_that_is_not_there_is_named(tmp_path: Path) -> None:
-    args = PlacementVerificationArgs(scheduler_config_file=str(tmp_path / "none.yaml"))
+    policy = policy_of(schedulerConfigFile=str(tmp_path / "none.yaml"))
 
-    (problem,) = construction_problems(args)
+    with pytest.raises(PolicyError) as caught:
+        load_policy(policy, REGISTRY)
 
-    assert problem.field == "schedulerConfigFile"
+    (problem,) = caught.value.problems
+    assert problem.field == "profiles[0].pluginConfig[1].args.schedulerConfigFile"
     assert "none.yaml" in problem.message
 
 
-def test_scheduler_configuration_of_the_file_decides(tmp_path: Path) -> None:
+@pytest.fixture
+def scheduler_file(tmp_path: Path) -> Path:
+    """The configuration of a scheduler `homemade` that does not look at taints."""
     file = tmp_path / "scheduler.yaml"
     file.write_text(
         """\
@@ -241,10 +265,46 @@ profiles:
   plugins: {filter: {disabled: [{name: TaintToleration}]}}
 """
     )
+    return file
+
+
+def test_deciding_reads_no_file(scheduler_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = load_policy(
+        policy_of("PodLifeTime", "RemoveDuplicates", schedulerConfigFile=str(scheduler_file)), REGISTRY
+    )
+    snapshot = make_snapshot([CORDONED, make_node("b")], [make_pod("odd", node="a", scheduler="homemade")])
+    decide(policy, snapshot, now=NOW)  # whatever is imported on the way is read now
+    scheduler_file.unlink()
+
+    def refuse(*arguments: object, **_: object) -> NoReturn:
+        raise AssertionError(f"opened {arguments[0]}")
+
+    for name in ("builtins.open", "io.open", "os.open"):
+        monkeypatch.setattr(name, refuse)
+    decisions = decide(policy, snapshot, now=NOW)
+
+    assert evicted(decisions) == ["odd"]
+
+
+def test_the_plan_names_the_scheduler_files_that_were_read(scheduler_file: Path) -> None:
+    policy = policy_of(schedulerConfigFile=str(scheduler_file))
+
+    first = make_plan(run([CORDONED, make_node("b")], [], policy)).policy.scheduler_files
+    scheduler_file.write_text(scheduler_file.read_text().replace("homemade", "theirs"))
+    second = make_plan(run([CORDONED, make_node("b")], [], policy)).policy.scheduler_files
+
+    assert [file.path for file in (*first, *second)] == [str(scheduler_file)] * 2
+    assert first[0].digest != second[0].digest
+    assert len(first[0].digest) == 64
+
+
+def test_scheduler_configuration_of_the_file_decides(scheduler_file: Path) -> None:
     odd = make_pod("odd", node="a", scheduler="homemade")
 
     decisions = run(
-        [CORDONED, make_node("b", taints=["closed=yes:NoSchedule"])], [odd], policy_of(schedulerConfigFile=str(file))
+        [CORDONED, make_node("b", taints=["closed=yes:NoSchedule"])],
+        [odd],
+        policy_of(schedulerConfigFile=str(scheduler_file)),
     )
 
     assert evicted(decisions) == ["odd"]

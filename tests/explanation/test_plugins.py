@@ -172,3 +172,15 @@ def test_every_argument_of_a_plugin_has_a_meaning(name: str):
 
     assert without == []
     assert attribute_docs(spec.args_type).keys() == {field.name for field in msgspec.structs.fields(spec.args_type)}
+
+
+def test_plugin_without_source_files_says_that_it_is_not_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(subject: object) -> str:
+        raise OSError(f"no source of {subject}")
+
+    monkeypatch.setattr("inspect.getsource", refuse)
+
+    explanation = explain_plugin("PodLifeTime", policy=None, scheduling=DEFAULT_CONFIGURATION)
+
+    assert explanation.summary == "Not described: this installation has no source files."
+    assert [argument.meaning for argument in explanation.arguments if argument.meaning] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from descheduler.cycle import RunOptions
@@ -28,6 +30,28 @@ def configuration(args: str = "{}", top: str = "") -> str:
         f"  - {{name: MigrationController, args: {args}}}\n"
         "  plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}\n"
     )
+
+
+def two_profiles(args_by_namespace: Mapping[str, str], top: str = "") -> str:
+    """A DeschedulerConfiguration with a profile a namespace, each under a MigrationController with its own `args`."""
+    profiles = "".join(
+        f"- name: {namespace}\n"
+        "  pluginConfig:\n"
+        "  - name: RemovePodsViolatingNodeTaints\n"
+        f"    args: {{namespaces: {{include: [{namespace}]}}}}\n"
+        f"  - {{name: MigrationController, args: {args}}}\n"
+        "  plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}\n"
+        for namespace, args in args_by_namespace.items()
+    )
+    return koordinator(f"{top}\nprofiles:\n{profiles}")
+
+
+def misplaced_in(namespace: str, *names: str) -> list[Object]:
+    """As `misplaced`, in a namespace."""
+    pods = misplaced(*names)
+    for item in pods:
+        item["metadata"]["namespace"] = namespace
+    return pods
 
 
 def replica_set(name: str, *, replicas: int, deployment: str = "") -> Object:
@@ -139,6 +163,68 @@ def test_grace_period_of_the_delete_options_is_sent(fake_api: FakeApi, client: K
 
     (request,) = eviction_requests(fake_api)
     assert request.body["deleteOptions"]["gracePeriodSeconds"] == 3
+
+
+def test_evictions_of_a_dry_profile_are_shown_and_not_made(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *misplaced_in("shop", "s1"), *misplaced_in("blog", "b1"))
+
+    result = run(client, two_profiles({"shop": "{dryRun: true}", "blog": "{}"}))
+
+    assert asked_for(fake_api) == ["b1"]
+    assert codes(result) == {"s1": OutcomeCode.DRY_RUN, "b1": OutcomeCode.DONE}
+    assert "profile shop is dry (dryRun of MigrationController): its evictions are not made" in result.decisions.notes
+    assert {booked.pod.name for booked in result.decisions.evictor.booked} == {"s1", "b1"}
+
+
+def test_dry_profiles_come_last_and_take_no_limit_from_the_others(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *misplaced_in("shop", "s1"), *misplaced_in("blog", "b1"))
+    policy = two_profiles({"shop": "{dryRun: true}", "blog": "{}"}, top="maxNoOfPodsToEvictTotal: 1")
+
+    result = run(client, policy)
+
+    assert codes(result) == {"b1": OutcomeCode.DONE}
+
+
+def test_run_is_dry_where_every_profile_is(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *misplaced_in("shop", "s1"), *misplaced_in("blog", "b1"))
+
+    result = run(client, two_profiles({"shop": "{dryRun: true}", "blog": "{dryRun: true}"}))
+
+    assert (asked_for(fake_api), result.outcomes) == ([], ())
+    assert len(result.decisions.evictor.booked) == 2
+
+
+def test_each_profile_keeps_its_own_grace_period(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *misplaced_in("shop", "s1"), *misplaced_in("blog", "b1"))
+
+    run(client, two_profiles({"shop": "{defaultDeleteOptions: {gracePeriodSeconds: 3}}", "blog": "{}"}))
+
+    options = {
+        request.body["metadata"]["name"]: request.body["deleteOptions"] for request in eviction_requests(fake_api)
+    }
+    assert options["s1"]["gracePeriodSeconds"] == 3
+    assert "gracePeriodSeconds" not in options["b1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        pytest.param(RunOptions(), 4, id="each its own"),
+        pytest.param(RunOptions(qps=0.5), 6, id="a rate on the command line is that of the run"),
+    ],
+)
+def test_each_profile_keeps_its_own_pace(
+    fake_api: FakeApi, client: KubeClient, options: RunOptions, seconds: int
+) -> None:
+    serve(fake_api, TAINTED, node_object("free"), *misplaced_in("shop", "s1", "s2"), *misplaced_in("blog", "b1", "b2"))
+    clock = Clock()
+    fast = "{evictQPS: 1000, evictBurst: 1, maxMigratingPerNode: 0}"
+    policy = two_profiles({"shop": "{evictQPS: 0.25, evictBurst: 1, maxMigratingPerNode: 0}", "blog": fast})
+
+    run(client, policy, options=options, clock=clock)
+
+    assert len(eviction_requests(fake_api)) == 4
+    assert clock.seconds == pytest.approx(seconds, abs=0.1)
 
 
 def test_run_says_that_no_room_is_reserved_yet(fake_api: FakeApi, client: KubeClient) -> None:

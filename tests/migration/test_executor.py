@@ -45,13 +45,26 @@ def test_every_eviction_has_one_outcome_in_plan_order() -> None:
 def test_call_carries_uid_grace_period_and_annotation() -> None:
     api = ScriptedApi()
 
-    run(make_plan("a"), api, replace(ONE_BY_ONE, grace_period_seconds=30))
+    run([make_eviction("a", grace_period_seconds=30)], api)
 
     assert api.requests == [("shop/a", "uid-a", 30, "triggered by p/PodLifeTime: ")]
 
 
 def test_nothing_to_do_is_done() -> None:
     assert run([], ScriptedApi()) == ()
+
+
+def test_eviction_of_a_dry_profile_is_never_sent_and_uses_no_limit() -> None:
+    api = ScriptedApi()
+    settings = replace(ONE_BY_ONE, limits=EvictionLimits(total=1))
+
+    outcomes = run([make_eviction("a", dry=True), make_eviction("b")], api, settings)
+
+    assert [(outcome.kind, outcome.code) for outcome in outcomes] == [
+        (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DRY_RUN),
+        (OutcomeKind.EVICTED, OutcomeCode.DONE),
+    ]
+    assert outcomes[0].message == "pod shop/a not evicted: profile p is dry (dryRun of MigrationController)"
 
 
 def test_repeated_request_is_never_sent() -> None:

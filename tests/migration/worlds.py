@@ -47,6 +47,8 @@ def make_eviction(
     reason: str = "",
     repeated: bool = False,
     request_evict_only: bool = False,
+    grace_period_seconds: int | None = None,
+    dry: bool = False,
 ) -> PlannedEviction:
     """An eviction that plugin PodLifeTime of profile p asked for."""
     return PlannedEviction(
@@ -59,6 +61,8 @@ def make_eviction(
         reason=reason,
         repeated=repeated,
         request_evict_only=request_evict_only,
+        grace_period_seconds=grace_period_seconds,
+        dry=dry,
     )
 
 

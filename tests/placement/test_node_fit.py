@@ -215,6 +215,22 @@ def test_booked_eviction_frees_its_room() -> None:
     assert fit.fits_any_other(pod, others)
 
 
+def test_booked_arrival_takes_room_and_is_kept_away_from() -> None:
+    apart = required_anti_affinity({"app": "x"})
+    pod, shy = make_pod("p", node="a", cpu="3"), make_pod("shy", node="a", affinity=apart)
+    moved = make_pod("moved", node="a", cpu="3", labels={"app": "x"})
+    nodes = [make_node("a"), make_node("b")]
+    view = make_view(nodes, [pod, shy, moved], moves_take_effect=True)
+    fit = NodeFit(view)
+    others = fit.node_set(nodes)
+    before = [fit.fits_any_other(pod, others), fit.fits_any_other(shy, others)]
+
+    view.book_eviction(moved, make_pod("moved+", node="b", cpu="3", labels={"app": "x"}))
+
+    assert before == [True, True]
+    assert [fit.fits_any_other(pod, others), fit.fits_any_other(shy, others)] == [False, False]
+
+
 _labels = st.sampled_from([{}, {"app": "x"}, {"app": "y"}, {"app": "x", "zone": "1"}])
 _affinities = st.sampled_from(
     [

@@ -125,6 +125,32 @@ def test_plugin_sets_are_merged(defaults: str, enabled: str, disabled: str, merg
     assert "".join(merge_plugin_set(defaults, section)) == merged
 
 
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        pytest.param("disabled: [{name: '*'}]", ("PlacementVerification",), id="a star stands for Koordinator's"),
+        pytest.param(
+            "disabled: [{name: '*'}], enabled: [{name: DefaultEvictor}]",
+            ("PlacementVerification", "DefaultEvictor"),
+            id="replacing the defaults keeps it",
+        ),
+        pytest.param(
+            "disabled: [{name: '*'}], enabled: [{name: DefaultEvictor}, {name: PlacementVerification}]",
+            ("DefaultEvictor", "PlacementVerification"),
+            id="named, it has the place that it is given",
+        ),
+        pytest.param("disabled: [{name: '*'}, {name: PlacementVerification}]", (), id="its name disables it"),
+        pytest.param(
+            "disabled: [{name: PlacementVerification}]", ("MigrationController",), id="its name disables it alone"
+        ),
+    ],
+)
+def test_placement_verification_is_disabled_by_its_name_only(section: str, expected: tuple[str, ...]) -> None:
+    policy = load(koordinator(f"profiles:\n- plugins: {{filter: {{{section}}}}}\n"))
+
+    assert policy.profiles[0].pre_eviction_filter == expected
+
+
 def test_default_evictor_can_evict_and_filter_instead() -> None:
     policy = load(
         koordinator(
@@ -132,7 +158,9 @@ def test_default_evictor_can_evict_and_filter_instead() -> None:
             profiles:
             - plugins:
                 evict: {enabled: [{name: DefaultEvictor}], disabled: [{name: '*'}]}
-                filter: {enabled: [{name: DefaultEvictor}], disabled: [{name: '*'}]}
+                filter:
+                  enabled: [{name: DefaultEvictor}]
+                  disabled: [{name: '*'}, {name: PlacementVerification}]
             """
         )
     )

@@ -58,6 +58,14 @@ POLICIES = [
         ),
         id="a configuration with plugins",
     ),
+    pytest.param(
+        koordinator("profiles:\n- plugins: {filter: {disabled: [{name: PlacementVerification}]}}\n"),
+        id="a configuration that verifies nothing",
+    ),
+    pytest.param(
+        koordinator("profiles:\n- plugins: {filter: {disabled: [{name: '*'}], enabled: [{name: DefaultEvictor}]}}\n"),
+        id="a configuration with a filter of its own",
+    ),
 ]
 
 

@@ -111,7 +111,11 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster():
         skipped_objects=("pod x is broken",),
     )
     assert plan.policy == PolicyIdentity(
-        path="policy.yaml", digest=plan.policy.digest, kind="DeschedulerPolicy", compatibility="upstream"
+        path="policy.yaml",
+        digest=plan.policy.digest,
+        kind="DeschedulerPolicy",
+        compatibility="upstream",
+        scheduler_files=(),
     )
     assert len(plan.policy.digest) == 64
 

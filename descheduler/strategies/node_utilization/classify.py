@@ -21,7 +21,8 @@ class NodeLoad:
     """A node as it was when the plugin began: its active pods and their usage, in nano units and in percent.
 
     `departed` are pods that are listed and that earlier rounds of the run have evicted. They are in the usage, so that
-    every round puts the node into the same class, and not in `pods`.
+    every round puts the node into the same class, and not in `pods`. Neither are pods that are to arrive for those that
+    the run has evicted before; they use the node already.
     """
 
     node: Node
@@ -43,7 +44,8 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
         listed = view.active_pods_on(node.name)
         usage = source.of_node(node, listed)
         departed = [pod for pod in listed if view.prior_moves.have_taken(pod)]
-        pods = [pod for pod in listed if not view.prior_moves.have_taken(pod)] if departed else listed
+        here = [pod for pod in listed if not view.is_arrival(pod)] if view.arrivals else listed
+        pods = [pod for pod in here if not view.prior_moves.have_taken(pod)] if departed else here
         loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)), departed))
     return loads
 

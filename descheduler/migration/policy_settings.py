@@ -1,0 +1,77 @@
+"""From a policy and the flags of a run to the settings of its executor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.migration_controller import MigrationControllerArgs
+from descheduler.eviction.migration_profiles import migration_controllers
+from descheduler.migration.settings import EvictionTerms, ExecutorSettings, Pace
+from descheduler.policy.types import Policy
+
+__all__ = ["PaceFlags", "executor_settings"]
+
+_DEFAULT = Pace(qps=5.0, burst=10)
+
+
+@dataclass(frozen=True, slots=True)
+class PaceFlags:
+    """What the command line says of the pace; None leaves it to the policy."""
+
+    qps: float | None = None
+    burst: int | None = None
+
+
+def executor_settings(
+    policy: Policy,
+    flags: PaceFlags,
+    *,
+    limits: EvictionLimits,
+    evictions_in_background: bool,
+    effect_seconds: float,
+    deadline: float | None,
+) -> ExecutorSettings:
+    """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `ExecutorSettings`.
+
+    The flags have the last word: a rate given there is that of the whole run. Else every MigrationController has its
+    own pace, as each of Koordinator's has, and the other profiles share one.
+    """
+    return ExecutorSettings(
+        qps=flags.qps or policy.client_qps or _DEFAULT.qps,
+        burst=flags.burst or (_least_burst(policy) if flags.qps else None) or policy.client_burst or _DEFAULT.burst,
+        grace_period_seconds=policy.grace_period_seconds,
+        evictions_in_background=evictions_in_background,
+        limits=limits,
+        effect_seconds=effect_seconds,
+        deadline=deadline,
+        terms=_terms(policy, flags),
+    )
+
+
+def _terms(policy: Policy, flags: PaceFlags) -> Mapping[str, EvictionTerms]:
+    return {
+        profile: EvictionTerms(
+            grace_period_seconds=_grace_period(args),
+            is_dry=args.dry_run,
+            pace=None if flags.qps else _pace(policy, args, flags),
+        )
+        for profile, args in migration_controllers(policy).items()
+    }
+
+
+def _least_burst(policy: Policy) -> int | None:
+    return min((args.evict_burst or 1 for args in migration_controllers(policy).values()), default=None)
+
+
+def _grace_period(args: MigrationControllerArgs) -> int | None:
+    return None if args.default_delete_options is None else args.default_delete_options.grace_period_seconds
+
+
+def _pace(policy: Policy, args: MigrationControllerArgs, flags: PaceFlags) -> Pace:
+    """Zero stands for what the whole document says, then for the default."""
+    return Pace(
+        qps=float(args.evict_qps or 0) or policy.client_qps or _DEFAULT.qps,
+        burst=flags.burst or args.evict_burst or 1,
+    )

@@ -1,0 +1,42 @@
+"""Scheduler configurations that a policy names by file: read once, together with the policy.
+
+What they say hangs on the version of the scheduler, which only the cluster may tell, so that the document is kept and
+`scheduler_configuration` makes sense of it later without reading anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from descheduler.policy.document import Document
+from descheduler.policy.source import digest_of, read_document
+
+__all__ = ["ReadSchedulerFile", "SchedulerFile", "scheduler_file_reader"]
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerFile:
+    """One file as it was when the policy was read; `path` is how the policy spells it."""
+
+    path: str
+    document: Document
+    digest: str
+    """SHA-256 of the document, independent of layout, comments and the order of keys."""
+
+
+ReadSchedulerFile = Callable[[str], SchedulerFile]
+"""The file at a path. Raises PolicyError when there is no document to be had."""
+
+
+def scheduler_file_reader(files: dict[str, SchedulerFile]) -> ReadSchedulerFile:
+    """A reader that looks into `files` first and keeps there what it reads, so that a run knows one content of each."""
+
+    def read(path: str) -> SchedulerFile:
+        if path not in files:
+            document = read_document(Path(path), None, "scheduler configuration")
+            files[path] = SchedulerFile(path, document, digest_of(document))
+        return files[path]
+
+    return read
