@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from descheduler.cycle import RunOptions, RunResult, run_with
 from descheduler.kube.client import KubeClient
@@ -59,15 +60,13 @@ class Witness(Transport):
         self._before = before
         self._lock = threading.Lock()
 
-    def send(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
-    ) -> RawResponse:
-        """The answer to one request."""
+    def send(self, method: str, path: str, *, query: Mapping[str, str] | None = None, **options: Any) -> RawResponse:
+        """The answer to one request, with the options of `Transport.send`."""
         if self._before is not None:
             with self._lock:
                 self._before(method, path, query or {})
         sent_at = time.monotonic()
-        answer = super().send(method, path, query=query, body=body)
+        answer = super().send(method, path, query=query, **options)
         self.exchanges.append(Exchange(method, path, dict(query or {}), sent_at, answer.status_code, answer.headers))
         return answer
 
