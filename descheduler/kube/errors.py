@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AnswerBroken",
     "AnswerTooLarge",
     "ApiError",
     "KindAbsent",
@@ -11,6 +12,7 @@ __all__ = [
     "KubeError",
     "ListExpired",
     "NotConnected",
+    "NotProtobuf",
     "TransportError",
 ]
 
@@ -33,6 +35,14 @@ class NotConnected(TransportError):  # noqa: N818 - a state callers act on, name
 
 class AnswerTooLarge(TransportError):  # noqa: N818 - an answer callers act on, named after what it says
     """An answer that was given up for its size. To ask for the same again would only cost the same again."""
+
+
+class AnswerBroken(TransportError):  # noqa: N818 - a state callers act on, named after what it says
+    """An answer that was read as it came ended in its middle; drop what was read and start again."""
+
+
+class NotProtobuf(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+    """The server answers in JSON although protobuf was asked for."""
 
 
 class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says

@@ -24,6 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
+from tests.cluster.proto_writer import proto_list
 from tests.integration.certificates import Certificate
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
@@ -44,6 +45,7 @@ from tests.integration.faults import (
 __all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
 _LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
 
 
@@ -247,6 +249,12 @@ class FakeApi:
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
         kind = _LIST_KINDS.get(request.path, "List")
         stated = {"kind": kind, "apiVersion": api_version(request.path)}
+        if _wants_protobuf(request) and kind in ("PodList", "NodeList"):
+            with suppress(ValueError, TypeError, AttributeError, KeyError):  # objects that have no place in messages
+                item_kind = kind.removesuffix("List")
+                more = str(metadata.get("continue", ""))
+                body = proto_list(item_kind, items[start:end], version=version, more=more)
+                return Answer(200, body, {"Content-Type": _PROTOBUF})
         return Answer(200, {**stated, "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
@@ -264,6 +272,10 @@ class FakeApi:
             else:
                 self.objects[_PODS].remove(pod)
         return Answer(201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+
+
+def _wants_protobuf(request: Request) -> bool:
+    return request.headers.get("accept", "").startswith(_PROTOBUF)
 
 
 def api_version(path: str) -> str:
@@ -333,7 +345,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, answer: Answer, fault: Fault | None) -> None:
         body = json.dumps(answer.body).encode() if not isinstance(answer.body, bytes) else answer.body
         self.send_response(answer.status_code)
-        self.send_header("Content-Type", "application/json")
+        if "Content-Type" not in answer.headers:
+            self.send_header("Content-Type", "application/json")
         if isinstance(fault, BrokenGzip):
             self.send_header("Content-Encoding", "gzip")
         elif "gzip" in self.headers.get("Accept-Encoding", "") and not isinstance(fault, Truncate):
