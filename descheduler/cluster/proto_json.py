@@ -40,8 +40,8 @@ def _object(message: Message) -> dict[str, Value]:
     for field, value in message.ListFields():
         kind = field.message_type
         if kind is None:
-            found[field.name] = list(value) if field.is_repeated else value
-        elif field.is_repeated:
+            found[field.name] = value if isinstance(value, str | int) else list(value)
+        elif not isinstance(value, Message):
             is_map = kind.name.endswith("Entry")
             found[field.name] = {e.key: _entry(e) for e in value} if is_map else [_object(each) for each in value]
         elif kind.name == "VolumeSource":  # Go embeds it

@@ -137,11 +137,10 @@ def message_class(name: str) -> type[Message]:
 
 @cache
 def _pool() -> descriptor_pool.DescriptorPool:
-    # As `proto2` of Kubernetes, edition 2023 tells a field that is absent from one that is zero; and it checks that text
-    # is UTF-8, where the other gives bytes for text that is not.
-    file = descriptor_pb2.FileDescriptorProto(
-        name="descheduler.proto", package=_PACKAGE, syntax="editions", edition=descriptor_pb2.EDITION_2023
-    )
+    # Like the `proto2` of Kubernetes, edition 2023 tells a field that is absent from one that is zero. It also checks
+    # that text is UTF-8, where the former gives bytes for text that is not.
+    file = descriptor_pb2.FileDescriptorProto(name="descheduler.proto", package=_PACKAGE)
+    file.syntax, file.edition = "editions", descriptor_pb2.EDITION_2023
     for name, fields in _tables().items():
         message = file.message_type.add(name=name)
         for field, number, repeated, kind in fields:

@@ -7,6 +7,7 @@ from sys import intern
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster import wire
 from descheduler.cluster.decode import PodDecoder, PodParts
@@ -68,6 +69,7 @@ class ProtoPodReader:
         self._parse = (_TimedPod if decoder.keep_conditions else _BriefPod).FromString
         self._commons: _Remembered[bytes, _Common] = _Remembered()
         self._specs: _Remembered[bytes, bytes] = _Remembered()
+        self._statuses: _Remembered[bytes, bytes] = _Remembered()
         self._parts: _Remembered[tuple[bytes, bytes], PodParts] = _Remembered()
 
     def read(self, item: bytes) -> Pod:
@@ -88,7 +90,7 @@ class ProtoPodReader:
         if parts is None:
             if _has_named_volume(asked):
                 return self._decoder.decode(_decode_pod(json_of(_Pod.FromString(item))))
-            parts = self._parts.keep(key, self._new_parts(asked, told))
+            parts = self._parts_but_claims(asked, told, key[1])
         common = self._common(metadata)
         return parts.pod(
             name,
@@ -104,14 +106,22 @@ class ProtoPodReader:
             conditions,
         )
 
+    def _parts_but_claims(self, asked: Any, told: Any, status: bytes) -> PodParts:
+        # Claims of a StatefulSet are its pods' own: the rest is known without them.
+        claims = _taken_claims(asked)
+        key = asked.SerializeToString(), status
+        parts = self._parts.get(key) or self._parts.keep(key, self._new_parts(asked, told))
+        return replace(parts, volumes=replace(parts.volumes, claim_names=claims)) if claims else parts
+
     def _new_parts(self, asked: Any, told: Any) -> PodParts:
         volumes = _decode_spec(b'{"volumes":' + json_of_all(asked.volumes) + b"}").volumes
-        # Claims of a StatefulSet are its pods' own: the rest of the spec is known without them.
         asked.ClearField("volumes")
         key = asked.SerializeToString()
         spec = _decode_spec(self._specs.get(key) or self._specs.keep(key, json_of(asked)))
         spec.volumes = volumes
-        return self._decoder.parts(spec, _decode_status(json_of(told)))
+        key = told.SerializeToString()
+        status = self._statuses.get(key) or self._statuses.keep(key, json_of(told))
+        return self._decoder.parts(spec, _decode_status(status))
 
     def _common(self, metadata: Any) -> _Common:
         key = metadata.SerializeToString()
@@ -137,6 +147,17 @@ class ProtoPodReader:
 def _has_named_volume(spec: Any) -> bool:
     """Whether the claim of an ephemeral volume is named after it, so that its name is needed."""
     return any(volume.volumeSource.HasField("ephemeral") for volume in spec.volumes)
+
+
+def _taken_claims(spec: Any) -> tuple[str, ...]:
+    """The claims that a spec names, which are taken out of it."""
+    claims = []
+    for volume in spec.volumes:
+        source = volume.volumeSource
+        if source.HasField("persistentVolumeClaim"):
+            claims.append(source.persistentVolumeClaim.claimName)
+            source.persistentVolumeClaim.ClearField("claimName")
+    return tuple(claims)
 
 
 def _without_times(told: Any) -> tuple[PodCondition, ...]:

@@ -58,9 +58,11 @@ class MessageList:
             yield batch or [self._content(_TAG_2)]
             if self._position > self._end:
                 self._refuse("an object goes beyond the end of the list")
-        while self._more():
-            if len(self._bytes) > _MOST_BEHIND_BYTES:
+        is_more = True
+        while is_more:
+            if len(self._bytes) - self._at > _MOST_BEHIND_BYTES:
                 self._refuse("it goes on behind its end")
+            is_more = self._more()
 
     @property
     def _position(self) -> int:

@@ -76,6 +76,9 @@ class FakeApi:
         self.objects: dict[str, list[dict[str, Any]]] = {_PODS: [], "/api/v1/nodes": []}
         self.groups = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1"}
         self.core_resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
+        self.git_version = "v1.36.0"
+        self.speaks_protobuf = True
+        """Whether pods and nodes are sent in protobuf to those who ask for it."""
         self.expired_continues = 0
         """How many of the next requests with a continue token are answered with 410."""
         self.terminate_only = False
@@ -187,7 +190,7 @@ class FakeApi:
             case (("GET" | "POST"), ["api", "v1", "query"]):
                 return Answer(200, self.prometheus)
             case "GET", ["version"]:
-                return Answer(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.0"})
+                return Answer(200, {"major": "1", "minor": "36", "gitVersion": self.git_version})
             case "GET", ["api"]:
                 return Answer(200, {"kind": "APIVersions", "versions": ["v1"]})
             case "GET", ["api", "v1"]:
@@ -249,7 +252,7 @@ class FakeApi:
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
         kind = _LIST_KINDS.get(request.path, "List")
         stated = {"kind": kind, "apiVersion": api_version(request.path)}
-        if _wants_protobuf(request) and kind in ("PodList", "NodeList"):
+        if self.speaks_protobuf and _wants_protobuf(request) and kind in ("PodList", "NodeList"):
             with suppress(ValueError, TypeError, AttributeError, KeyError):  # objects that have no place in messages
                 item_kind = kind.removesuffix("List")
                 more = str(metadata.get("continue", ""))
