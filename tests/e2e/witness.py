@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from descheduler.cycle import RunOptions, RunResult, run_with
+from descheduler.kube.bounded_body import STATUS_BYTES
 from descheduler.kube.client import KubeClient
 from descheduler.kube.configuration import load_connection
 from descheduler.kube.status import RawResponse
-from descheduler.kube.transport import Transport
+from descheduler.kube.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 
@@ -60,16 +61,32 @@ class Witness(Transport):
         self._lock = threading.Lock()
 
     def send(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        max_bytes: int = STATUS_BYTES,
     ) -> RawResponse:
         """The answer to one request."""
-        if self._before is not None:
-            with self._lock:
-                self._before(method, path, query or {})
-        sent_at = time.monotonic()
-        answer = super().send(method, path, query=query, body=body)
+        sent_at = self._announce(method, path, query or {})
+        answer = super().send(method, path, query=query, body=body, max_bytes=max_bytes)
         self.exchanges.append(Exchange(method, path, dict(query or {}), sent_at, answer.status_code, answer.headers))
         return answer
+
+    def stream(self, path: str, *, query: Mapping[str, str], accept: str) -> RawResponse | StreamedResponse:
+        """The answer to one request, whose body is still to come; its header is not kept."""
+        sent_at = self._announce("GET", path, query)
+        answer = super().stream(path, query=query, accept=accept)
+        self.exchanges.append(Exchange("GET", path, dict(query), sent_at, answer.status_code, {}))
+        return answer
+
+    def _announce(self, method: str, path: str, query: Mapping[str, str]) -> float:
+        if self._before is not None:
+            with self._lock:
+                self._before(method, path, query)
+        return time.monotonic()
 
     def evictions(self) -> list[Exchange]:
         """The evictions asked for, in the order they were sent."""
