@@ -35,7 +35,7 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         default="30s",
         show_default=True,
         callback=read_duration,
-        help="Longest time for one whole answer of the API server.",
+        help="Longest time for one whole answer of the API server; for lists of pods and nodes, without progress.",
     )
     @wraps(command)
     def with_connection(

@@ -113,6 +113,10 @@ class KubeClient:
         """
         return self.retry.call(lambda: self._open_once(path, query, accept))
 
+    def pause(self) -> None:
+        """Waits for a moment, before something is asked for again that a fault has cut off."""
+        self.retry.sleep(self.retry.first_wait_seconds)
+
     def close(self) -> None:
         """Closes idle connections."""
         self._transport.close()

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.bounded_body import LIST_BYTES, UNPAGED_BYTES
 from descheduler.kube.errors import (
+    AnswerBroken,
     AnswerTooLarge,
     ApiError,
     KindAbsent,
@@ -45,6 +46,9 @@ class StreamClient(Protocol):
 
     def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
         """The body of a successful GET, still to be read; asking is retried on faults."""
+
+    def pause(self) -> None:
+        """Waits for a moment."""
 
 
 class ListClient(Protocol):
@@ -136,20 +140,26 @@ def list_messages(client: StreamClient, path: str, *, limit: int = 0) -> Iterato
     Of the list no more is in memory than a batch. Raises NotProtobuf before anything else when the server does not
     speak it, AnswerBroken and ListExpired when the list has to be started again, else as `list_pages`.
     """
-    query: dict[str, str] = {"limit": str(limit)} if limit else {}
+    try:
+        yield from _message_pages(client, path, {"limit": str(limit)} if limit else {})
+    except AnswerBroken:
+        client.pause()
+        raise
+
+
+def _message_pages(client: StreamClient, path: str, query: Mapping[str, str]) -> Iterator[MessageBatch]:
     token, version = "", ""
     progress = ListProgress(kind_in(path))
     while True:
         try:
-            response = client.open_stream(path, query=query | ({"continue": token} if token else {}), accept=PROTOBUF)
+            response = client.open_stream(path, query={**query, "continue": token} if token else query, accept=PROTOBUF)
         except ApiError as error:
             raise _meaning(path, error) from error
         with closing(response):
             page = _message_list(response, path)
             if token and page.resource_version != version:
                 raise ListExpired(f"list of {kind_in(path)}: resource version changed between pages")
-            first = b""
-            version = page.resource_version
+            version, first = page.resource_version, b""
             for items in page.batches():
                 first = first or items[0]
                 yield MessageBatch(items, version, page.kind)
