@@ -52,7 +52,10 @@ class KubeClient:
         self._before_send = before_send
 
     def watched(self, before_send: Callable[[str], None]) -> KubeClient:
-        """The same client, which calls `before_send` with the path of each request; that may raise to forbid it."""
+        """The same client, which calls `before_send` with the path of each request; that may raise to forbid it.
+
+        It is called between the parts of a list in protobuf as well.
+        """
         return KubeClient(self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send)
 
     def send(
@@ -104,7 +107,10 @@ class KubeClient:
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
         """The list at `path` in protobuf; see `descheduler.kube.listing.list_messages`."""
-        return list_messages(self, path, limit=limit)
+        for batch in list_messages(self, path, limit=limit):
+            # One request brings the whole list: who forbids requests forbids the rest of it.
+            self._before_send(path)
+            yield batch
 
     def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
         """The body of a successful GET, still to be read, of the first type of `accept` if the server has it.

@@ -17,6 +17,8 @@ __all__ = ["MessageList"]
 _MAGIC = b"k8s\0"
 _MOST_OBJECT_BYTES = 16 << 20
 """An API server takes objects of 1.5 MiB, or a few more where its etcd is told so."""
+_MOST_OBJECTS = 1_000_000
+"""Six times the pods that Kubernetes supports in a cluster."""
 _MOST_BATCH = 2000
 _TOGETHER_BYTES = 1 << 18
 """An API server sends every object by itself, which would be a batch each."""
@@ -52,12 +54,16 @@ class MessageList:
 
     def batches(self) -> Iterator[list[bytes]]:
         """The objects in order, some at a time. Raises as the class."""
+        num_objects = 0
         while self._position < self._end:
-            batch = self._whole_objects()
-            # What is at hand holds no whole object: one is read as far as it goes.
-            yield batch or [self._content(_TAG_2)]
+            # Where no whole object is at hand, the rest of one is waited for.
+            batch = self._whole_objects() or [self._content(_TAG_2)]
+            num_objects += len(batch)
             if self._position > self._end:
                 self._refuse("an object goes beyond the end of the list")
+            if num_objects > _MOST_OBJECTS:
+                self._refuse(f"it holds more than {_MOST_OBJECTS:,} objects")
+            yield batch
         is_more = True
         while is_more:
             if len(self._bytes) - self._at > _MOST_BEHIND_BYTES:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descheduler.kube import message_list
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import (
     AnswerBroken,
@@ -190,6 +192,29 @@ def test_list_that_drips_is_given_up(fake_api: FakeApi, hasty: KubeClient) -> No
 
     with pytest.raises(TransportError, match=r"no complete answer within 0\.3 s"):
         list(hasty.list_messages(PODS))
+
+
+def test_list_without_an_end_is_given_up(
+    fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_list, "_MOST_OBJECTS", 1000)
+    start = b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\x0f\x0a\x00"
+    endless = chain([head(**PROTOBUF_HEAD), start], repeat((b"\x12" + bytes([len(ITEMS[0])]) + ITEMS[0]) * 1000))
+    fake_api.fail_always("GET", PODS, RawAnswer(lambda: endless))
+
+    with pytest.raises(KubeError, match="holds more than 1,000 objects"):
+        list(client.list_messages(PODS))
+
+
+def test_reader_that_is_stopped_reads_no_further(five_pods: FakeApi, client: KubeClient) -> None:
+    calls = iter([None])
+
+    def stop_at_the_second(path: str) -> None:
+        if next(calls, "stop"):
+            raise TimeoutError("stopped")
+
+    with pytest.raises(TimeoutError, match="stopped"):
+        list(client.watched(stop_at_the_second).list_messages(PODS))
 
 
 def test_pages_that_never_end_are_given_up(fake_api: FakeApi, client: KubeClient) -> None:
