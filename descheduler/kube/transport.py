@@ -129,7 +129,7 @@ class Transport:
         )
 
     def _stream_as(self, authorization: str, request: _Request, accept: str) -> RawResponse | StreamedResponse:
-        # Compressing costs the server more than all else about a list, and the way to it is mostly short.
+        # Compressing a list can cost the server more than all else about it, and the way to it is mostly short.
         headers = self._headers | {"Accept": accept, "Accept-Encoding": "identity"}
         headers |= {"Authorization": authorization} if authorization else {}
         what, seconds = self._what(request), self.timeout_seconds

@@ -49,10 +49,12 @@ def synthetic(kind: str) -> list[Object]:
 
 
 def sample(kind: str) -> list[Object]:
+    # Every seventh: the writer is not made for speed.
     with gzip.open(SAMPLE) as lines:
         objects = [json.loads(line) for line in lines]
     found = [each for each in objects if each["kind"] == kind]
-    return found + [each for page in objects if page["kind"] == f"{kind}List" for each in page["items"]]
+    found += [each for page in objects if page["kind"] == f"{kind}List" for each in page["items"]]
+    return found[::7]
 
 
 def odd_pods() -> list[Object]:

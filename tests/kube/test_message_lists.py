@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.kube import message_list
+from descheduler.kube import bounded_body, message_list
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import (
     AnswerBroken,
@@ -224,8 +224,9 @@ def test_pages_that_never_end_are_given_up(fake_api: FakeApi, client: KubeClient
         list(client.list_messages(PODS, limit=5))
 
 
-def test_compressed_nothing_is_given_up(fake_api: FakeApi, client: KubeClient) -> None:
-    empty = [chunk for chunk, _ in zip(endless_chunks(EMPTY * 50_000), range(12), strict=False)]
+def test_compressed_nothing_is_given_up(fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_body, "OBJECT_BYTES", 50_000)
+    empty = [chunk for chunk, _ in zip(endless_chunks(EMPTY * 1000), range(12), strict=False)]
     first = head(Transfer_Encoding="chunked", Content_Encoding="gzip", **PROTOBUF_HEAD)
     fake_api.fail_always("GET", PODS, RawAnswer(lambda: [first, *empty[1:]]))
 
