@@ -1,7 +1,9 @@
 """The messages of the API's protobuf that are read, reduced to the fields that are read.
 
-Field numbers are those of `generated.proto` in `k8s.io/api/core/v1`, `k8s.io/apimachinery/pkg/apis/meta/v1`, `.../api/
-resource` and `.../runtime` (1.36). They never change within an API version. Fields that are not named here are skipped.
+Field numbers are those of `generated.proto` in `k8s.io/api/core/v1`, `k8s.io/apimachinery/pkg/apis/meta/v1` and
+`k8s.io/apimachinery/pkg/api/resource` (1.36). They never change within an API version; `workloadRef` is that of 1.35,
+which 1.36 reserves. Fields that are not named here are skipped.
+
 A map is a list of entries on the wire and is read as one, which keeps its order and costs less than a map.
 """
 
@@ -26,9 +28,6 @@ QuantityEntry: key=1 value=2:Quantity
 Owner: apiVersion=5 kind=1 name=3 uid=4 controller=6:bool
 Expression: key=1 operator=2 values=3:*string
 Selector: matchLabels=1:*TextEntry matchExpressions=2:*Expression
-Unknown: typeMeta=1:TypeMeta
-TypeMeta: apiVersion=1 kind=2
-ListMeta: resourceVersion=2 continue=3
 Metadata: name=1 namespace=3 uid=5 creationTimestamp=8:Time deletionTimestamp=9:Time labels=11:*TextEntry
   annotations=12:*TextEntry ownerReferences=13:*Owner
 """

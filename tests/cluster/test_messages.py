@@ -18,6 +18,7 @@ from descheduler.cluster.generate import generate_cluster
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.message_objects import MessageAdder
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from tests.bench.hostile_worlds import WORLDS, HostileWorld
 from tests.builders import Object, container_status, pod_object
 from tests.cluster.full_objects import full_objects
 from tests.cluster.full_pods import full_pod
@@ -115,6 +116,15 @@ def test_nodes_in_protobuf_are_those_in_json(world: Callable[[str], list[Object]
 
     assert len(found.nodes) == len(nodes) > 0
     assert value(found) == value(from_json("Node", nodes))
+
+
+@pytest.mark.parametrize("world", [pytest.param(world, id=world.name) for world in WORLDS])
+def test_hostile_objects_in_protobuf_are_those_in_json(world: HostileWorld) -> None:
+    objects = list(world.objects(0.01))
+
+    for kind in ("Pod", "Node"):
+        found = [each for each in objects if each["kind"] == kind]
+        assert value(from_messages(kind, found)) == value(from_json(kind, found))
 
 
 @given(st.lists(st.fixed_dictionaries({}, optional=FACTS), max_size=6))
