@@ -79,6 +79,8 @@ def odd_pods() -> list[Object]:
         pod_object("ephemeral-too", volumes=ephemeral[::-1]),
         pod_object("late", deleted=60),
         pod_object("kept", annotations={"descheduler.alpha.kubernetes.io/evict": "true", "other": "x"}),
+        pod_object("ganged", spec={"workloadRef": {"name": "gang", "podGroup": "workers"}}),
+        pod_object("grouped", spec={"schedulingGroup": {"podGroupName": "gang"}}),
         pod_object("idle", annotations={"other": "y"}),
         pod_object("proportional", cpu="0.1", memory="1e3"),
         resized,
