@@ -18,7 +18,7 @@ from descheduler.cluster.kinds import Kind
 from descheduler.cluster.redaction import redact
 from descheduler.cluster.snapshot import SnapshotError
 
-__all__ = ["DumpWriter", "write_dump"]
+__all__ = ["DumpWriter"]
 
 # This way zlib writes neither a name nor a time into the header, so that equal dumps are equal bytes.
 _GZIP = zlib.MAX_WBITS | 16
@@ -123,16 +123,3 @@ class DumpWriter:
         for line in lines:
             self.out.write(compressor.compress(line + b"\n"))
         self.out.write(compressor.flush())
-
-
-def write_dump(
-    lists: Sequence[tuple[Kind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
-) -> None:
-    """Writes the pages of each kind, as they are at hand, to `out`. Raises as `DumpWriter`."""
-    writer = DumpWriter(out, taken_at, [kind for kind, _ in lists], source=source)
-    for kind, pages in lists:
-        writer.begin(kind)
-        for page in pages:
-            writer.add_page(page)
-        writer.end("")
-    writer.finish()

@@ -16,8 +16,9 @@ from descheduler.cluster.dump_kinds import DUMP_KINDS, REFUSED_KINDS
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.redaction import redact
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.write import DumpWriter, write_dump
+from descheduler.cluster.write import DumpWriter
 from tests.builders import Object, node_object, pod_object
+from tests.worlds.dumps import write_dump
 
 TAKEN_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -1,6 +1,6 @@
 """The openb trace as a cluster dump.
 
-`python -m descheduler.cluster.openb NODES.csv.gz PODS.csv.gz --seed 1 > openb.jsonl.gz` writes the bundled sample. The
+`python -m tests.worlds.openb NODES.csv.gz PODS.csv.gz --seed 1 > openb.jsonl.gz` writes the bundled sample. The
 trace names neither nodes, owners, zones nor taints of its pods: `openb_placement` and `openb_objects` state the rules
 that fill them in. GPU pods ask for `koordinator.sh/gpu-core` and `koordinator.sh/gpu-memory-ratio`, 100 a device.
 """
@@ -19,7 +19,9 @@ import msgspec
 
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from descheduler.cluster.kinds import KINDS, Kind
-from descheduler.cluster.openb_objects import (
+from descheduler.cluster.snapshot import SnapshotError
+from tests.worlds.dumps import write_dump
+from tests.worlds.openb_objects import (
     TRACE_AT,
     Group,
     budget_object,
@@ -29,10 +31,8 @@ from descheduler.cluster.openb_objects import (
     pod_object,
     workload_object,
 )
-from descheduler.cluster.openb_placement import place_pods
-from descheduler.cluster.openb_trace import TraceNode, TracePod, read_nodes, read_pods
-from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.write import write_dump
+from tests.worlds.openb_placement import place_pods
+from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 
 __all__ = ["main", "openb_lists", "write_openb"]
 
@@ -51,7 +51,7 @@ class _Cluster:
 
     def objects(self, kind: Kind) -> Iterable[JsonObject]:
         """All objects of a kind."""
-        rng = random.Random(self.seed)  # noqa: S311 - a reproducible sample, no secret
+        rng = random.Random(self.seed)
         match kind.name:
             case "Node":
                 return (node_object(node, index, rng) for index, node in enumerate(self.nodes))
@@ -89,7 +89,7 @@ def openb_lists(
     nodes: Sequence[TraceNode], pods: Sequence[TracePod], *, seed: int
 ) -> list[tuple[Kind, Iterator[bytes]]]:
     """Each kind with the pages of its list; the same trace and seed give the same bytes."""
-    rng = random.Random(seed)  # noqa: S311 - a reproducible sample, no secret
+    rng = random.Random(seed)
     placements = dict(zip((pod.name for pod in pods), place_pods(nodes, pods, rng), strict=True))
     groups = group_pods(pods, rng)
     objects = [pod_object(pod, group, placements[pod.name], rng) for group in groups for pod in group.pods]

@@ -7,8 +7,8 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from descheduler.cluster.synthetic_nodes import Place
-from descheduler.cluster.synthetic_workloads import Workload
+from tests.worlds.synthetic_nodes import Place
+from tests.worlds.synthetic_workloads import Workload
 
 __all__ = ["SyntheticScheduler"]
 

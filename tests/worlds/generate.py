@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from descheduler.cluster.synthetic_nodes import Place, make_places, node_object
-from descheduler.cluster.synthetic_pods import PodTemplates, pod_template
-from descheduler.cluster.synthetic_scheduler import SyntheticScheduler
-from descheduler.cluster.synthetic_workloads import Workload, budget_object, make_workloads, owner_objects
+from tests.worlds.synthetic_nodes import Place, make_places, node_object
+from tests.worlds.synthetic_pods import PodTemplates, pod_template
+from tests.worlds.synthetic_scheduler import SyntheticScheduler
+from tests.worlds.synthetic_workloads import Workload, budget_object, make_workloads, owner_objects
 
 __all__ = ["GENERATED_AT", "generate_cluster"]
 
@@ -45,7 +45,7 @@ def generate_cluster(*, nodes: int, pods: int, seed: int, page_size: int = 500) 
     """
     if nodes < 0 or pods < 0:
         raise ValueError(f"nodes ({nodes}) and pods ({pods}) are counts, so not below 0")
-    rng = random.Random(seed)  # noqa: S311 - a reproducible sample, no secret
+    rng = random.Random(seed)
     places = make_places(nodes, rng)
     workloads = list(make_workloads(pods, nodes, rng))
     yield from _pages("Node", (_encode(node_object(place)) for place in places), page_size)

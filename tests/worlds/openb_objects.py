@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from descheduler.cluster.openb_placement import Placement
-from descheduler.cluster.openb_trace import TraceNode, TracePod
+from tests.worlds.openb_placement import Placement
+from tests.worlds.openb_trace import TraceNode, TracePod
 
 __all__ = [
     "TRACE_AT",

@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from descheduler.cluster.openb_trace import TraceNode, TracePod
+from tests.worlds.openb_trace import TraceNode, TracePod
 
 __all__ = ["Placement", "place_pods"]
 

@@ -6,13 +6,14 @@ import io
 import json
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from descheduler.cluster.dump import read_dump
-from descheduler.cluster.openb import main, openb_lists, write_openb
-from descheduler.cluster.openb_trace import TraceNode, TracePod, read_pods
 from descheduler.cluster.snapshot import SnapshotError
+from tests.worlds.openb import main, openb_lists, write_openb
+from tests.worlds.openb_trace import TraceNode, TracePod, read_pods
 
 SAMPLE = Path(__file__).parents[2] / "config" / "samples" / "openb.jsonl.gz"
 CORE = "koordinator.sh/gpu-core"
@@ -20,8 +21,8 @@ CORE = "koordinator.sh/gpu-core"
 NODES = [TraceNode(f"node-{n}", 32_000, 131_072, 4 if n % 2 else 0, "T4" if n % 2 else "") for n in range(12)]
 
 
-def make_trace_pod(number: int, *, num_gpus: int = 1, gpu_milli: int = 460, **facts: object) -> TracePod:
-    defaults = {"cpu_milli": 2000, "memory_mib": 4096, "models": (), "qos": "LS", "phase": "Running"}
+def make_trace_pod(number: int, *, num_gpus: int = 1, gpu_milli: int = 460, **facts: Any) -> TracePod:
+    defaults: dict[str, Any] = {"cpu_milli": 2000, "memory_mib": 4096, "models": (), "qos": "LS", "phase": "Running"}
     return TracePod(
         name=f"pod-{number:03d}",
         num_gpus=num_gpus,
@@ -31,14 +32,14 @@ def make_trace_pod(number: int, *, num_gpus: int = 1, gpu_milli: int = 460, **fa
     )
 
 
-def items(nodes: list[TraceNode], pods: list[TracePod], kind: str, seed: int = 1) -> list[dict[str, object]]:
+def items(nodes: list[TraceNode], pods: list[TracePod], kind: str, seed: int = 1) -> list[dict[str, Any]]:
     lists = openb_lists(nodes, pods, seed=seed)
     return [
         item for found, pages in lists if found.name == kind for page in pages for item in json.loads(page)["items"]
     ]
 
 
-def gpu_use(pods: list[dict[str, object]]) -> dict[tuple[str, int], int]:
+def gpu_use(pods: list[dict[str, Any]]) -> dict[tuple[str, int], int]:
     """Hundredths of each GPU, by node and index, that the annotations give away."""
     used: dict[tuple[str, int], int] = defaultdict(int)
     for pod in pods:

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from descheduler.cluster.synthetic_nodes import GPU_TAINT, Place
-from descheduler.cluster.synthetic_workloads import Workload, make_uid
+from tests.worlds.synthetic_nodes import GPU_TAINT, Place
+from tests.worlds.synthetic_workloads import Workload, make_uid
 
 __all__ = ["PodTemplates", "pod_template"]
 
@@ -93,13 +93,13 @@ def pod_template(workload: Workload) -> JsonObject:
         spec.pop(added, None)
     container = _container(workload)
     mounts = container["volumeMounts"]
-    assert isinstance(mounts, list)  # noqa: S101 - a slip in this package, not in data
+    assert isinstance(mounts, list)
     container["volumeMounts"] = [mount for mount in mounts if not mount["name"].startswith("kube-api-access")]
     return {"metadata": {"labels": _labels(workload)}, "spec": spec | {"containers": [container]}}
 
 
 def _template(workload: Workload, state: str) -> str:
-    assert state in _STATES, state  # noqa: S101 - a slip in this package, not in data
+    assert state in _STATES, state
     pod = {"metadata": _metadata(workload), "spec": _spec(workload, state), "status": _status(workload, state)}
     text = msgspec.json.encode(pod).decode().replace("%", "%%")
     for slot in _SLOTS:
