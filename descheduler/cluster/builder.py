@@ -20,7 +20,7 @@ from descheduler.cluster.pod_pages import PodPageReader
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, Wire
 from descheduler.cluster.workload_objects import with_template
-from descheduler.json_values import JsonFaultError, elements
+from descheduler.documents.json_values import JsonFaultError, elements
 from descheduler.model.node import Node
 from descheduler.model.objects import (
     CSIDriver,

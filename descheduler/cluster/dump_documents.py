@@ -8,7 +8,7 @@ from descheduler.cluster.chunks import LineReader
 from descheduler.cluster.json_pieces import MAX_OBJECT_BYTES, WAY_OUT, read_json
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.cluster.yaml_pieces import read_yaml
-from descheduler.json_values import JsonFaultError, value_end
+from descheduler.documents.json_values import JsonFaultError, value_end
 
 __all__ = ["read_documents"]
 

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.builder import MAX_LIST_DEPTH, printable
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.json_values import JsonFaultError, after_blanks, value_end
+from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end
 
 __all__ = ["LATE_KIND", "MAX_OBJECT_BYTES", "WAY_OUT", "read_json", "too_large"]
 

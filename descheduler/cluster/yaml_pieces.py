@@ -11,7 +11,9 @@ import yaml
 from descheduler.cluster.builder import printable
 from descheduler.cluster.json_pieces import LATE_KIND, MAX_OBJECT_BYTES, WAY_OUT, too_large
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.yaml_objects import Value, YamlError, YamlReader, merged_into
+from descheduler.documents.document import DocumentError, Mark
+from descheduler.documents.yaml_builder import mark_of, syntax_message
+from descheduler.documents.yaml_values import Value, YamlReader
 
 __all__ = ["read_yaml"]
 
@@ -35,15 +37,18 @@ def read_yaml(chunks: Iterator[bytes], source: str, first_line: int) -> Iterator
         for value, line in _Documents(feed).objects():
             is_empty = False
             yield value, line + first_line - 1
-    except YamlError as error:
-        place = f"{source}:{error.line + first_line - 1}:{error.column}" if error.line else source
+    except DocumentError as error:
+        mark = error.mark
+        place = f"{source}:{mark.line + first_line - 1}:{mark.column}" if mark else source
         raise SnapshotError(f"{place}: {printable(str(error))}; {WAY_OUT}") from error
     except yaml.reader.ReaderError as error:
         raise SnapshotError(f"{source}: holds bytes or characters that YAML does not allow; {WAY_OUT}") from error
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"{source}:{mark.line + first_line}:{mark.column + 1}" if mark else source
-        raise SnapshotError(f"{place}: {printable(feed.syntax_message(error))}; {WAY_OUT}") from error
+        stop = error.problem_mark or error.context_mark
+        place = f"{source}:{stop.line + first_line}:{stop.column + 1}" if stop else source
+        raise SnapshotError(
+            f"{place}: {printable(syntax_message(error, feed.faulty_line(error)))}; {WAY_OUT}"
+        ) from error
     if is_empty:
         raise SnapshotError(f"{source}: holds no objects; {WAY_OUT}")
 
@@ -59,13 +64,12 @@ class _Feed:
         self.num_bytes = 0
 
     def read(self, size: int = _READ_BYTES, /) -> bytes:
-        """The next bytes. Raises YamlError when they belong to an object that is too large."""
+        """The next bytes. Raises DocumentError when they belong to an object that is too large."""
         if not self._rest:
             self._rest = next(self._chunks, b"")
         if self.num_bytes > MAX_OBJECT_BYTES:
-            error = YamlError(too_large(MAX_OBJECT_BYTES), None)
-            error.line, error.column = self._num_lines + b"".join(self._tail).count(b"\n") + 1, 1
-            raise error
+            line = self._num_lines + b"".join(self._tail).count(b"\n") + 1
+            raise DocumentError(too_large(MAX_OBJECT_BYTES), Mark(line, 1))
         piece, self._rest = self._rest[:size], self._rest[size:]
         self.num_bytes += len(piece)
         if len(self._tail) == _NUM_TAIL:
@@ -73,15 +77,11 @@ class _Feed:
         self._tail.append(piece)
         return piece
 
-    def syntax_message(self, error: yaml.MarkedYAMLError) -> str:
-        """What is wrong, and that tabs are where there are some."""
-        message = " ".join(part for part in (error.context, error.problem) if part)
+    def faulty_line(self, error: yaml.MarkedYAMLError) -> str:
+        """The line where the parser stopped, as far as it is still known."""
         lines = b"".join(self._tail).split(b"\n")
         index = error.problem_mark.line - self._num_lines if error.problem_mark else -1
-        line = lines[index] if 0 <= index < len(lines) else b""
-        if b"\t" in line[: len(line) - len(line.lstrip())]:
-            return f"not YAML: {message}; the line is indented with a tab, use spaces"
-        return f"not YAML: {message}"
+        return lines[index].decode(errors="replace") if 0 <= index < len(lines) else ""
 
 
 class _Documents:
@@ -98,7 +98,7 @@ class _Documents:
             self._start_object()
             self._reader.start_document()
             if isinstance(first, yaml.MappingStartEvent):
-                yield from self._object(_line(first))
+                yield from self._object(mark_of(first).line)
             elif isinstance(first, yaml.SequenceStartEvent):
                 yield from ((_encode(element), line) for element, line in self._elements())
             elif (value := self._reader.value(first, 0)) is not None:
@@ -107,7 +107,6 @@ class _Documents:
     def _object(self, line: int) -> Iterator[tuple[bytes, int]]:
         """The list that starts here, element by element, or the object as a whole."""
         members: dict[str, Value] = {}
-        merged: dict[str, Value] = {}
         waiting: list[tuple[bytes, int]] = []
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._reader.key(event, 1)
@@ -116,13 +115,12 @@ class _Documents:
                 members[key] = []
                 yield from self._items(members, waiting)
             elif key is None:
-                merged_into(merged, self._reader.value(begun, 1), event)
+                members |= self._reader.merged(self._reader.value(begun, 1), event)
             else:
                 members[key] = self._reader.value(begun, 1)
-        whole = merged | members
         for element, place in waiting:
-            yield _encode(_header(whole) | {"items": [msgspec.Raw(element)]}), place
-        yield _encode(whole), line
+            yield _encode(_header(members) | {"items": [msgspec.Raw(element)]}), place
+        yield _encode(members), line
 
     def _items(self, members: dict[str, Value], waiting: list[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
         """The elements of a list, as far as their kind is known; the others go among the `waiting`."""
@@ -137,7 +135,7 @@ class _Documents:
                 waiting.append((_encode(element), line))
                 num_bytes += len(waiting[-1][0])
                 if num_bytes > _MAX_WAITING_BYTES:
-                    raise YamlError(LATE_KIND, None)
+                    raise DocumentError(LATE_KIND)
 
     def _start_object(self) -> None:
         self._feed.num_bytes = 0
@@ -149,7 +147,7 @@ class _Documents:
             if not isinstance(element, dict):
                 raise _no_object(element, event)
             self._start_object()
-            yield element, _line(event)
+            yield element, mark_of(event).line
 
 
 def _may_be_list(members: dict[str, Value]) -> bool:
@@ -160,10 +158,6 @@ def _header(members: dict[str, Value]) -> dict[str, object]:
     return {"kind": members.get("kind"), "apiVersion": members.get("apiVersion")}
 
 
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
-
-
-def _no_object(value: Value, event: yaml.Event) -> YamlError:
+def _no_object(value: Value, event: yaml.Event) -> DocumentError:
     shown = _encode(value)[:_NUM_SHOWN].decode(errors="replace")
-    return YamlError(f"neither JSON nor YAML objects but {shown}", event.start_mark)
+    return DocumentError(f"neither JSON nor YAML objects but {shown}", mark_of(event))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.cluster import yaml_objects, yaml_pieces
+from descheduler.cluster import yaml_pieces
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.cluster.yaml_pieces import read_yaml
+from descheduler.documents import yaml_values
 
 NAMED = [{"kind": "X", "metadata": {"name": f"o{number}", "text": "- é: {"}} for number in range(3)]
 BARE = [{"metadata": {"name": f"o{number}"}} for number in range(3)]
@@ -53,6 +55,12 @@ def test_items_of_what_is_no_list_are_left_alone() -> None:
     assert pieces("kind: Menu\nitems: [1, 2]\n") == [({"kind": "Menu", "items": [1, 2]}, 1)]
 
 
+def test_merges_take_effect_in_their_order() -> None:
+    assert pieces("kind: X\n<<: {kind: Z, a: 1}\na: 2\nb: {<<: {c: 1}, c: 2}\n") == [
+        ({"kind": "Z", "a": 2, "b": {"c": 2}}, 1)
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -65,6 +73,11 @@ def test_items_of_what_is_no_list_are_left_alone() -> None:
         pytest.param(
             "a: [" + ", ".join(f"&a{n} 1" for n in range(99)), "more than 50 values with anchors", id="anchors"
         ),
+        pytest.param(
+            "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 40)),
+            "dump:5:10: is nested more than 5 levels deep",
+            id="levels behind aliases",
+        ),
         pytest.param("items:\n" + "- {a: 1}\n" * 99, "names its kind after its items", id="a kind that comes late"),
     ],
 )
@@ -73,8 +86,10 @@ def test_what_is_no_yaml_of_objects_is_said_with_its_place(
 ) -> None:
     monkeypatch.setattr(yaml_pieces, "MAX_OBJECT_BYTES", 1000)
     monkeypatch.setattr(yaml_pieces, "_MAX_WAITING_BYTES", 500)
-    monkeypatch.setattr(yaml_objects, "_MAX_KEPT", 50)
-    monkeypatch.setattr(yaml_objects, "_MAX_VALUES", 400)
+    limits = replace(
+        yaml_values._LIMITS, depth=5, kept=50, values=400, too_many="one object holds more than 400 values"
+    )
+    monkeypatch.setattr(yaml_values, "_LIMITS", limits)
 
     with pytest.raises(SnapshotError) as caught:
         pieces(text, 50)

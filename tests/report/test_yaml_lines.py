@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.yaml_scalars import resolve_plain
+from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.json_text import json_text
 from descheduler.report.outcome import Outcome, make_outcome
 from descheduler.report.plan_document import Plan

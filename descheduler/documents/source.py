@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from descheduler.policy.document import (
+from descheduler.documents.document import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_NODES,
@@ -17,12 +17,11 @@ from descheduler.policy.document import (
     Mark,
     Member,
     Node,
-    measured,
     to_plain,
 )
-from descheduler.policy.json_document import parse_json
-from descheduler.policy.problems import PolicyError, Problem, escaped, spelled
-from descheduler.policy.yaml_document import parse_yaml
+from descheduler.documents.json_document import parse_json
+from descheduler.documents.problems import PolicyError, Problem, escaped, spelled
+from descheduler.documents.yaml_document import parse_yaml
 
 __all__ = ["digest_of", "read_document"]
 
@@ -121,9 +120,7 @@ class _Importer:
         if value is None or isinstance(value, (bool, int, float, str)):
             return Node(value)
         if isinstance(value, (list, tuple)):
-            items = tuple(self.node(item, depth + 1) for item in value)
-            size, height = measured(iter(items), None)
-            return Node(items, size=size, height=height)
+            return Node(tuple(self.node(item, depth + 1) for item in value))
         if isinstance(value, Mapping):
             return self._object(value, depth)
         raise DocumentError(f"holds a {type(value).__name__}; only what JSON knows may be in a policy")
@@ -134,8 +131,7 @@ class _Importer:
             if not isinstance(key, str):
                 raise DocumentError(f"has the key {spelled(repr(key))}; keys are strings")
             members[key] = Member(None, self.node(item, depth + 1))
-        size, height = measured((member.node for member in members.values()), None)
-        return Node(members, size=size, height=height)
+        return Node(members)
 
 
 def digest_of(document: Document) -> str:

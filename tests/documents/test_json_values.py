@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.json_values import JsonFaultError, elements, value_end
+from descheduler.documents.json_values import JsonFaultError, elements, value_end
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

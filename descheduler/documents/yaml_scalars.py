@@ -11,7 +11,7 @@ import binascii
 import math
 import re
 
-__all__ = ["ScalarError", "key_text", "resolve_plain", "resolve_tagged"]
+__all__ = ["Scalar", "ScalarError", "key_text", "resolve_plain", "resolve_tagged"]
 
 Scalar = bool | int | float | str | None
 

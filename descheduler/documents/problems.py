@@ -9,7 +9,7 @@ from typing import Literal
 
 from descheduler.urls import shown_url
 
-__all__ = ["PolicyError", "Problem", "did_you_mean", "escaped", "shown", "spelled"]
+__all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "escaped", "shown", "spelled"]
 
 _LONGEST_SHOWN = 80
 
@@ -42,6 +42,14 @@ class PolicyError(ValueError):
         self.problems: tuple[Problem, ...] = tuple(problems)
         self.stage: Literal["policy", "profile"] = stage
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """`path` as it is written in messages, such as `profiles[0].pluginConfig[1].args`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
 
 
 def escaped(text: str) -> str:

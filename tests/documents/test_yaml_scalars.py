@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.yaml_scalars import resolve_plain
+from descheduler.documents.yaml_scalars import resolve_plain
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""A policy document as a tree of values that know where they stand."""
+"""A document as a tree of values that know where they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,6 @@ __all__ = [
     "find",
     "kind_of",
     "laid_over",
-    "measured",
     "member_text",
     "to_plain",
 ]
@@ -61,10 +60,6 @@ class Node:
     mark: Mark | None = None
     duplicates: tuple[tuple[str, Mark | None], ...] = ()
     """Keys of an object that occur again, with the place of the later one, whose value counts."""
-    size: int = 1
-    """Values in this tree, this one included, as if every alias were written out."""
-    height: int = 0
-    """Levels of lists and objects below this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +144,3 @@ def to_plain(node: Node) -> object:
     if isinstance(node.value, Mapping):
         return {key: to_plain(member.node) for key, member in node.value.items()}
     return node.value
-
-
-def measured(children: Iterator[Node], mark: Mark | None) -> tuple[int, int]:
-    """Size and height of a list or object with these children. Raises DocumentError when it grows beyond the limits."""
-    size, height = 1, 0
-    for child in children:
-        size += child.size
-        height = max(height, child.height + 1)
-    if size > MAX_NODES:
-        raise DocumentError(f"holds more than {MAX_NODES} values, aliases written out; no policy needs that", mark)
-    if height > MAX_DEPTH:
-        raise DocumentError(f"is nested more than {MAX_DEPTH} levels deep", mark)
-    return size, height

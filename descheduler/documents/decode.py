@@ -16,10 +16,9 @@ from typing import Any, Final, Literal, NoReturn, TypeVar
 import msgspec
 from msgspec import inspect
 
+from descheduler.documents.document import Document, Mark, Member, Node, kind_of, laid_over
+from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown, spelled
 from descheduler.model.duration import parse_duration
-from descheduler.policy.document import Document, Mark, Member, Node, kind_of, laid_over
-from descheduler.policy.plugin import dotted
-from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown, spelled
 
 __all__ = ["Decoder", "Path", "Strictness"]
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.policy.document import Mark, find, to_plain
-from descheduler.policy.json_document import parse_json
+from descheduler.documents.document import Mark, find, to_plain
+from descheduler.documents.json_document import parse_json
+from descheduler.documents.yaml_document import parse_yaml
 from descheduler.policy.urls import url_problem
-from descheduler.policy.yaml_document import parse_yaml
 
 NUMBERS = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
@@ -40,6 +40,7 @@ def test_json_reader_agrees_with_the_standard_one(value: dict[str, object], inde
         pytest.param("a: |\n  x\n  y\n", {"a": "x\ny\n"}, id="a block of text"),
         pytest.param("a: &x [1]\nb: *x\n", {"a": [1], "b": [1]}, id="an alias"),
         pytest.param("b: {<<: [{a: 1, c: 1}, {a: 2, d: 2}]}", {"b": {"a": 1, "c": 1, "d": 2}}, id="a list of merges"),
+        pytest.param("b: {a: 1, <<: {a: 2}, c: 3}", {"b": {"a": 2, "c": 3}}, id="a merge after a key"),
         pytest.param("a: 1\na: 2\n", {"a": 2}, id="the last of equal keys"),
         pytest.param("\ufeffa: 1", {"a": 1}, id="a byte order mark"),
     ],

@@ -6,7 +6,7 @@ import json
 import re
 from typing import NoReturn
 
-from descheduler.policy.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node, measured
+from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, Node
 
 __all__ = ["parse_json"]
 
@@ -106,8 +106,7 @@ class _Scanner:
                 items.append(self._value(depth + 1))
             if not self._accept("]"):
                 self._fail("expected ',' or ']'")
-        size, height = measured(iter(items), mark)
-        return Node(tuple(items), mark, size=size, height=height)
+        return Node(tuple(items), mark)
 
     def _object(self, mark: Mark, depth: int) -> Node:
         members: dict[str, Member] = {}
@@ -118,8 +117,7 @@ class _Scanner:
                 self._member(members, duplicates, depth)
             if not self._accept("}"):
                 self._fail("expected ',' or '}'")
-        size, height = measured((member.node for member in members.values()), mark)
-        return Node(members, mark, tuple(duplicates), size, height)
+        return Node(members, mark, tuple(duplicates))
 
     def _member(self, members: dict[str, Member], duplicates: list[tuple[str, Mark | None]], depth: int) -> None:
         self._skip_space()
