@@ -11,25 +11,10 @@ import pytest
 
 from descheduler.cli.commands import COMMANDS
 from descheduler.cli.upstream_flags import IDLE_FLAGS
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
+from tests.cli.loaded_modules import HEAVY, modules_of
 
 PROGRAM = [sys.executable, "-m", "descheduler.cli.main"]
-HEAVY = {"kubernetes", "ortools", "numpy", "prometheus_client", "opentelemetry", "grpc", "descheduler.kube.client"}
-
-IMPORTS = """
-import sys
-from descheduler.cli.main import main
-code = main(sys.argv[1:])
-print(*sorted(sys.modules), file=sys.stderr)
-sys.exit(code)
-"""
-
-
-def modules_of(*arguments: str | Path) -> set[str]:
-    """The modules that a command has loaded when it ends well."""
-    command = [sys.executable, "-c", IMPORTS, *map(str, arguments)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(ended.stderr.splitlines()[-1].split())
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from descheduler.report.explained_placement import Deficit, ObstacleCount
 from tests.builders import node_object, pod_object
-from tests.explanation.worlds import claim, placement_of
+from tests.explanation.questions import claim, placement_of
 
 PENDING = {"node": "", "phase": "Pending"}
 

@@ -17,8 +17,8 @@ from descheduler.policy.scheduler_plugins import IN_TREE
 from descheduler.report.explained_plugin import PluginArgument, PluginDecisions, PluginUse
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import node_object, pod_object
-from tests.explanation.worlds import plugin_explanation, policy_of
-from tests.report.worlds import pod_life_time_policy
+from tests.explanation.questions import plugin_explanation, policy_of
+from tests.report.decided_cycles import pod_life_time_policy
 
 OBJECTS = [
     node_object("a"),

@@ -13,7 +13,7 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi, Request
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 from tests.policy.builders import upstream
 
 __all__ = [

@@ -12,7 +12,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
-from tests.cli.conftest import Descheduler, descheduler, restored_logging
+from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Drop, EvictLate, EvictThenAnswer, EvictThenDrop, Fault, failure
 from tests.integration.live_runs import (
@@ -25,7 +25,7 @@ from tests.integration.live_runs import (
     serve,
     taint_policy,
 )
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 __all__ = ["descheduler", "restored_logging"]
 

@@ -22,7 +22,7 @@ from descheduler.migration.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW
-from tests.cli.conftest import Descheduler, descheduler, restored_logging
+from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import failure

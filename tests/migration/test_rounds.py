@@ -29,7 +29,7 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.migration.worlds import Clock, ScriptedApi, no_disruption, not_sent
+from tests.migration.stand_ins import Clock, ScriptedApi, no_disruption, not_sent
 from tests.policy.builders import koordinator, upstream
 
 POLICY = load_policy(upstream(), REGISTRY)

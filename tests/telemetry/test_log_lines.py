@@ -7,8 +7,8 @@ import pytest
 from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from tests.builders import make_node
-from tests.report.test_outcome import EVICTED, FAILED, REFUSED
-from tests.report.worlds import OLD, make_test_plan
+from tests.report.decided_cycles import OLD, make_test_plan
+from tests.report.outcomes import EVICTED, FAILED, REFUSED
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.observer import PluginRun, RunObserver
 from tests.builders import NOW, node_object, pod_object
-from tests.migration.worlds import Clock
-from tests.report.worlds import pod_life_time_policy
+from tests.migration.stand_ins import Clock
+from tests.report.decided_cycles import pod_life_time_policy
 
 
 def test_every_stage_is_timed() -> None:

@@ -18,7 +18,7 @@ from descheduler.report.explained_pod import PodExplanation
 from descheduler.report.explanation_document import Explanation
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, Object
-from tests.report.worlds import pod_life_time_policy
+from tests.report.decided_cycles import pod_life_time_policy
 
 __all__ = [
     "ZONE",

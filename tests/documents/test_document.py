@@ -1,4 +1,4 @@
-"""The YAML and JSON readers below the policy: values, places, and agreement with each other."""
+"""The YAML and JSON readers of documents: values, places, and agreement with each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from descheduler.documents.document import Mark, find, to_plain
 from descheduler.documents.json_document import parse_json
 from descheduler.documents.yaml_document import parse_yaml
-from descheduler.policy.urls import url_problem
 
 NUMBERS = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
@@ -59,36 +58,3 @@ def test_json_places_count_characters_from_one() -> None:
     document = parse_json('{"a":\n  ["é",\n\t7]}', "x")
 
     assert find(document.root, ("a", 1)).mark == Mark(3, 2)
-
-
-@pytest.mark.parametrize(
-    ("url", "is_valid"),
-    [
-        ("http://prometheus:9090", True),
-        ("prometheus:9090", True),
-        ("prometheus", True),
-        ("https://user:pass@host/path?q=%zz", True),
-        ("http://[::1]:80", True),
-        ("http://host:", True),
-        ("http://a%20b", False),
-        ("http://host:-80", False),
-        ("http://host:80a", False),
-        ("http://[::1", False),
-        ("http://a b", False),
-        ("http://host/%zz", False),
-        ("10.0.0.1:9090", False),
-        ("://host", False),
-        ("http://us er@host", False),
-        ("http://host\n", False),
-        ("http://host#\n", True),
-        ("http://[fe80::1%25en0]:80", True),
-        ("http://[::ffff:10.0.0.1]", True),
-        ("http://[10.0.0.1]", False),
-        ("http://[]", False),
-        ("http://a[::1]", False),
-        ("http://a:1,b:2", False),
-        ("postgres://a:1,b:2", True),
-    ],
-)
-def test_urls_are_refused_where_go_refuses_them(url: str, is_valid: bool) -> None:
-    assert (url_problem(url) is None) == is_valid
