@@ -11,7 +11,7 @@ from pathlib import Path
 from descheduler.cluster.dump import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction, Refusal
 from descheduler.eviction.landing_book import LandingBook

@@ -35,7 +35,7 @@ from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
-    from descheduler.cycle import ConnectionOptions, RunOptions, RunResult
+    from descheduler.cycle.decide import ConnectionOptions, RunOptions, RunResult
     from descheduler.eviction.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.policy.types import Policy
@@ -144,7 +144,7 @@ def run(
     3 finished with refused moves (with --detailed-exitcode), 4 stopped by the deadline, the loss of the Lease or an
     overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM.
     """
-    from descheduler.guards import NOTHING_EVICTED
+    from descheduler.cycle.guards import NOTHING_EVICTED
 
     warn_of_idle_flags(ctx)
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
@@ -177,7 +177,7 @@ def _run(
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dump import read_dump
     from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, SnapshotError
-    from descheduler.cycle import decide, needed_kinds
+    from descheduler.cycle.decide import decide, needed_kinds
 
     record.is_dry = True
     observer, needed = record.observer, needed_kinds(policy)
@@ -219,7 +219,7 @@ def _run_on_cluster(
     record: RunRecord,
     watch: Watch,
 ) -> ExitCode:
-    from descheduler.cycle import is_dry, run_live
+    from descheduler.cycle.decide import is_dry, run_live
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
@@ -231,7 +231,7 @@ def _run_on_cluster(
 
 
 def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
-    from descheduler.cycle import RunOptions
+    from descheduler.cycle.decide import RunOptions
 
     return RunOptions(
         dry_run=flags.dry_run,
@@ -247,7 +247,7 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
 
 
 def _most_assessed(flags: _Flags) -> int:
-    from descheduler.cycle import MOST_ASSESSED
+    from descheduler.cycle.decide import MOST_ASSESSED
 
     return MOST_ASSESSED if flags.assess_landings is None else flags.assess_landings
 

@@ -12,7 +12,7 @@ import click
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
-from descheduler.urls import shown_url
+from descheduler.model.urls import shown_url
 
 if TYPE_CHECKING:
     from descheduler.documents.problems import Problem

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from descheduler.urls import shown_url
+from descheduler.model.urls import shown_url
 
 __all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "escaped", "shown", "spelled"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.explanation.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict

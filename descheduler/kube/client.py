@@ -20,7 +20,7 @@ from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse, decode_status
 from descheduler.kube.token_bucket import TokenBucket
 from descheduler.kube.transport import Transport
-from descheduler.urls import is_https
+from descheduler.model.urls import is_https
 
 __all__ = ["KubeClient", "connect"]
 

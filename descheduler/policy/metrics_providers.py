@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import did_you_mean, shown
+from descheduler.model.urls import shown_url
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import MetricsProvider, SecretReference
 from descheduler.policy.urls import url_problem
-from descheduler.urls import shown_url
 
 __all__ = ["MetricsCollectorSection", "MetricsProviderSection", "read_providers"]
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from tests.bench.measure import in_own_process

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descheduler.cluster.dump import read_dump
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from tests.bench.measure import in_own_process

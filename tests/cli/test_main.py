@@ -121,7 +121,7 @@ def test_a_defect_is_reported_in_one_line_with_its_place_and_without_its_text(
     def explode(*_arguments: object, **_named: object) -> None:
         raise ZeroDivisionError(f"a defect that quotes {secret}")
 
-    monkeypatch.setattr("descheduler.cycle.decide", explode)
+    monkeypatch.setattr("descheduler.cycle.decide.decide", explode)
     arguments = ("run", "--config", policy, "--snapshot", dump)
 
     usual, chatty = descheduler(*arguments), descheduler(*arguments, "-v", "6")
@@ -142,7 +142,7 @@ def test_breaking_off_is_neither_a_defect_nor_success(
     def break_off(*_arguments: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("descheduler.cycle.decide", break_off)
+    monkeypatch.setattr("descheduler.cycle.decide.decide", break_off)
 
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 

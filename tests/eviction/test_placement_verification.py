@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.placement_verification import (
     PlacementVerificationArgs,
     construction_problems,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import parse_selector
 from descheduler.policy.load import load_policy

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import inspect
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.profile_evictor import PluginEvictor
 from descheduler.explanation import watch
 from descheduler.explanation.watch import Watch

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descheduler import evaluate
-from descheduler.cycle import EVICTIONS_IN_BACKGROUND
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from descheduler import evaluate
-from descheduler.cycle import ConnectionOptions, RunOptions, run_live
+from descheduler.cycle.decide import ConnectionOptions, RunOptions, run_live
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind

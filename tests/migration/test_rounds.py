@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy

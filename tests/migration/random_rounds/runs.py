@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.answers import Answers
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.rounds import carry_out

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.cluster.snapshot import POD_TEMPLATES, Snapshot
+from descheduler.cycle.guards import decide_in_time, find_guard, make_watch, take_lease
+from descheduler.cycle.reading import read_cluster
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -24,7 +26,6 @@ from descheduler.eviction.limits import EvictionLimits
 from descheduler.eviction.migration_notes import migration_controllers, migration_notes
 from descheduler.eviction.placement_verification import PLACEMENT_KINDS
 from descheduler.eviction.scope import EVERYWHERE, Scope
-from descheduler.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.cluster_view import ClusterView
@@ -33,7 +34,6 @@ from descheduler.placement.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
 from descheduler.policy.types import Policy
-from descheduler.reading import read_cluster
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.observer import UNOBSERVED, PluginObserver
 from descheduler.strategies.profiles import run_profiles
