@@ -35,7 +35,7 @@ from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
-    from descheduler.cycle.decide import ConnectionOptions, RunOptions, RunResult
+    from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
     from descheduler.eviction.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.policy.types import Policy
@@ -219,7 +219,8 @@ def _run_on_cluster(
     record: RunRecord,
     watch: Watch,
 ) -> ExitCode:
-    from descheduler.cycle.decide import is_dry, run_live
+    from descheduler.cycle.decide import is_dry
+    from descheduler.cycle.run import run_live
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
@@ -231,7 +232,7 @@ def _run_on_cluster(
 
 
 def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
-    from descheduler.cycle.decide import RunOptions
+    from descheduler.cycle.options import RunOptions
 
     return RunOptions(
         dry_run=flags.dry_run,
@@ -247,7 +248,7 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
 
 
 def _most_assessed(flags: _Flags) -> int:
-    from descheduler.cycle.decide import MOST_ASSESSED
+    from descheduler.cycle.options import MOST_ASSESSED
 
     return MOST_ASSESSED if flags.assess_landings is None else flags.assess_landings
 

@@ -21,7 +21,7 @@ from descheduler.supervision import Watch
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
-    from descheduler.cycle.decide import ConnectionOptions
+    from descheduler.cycle.options import ConnectionOptions
 
 __all__ = ["snapshot"]
 

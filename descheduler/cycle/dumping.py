@@ -11,7 +11,7 @@ from pathlib import Path
 from descheduler.cluster.dump_kinds import DUMP_KINDS
 from descheduler.cluster.live import dump_live
 from descheduler.cluster.write import DumpWriter
-from descheduler.cycle.decide import ConnectionOptions
+from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import connect
 from descheduler.kube.listing import doing_of
 from descheduler.output_file import written_file

@@ -10,7 +10,8 @@ from typing import Literal
 
 from descheduler.cluster.dump import read_dump
 from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, Snapshot
-from descheduler.cycle.decide import ConnectionOptions, needed_kinds
+from descheduler.cycle.decide import needed_kinds
+from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.reading import read_cluster
 from descheduler.eviction.placement_verification import PlacementVerificationArgs
 from descheduler.eviction.placement_verification import needed_kinds as placement_kinds

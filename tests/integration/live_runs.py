@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from descheduler.cluster.kinds import KINDS
-from descheduler.cycle.decide import RunOptions, RunResult, run_with
+from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.policy.load import load_policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.cycle.decide import RunOptions
+from descheduler.cycle.options import RunOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from tests.builders import Object, node_object, owner, pod_object

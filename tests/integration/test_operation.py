@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from descheduler.cycle.decide import RunOptions, RunResult, run_with
+from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.kube.lease import LeaseSettings
 from descheduler.kube.lease_store import micro_time
