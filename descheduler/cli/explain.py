@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from descheduler.explanation.explaining import Subject
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
-    from descheduler.report.explanation_document import Explanation
+    from descheduler.report.explanation.document import Explanation
     from descheduler.report.render import Format
 
 __all__ = ["explain"]

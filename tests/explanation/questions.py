@@ -11,11 +11,11 @@ from descheduler.explanation.explaining import Subject, explain
 from descheduler.explanation.settings import settings_for
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.report.explained_node import NodeExplanation
-from descheduler.report.explained_placement import PlacementAnalysis
-from descheduler.report.explained_plugin import PluginExplanation
-from descheduler.report.explained_pod import PodExplanation
-from descheduler.report.explanation_document import Explanation
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.node import NodeExplanation
+from descheduler.report.explanation.placement import PlacementAnalysis
+from descheduler.report.explanation.plugin import PluginExplanation
+from descheduler.report.explanation.pod import PodExplanation
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, Object
 from tests.report.decided_cycles import pod_life_time_policy

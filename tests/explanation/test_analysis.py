@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from descheduler.report.explained_placement import Deficit, ObstacleCount
+from descheduler.report.explanation.placement import Deficit, ObstacleCount
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import claim, placement_of
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from descheduler.report.document import PodReference
-from descheduler.report.explained_node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
+from descheduler.report.explanation.node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import node_explanation, policy_of
 

@@ -4,7 +4,7 @@ from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.explanation.pods import explain_pod
 from descheduler.report.document import PodReference
-from descheduler.report.explained_pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
+from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
 from tests.builders import node_object, pod_object, required_anti_affinity
 from tests.explanation.questions import pod_explanation, policy_of
 from tests.report.decided_cycles import pod_life_time_policy

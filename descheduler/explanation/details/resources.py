@@ -9,7 +9,7 @@ from descheduler.model.requests import PODS
 from descheduler.placement.framework import Cycle, Obstacle
 from descheduler.placement.node_table import PODS_ROW
 from descheduler.report.amounts import amount_text
-from descheduler.report.explained_placement import Deficit
+from descheduler.report.explanation.placement import Deficit
 
 __all__ = ["deficits_on", "explain_resources", "shortage"]
 

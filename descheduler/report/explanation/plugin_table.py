@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from descheduler.report.explained_plugin import PluginExplanation, PluginUse
+from descheduler.report.explanation.plugin import PluginExplanation, PluginUse
 from descheduler.report.table import TableStyle
 
 __all__ = ["plugin_table"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descheduler.report.amounts import amount_text, percent_text
-from descheduler.report.explained_node import Departure, NodeExplanation, NodeFacts
+from descheduler.report.explanation.node import Departure, NodeExplanation, NodeFacts
 from descheduler.report.table import TableStyle
 
 __all__ = ["node_table"]

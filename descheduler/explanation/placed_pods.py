@@ -8,10 +8,10 @@ from __future__ import annotations
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow_cluster import ShadowCluster
 
-__all__ = ["Occupants"]
+__all__ = ["PlacedPods"]
 
 
-class Occupants:
+class PlacedPods:
     """A follower that keeps the pods of each node, those that were placed in a what-if included."""
 
     def __init__(self, cluster: ShadowCluster) -> None:

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Literal
 
 from descheduler.report.document import ApiVersion, Fields, PolicyIdentity, SnapshotIdentity
-from descheduler.report.explained_node import NodeExplanation
-from descheduler.report.explained_plugin import PluginExplanation
-from descheduler.report.explained_pod import PodExplanation
+from descheduler.report.explanation.node import NodeExplanation
+from descheduler.report.explanation.plugin import PluginExplanation
+from descheduler.report.explanation.pod import PodExplanation
 
 __all__ = ["Explanation"]
 

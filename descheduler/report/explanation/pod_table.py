@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from descheduler.cluster.builder import printable
 from descheduler.report.amounts import amounts_text
-from descheduler.report.explained_placement_table import placement_table
-from descheduler.report.explained_pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
+from descheduler.report.explanation.placement_table import placement_table
+from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
 from descheduler.report.table import TableStyle
 
 __all__ = ["pod_table"]

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import Fields, PodReference
-from descheduler.report.explained_placement import PlacementAnalysis
+from descheduler.report.explanation.placement import PlacementAnalysis
 
 __all__ = ["ExplainedLanding", "FilterAnswer", "PluginAnswer", "PodDecision", "PodExplanation", "PodFacts", "Verdict"]
 

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import Fields, PodReference
-from descheduler.report.explained_pod import Verdict
+from descheduler.report.explanation.pod import Verdict
 
 __all__ = ["Arrival", "Departure", "NodeExplanation", "NodeFacts", "NodeLanding", "NodeResource", "Stay", "StayCount"]
 

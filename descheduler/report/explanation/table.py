@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descheduler.cluster.builder import printable
-from descheduler.report.explained_node_table import node_table
-from descheduler.report.explained_plugin_table import plugin_table
-from descheduler.report.explained_pod_table import pod_table
-from descheduler.report.explanation_document import Explanation
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.node_table import node_table
+from descheduler.report.explanation.plugin_table import plugin_table
+from descheduler.report.explanation.pod_table import pod_table
 from descheduler.report.table import TableStyle
 
 __all__ = ["explanation_table"]

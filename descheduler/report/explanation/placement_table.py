@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from descheduler.cluster.builder import printable
-from descheduler.report.explained_placement import NearMiss, PlacementAnalysis, RankedNode
+from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
 from descheduler.report.table import TableStyle
 
 __all__ = ["placement_table"]

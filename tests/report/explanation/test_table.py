@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from descheduler.report.document import PodReference
-from descheduler.report.explained_node import NodeExplanation, NodeFacts, NodeResource
-from descheduler.report.explained_placement import (
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.node import NodeExplanation, NodeFacts, NodeResource
+from descheduler.report.explanation.placement import (
     Deficit,
     NearMiss,
     NodeObstacle,
@@ -15,8 +16,7 @@ from descheduler.report.explained_placement import (
     PlacementAnalysis,
     RankedNode,
 )
-from descheduler.report.explained_pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
-from descheduler.report.explanation_document import Explanation
+from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
 from descheduler.report.render import Format, render
 from tests.builders import NOW
 
