@@ -175,7 +175,7 @@ def _run(
 
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
-    from descheduler.cluster.dump import read_dump
+    from descheduler.cluster.dumps.read import read_dump
     from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, SnapshotError
     from descheduler.cycle.decide import decide, needed_kinds
 

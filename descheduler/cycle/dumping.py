@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.live import dump_live
-from descheduler.cluster.write import DumpWriter
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import connect
 from descheduler.kube.listing import doing_of

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, Snapshot
 from descheduler.cycle.decide import needed_kinds
 from descheduler.cycle.options import ConnectionOptions

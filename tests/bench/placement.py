@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.landing_prover import LandingProver

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from descheduler.cli.main import main
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import BinaryIO
 
+from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import Kind
-from descheduler.cluster.write import DumpWriter
 
 __all__ = ["write_dump"]
 

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.snapshot import SnapshotError
 from tests.worlds.dumps import write_dump

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import SnapshotError
 from tests.worlds.openb import main, openb_lists, write_openb
 from tests.worlds.openb_trace import TraceNode, TracePod, read_pods

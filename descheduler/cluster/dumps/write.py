@@ -12,10 +12,10 @@ import msgspec
 
 from descheduler.cluster.builder import printable
 from descheduler.cluster.deep_objects import deep_object_in
-from descheduler.cluster.dump_format import API_VERSION, DumpHeader, DumpTrailer
-from descheduler.cluster.dump_kinds import REFUSED_KINDS, kind_key
+from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
+from descheduler.cluster.dumps.kinds import REFUSED_KINDS, kind_key
+from descheduler.cluster.dumps.redaction import redact
 from descheduler.cluster.kinds import Kind
-from descheduler.cluster.redaction import redact
 from descheduler.cluster.snapshot import SnapshotError
 
 __all__ = ["DumpWriter"]

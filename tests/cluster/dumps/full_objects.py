@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.cluster.kinds import KINDS
 from tests.builders import Object
-from tests.cluster.full_pods import (
+from tests.cluster.dumps.full_pods import (
     CANARY,
     IDLE_ANNOTATIONS,
     full_claim_spec,

@@ -9,7 +9,7 @@ import msgspec
 import yaml
 
 from descheduler.cluster.builder import printable
-from descheduler.cluster.json_pieces import LATE_KIND, MAX_OBJECT_BYTES, WAY_OUT, too_large
+from descheduler.cluster.dumps.json_pieces import LATE_KIND, MAX_OBJECT_BYTES, WAY_OUT, too_large
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.document import DocumentError, Mark
 from descheduler.documents.yaml_builder import mark_of, syntax_message

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from descheduler.cluster.builder import SnapshotBuilder, printable
-from descheduler.cluster.chunks import read_chunks
-from descheduler.cluster.dump_documents import read_documents
-from descheduler.cluster.dump_format import DumpHeader, DumpTrailer, read_marker
+from descheduler.cluster.dumps.chunks import read_chunks
+from descheduler.cluster.dumps.format import DumpHeader, DumpTrailer, read_marker
+from descheduler.cluster.dumps.pieces import read_documents
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.objects import snapshot_from_objects

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from tests.cluster.reading_memory import TEXTS
+from tests.cluster.dumps.reading_memory import TEXTS
 
 _MOST_MEBIBYTES = 200
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_reading_takes_the_memory_of_a_piece(name: str) -> None:
-    command = [sys.executable, "-m", "tests.cluster.reading_memory", name]
+    command = [sys.executable, "-m", "tests.cluster.dumps.reading_memory", name]
 
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
 

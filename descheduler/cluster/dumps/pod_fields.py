@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.cluster.dump_shapes import Fields, Leaf, scalars
+from descheduler.cluster.dumps.shapes import Fields, Leaf, scalars
 
 __all__ = [
     "CLAIM_SPEC",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import SnapshotError
 
 __all__ = ["TEXTS"]

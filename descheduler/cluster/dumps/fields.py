@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descheduler.cluster.dump_pod_fields import (
+from descheduler.cluster.dumps.pod_fields import (
     CLAIM_SPEC,
     CLAIM_TEMPLATE,
     METADATA,
@@ -19,7 +19,7 @@ from descheduler.cluster.dump_pod_fields import (
     SELECTOR,
     TOLERATIONS,
 )
-from descheduler.cluster.dump_shapes import Fields, Leaf, scalars
+from descheduler.cluster.dumps.shapes import Fields, Leaf, scalars
 
 __all__ = ["FIELDS"]
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from descheduler.cluster.dump_fields import FIELDS
-from descheduler.cluster.dump_kinds import REFUSED_KINDS
-from descheduler.cluster.dump_pod_fields import VOLUME
-from descheduler.cluster.dump_shapes import Leaf, Shape
+from descheduler.cluster.dumps.fields import FIELDS
+from descheduler.cluster.dumps.kinds import REFUSED_KINDS
+from descheduler.cluster.dumps.pod_fields import VOLUME
+from descheduler.cluster.dumps.shapes import Leaf, Shape
 from descheduler.model.annotations import KNOWN_ANNOTATIONS
 
 __all__ = ["redact"]

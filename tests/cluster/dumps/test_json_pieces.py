@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.cluster import json_pieces
-from descheduler.cluster.json_pieces import read_json
+from descheduler.cluster.dumps import json_pieces
+from descheduler.cluster.dumps.json_pieces import read_json
 from descheduler.cluster.snapshot import SnapshotError
 
 Object = dict[str, object]

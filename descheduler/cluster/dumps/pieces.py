@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.cluster.chunks import LineReader
-from descheduler.cluster.json_pieces import MAX_OBJECT_BYTES, WAY_OUT, read_json
+from descheduler.cluster.dumps.chunks import LineReader
+from descheduler.cluster.dumps.json_pieces import MAX_OBJECT_BYTES, WAY_OUT, read_json
+from descheduler.cluster.dumps.yaml_pieces import read_yaml
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.yaml_pieces import read_yaml
 from descheduler.documents.json_values import JsonFaultError, value_end
 
 __all__ = ["read_documents"]

@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.cluster import yaml_pieces
+from descheduler.cluster.dumps import yaml_pieces
+from descheduler.cluster.dumps.yaml_pieces import read_yaml
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.yaml_pieces import read_yaml
 from descheduler.documents import yaml_values
 
 NAMED = [{"kind": "X", "metadata": {"name": f"o{number}", "text": "- é: {"}} for number in range(3)]

@@ -14,17 +14,17 @@ import msgspec
 import pytest
 
 from descheduler import cluster
-from descheduler.cluster.dump_fields import FIELDS
-from descheduler.cluster.dump_kinds import DUMP_KINDS
-from descheduler.cluster.dump_shapes import Leaf, Shape
+from descheduler.cluster.dumps.fields import FIELDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.dumps.redaction import redact
+from descheduler.cluster.dumps.shapes import Leaf, Shape
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cluster.redaction import redact
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, READ_ANNOTATIONS
 from descheduler.model.storage import MIGRATED_DRIVERS
 from tests.builders import Object, make_node, make_pod, node_object
-from tests.cluster.full_objects import full_objects
-from tests.cluster.full_pods import CANARY, full_pod
+from tests.cluster.dumps.full_objects import full_objects
+from tests.cluster.dumps.full_pods import CANARY, full_pod
 
 
 def decoded(obj: Object) -> str:
@@ -89,7 +89,7 @@ def test_full_objects_hold_every_field_that_a_dump_keeps() -> None:
 
 def decoded_fields() -> Iterator[tuple[str, str]]:
     """The struct and the JSON name of each field that the decoders of objects read."""
-    for module in pkgutil.iter_modules(cluster.__path__, "descheduler.cluster."):
+    for module in pkgutil.walk_packages(cluster.__path__, "descheduler.cluster."):
         for _, struct in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if (
                 issubclass(struct, msgspec.Struct)
@@ -128,7 +128,7 @@ def test_decoders_spell_no_key_of_an_annotation_themselves() -> None:
     """What they hand on to rules is of the table, which dumps keep."""
     readers = [
         file
-        for file in Path(cluster.__path__[0]).glob("*.py")
+        for file in Path(cluster.__path__[0]).rglob("*.py")
         if "annotations" in file.read_text().replace("import annotations", "")
     ]
 

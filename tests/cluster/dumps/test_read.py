@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from tests.builders import Object, node_object, pod_object
 

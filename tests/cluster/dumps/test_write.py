@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from descheduler.cluster.dump import read_dump
-from descheduler.cluster.dump_kinds import DUMP_KINDS, REFUSED_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS, REFUSED_KINDS
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.dumps.redaction import redact
+from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS, Kind
-from descheduler.cluster.redaction import redact
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.write import DumpWriter
 from tests.builders import Object, node_object, pod_object
 from tests.worlds.dumps import write_dump
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from descheduler.cluster.chunks import LineReader, read_chunks
+from descheduler.cluster.dumps.chunks import LineReader, read_chunks
 from descheduler.cluster.snapshot import SnapshotError
 
 
