@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from descheduler.cluster.decoding.wire import ObjectHeader
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.wire import ObjectHeader
 from tests.worlds.dumps import write_dump
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 

@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 from descheduler.cli.main import main
+from descheduler.cluster.decoding.wire import ObjectHeader
 from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.wire import ObjectHeader
 from tests import process_logging
 from tests.builders import Object, node_object
 from tests.cluster.dumps.full_pods import CANARY, IDLE_ANNOTATIONS

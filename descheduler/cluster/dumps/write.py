@@ -11,7 +11,7 @@ from typing import BinaryIO
 import msgspec
 
 from descheduler.cluster.builder import printable
-from descheduler.cluster.deep_objects import deep_object_in
+from descheduler.cluster.decoding.deep_objects import deep_object_in
 from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
 from descheduler.cluster.dumps.kinds import REFUSED_KINDS, kind_key
 from descheduler.cluster.dumps.redaction import redact

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from descheduler.cluster.wire import ABSENT
+from descheduler.cluster.decoding.wire import ABSENT
 
 __all__ = ["BlockCache", "BlockNumbers", "LastBlock"]
 

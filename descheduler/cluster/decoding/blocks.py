@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.wire import ABSENT
+from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.pod import Owner
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ContainerResources, ResourceList

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from descheduler.cluster.blocks import decode_quantities, decode_resources
-from descheduler.cluster.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
+from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources
+from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
 from descheduler.model.quantity import format_quantity
 from descheduler.model.requests import ContainerResources, pod_level_requests, pod_requests
 

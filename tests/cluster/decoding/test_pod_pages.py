@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.decode import PodDecoder
+from descheduler.cluster.decoding.decode import PodDecoder
+from descheduler.cluster.decoding.pod_pages import PodPageReader
+from descheduler.cluster.decoding.wire import PodWire
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.pod_pages import PodPageReader
-from descheduler.cluster.wire import PodWire
 from descheduler.model.pod import Pod
 from tests.builders import Object, container_status, pod_object
 

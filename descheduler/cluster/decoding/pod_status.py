@@ -8,10 +8,10 @@ from sys import intern
 
 import msgspec
 
-from descheduler.cluster.block_cache import BlockCache
-from descheduler.cluster.blocks import decode_quantities, decode_resources
-from descheduler.cluster.times import set_time
-from descheduler.cluster.wire import (
+from descheduler.cluster.decoding.block_cache import BlockCache
+from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources
+from descheduler.cluster.decoding.times import set_time
+from descheduler.cluster.decoding.wire import (
     ABSENT,
     SIDECAR,
     ConditionWire,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from descheduler.cluster.annotations import AnnotationReader
+from descheduler.cluster.decoding.annotations import AnnotationReader
 from tests.builders import make_node, make_pod
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.affinity_blocks import decode_affinity, decode_topology_spread
-from descheduler.cluster.block_cache import BlockCache, BlockNumbers
-from descheduler.cluster.blocks import decode_quantities, decode_resources, decode_tolerations
-from descheduler.cluster.pod_volumes import NO_VOLUMES, PodVolumes
-from descheduler.cluster.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
+from descheduler.cluster.decoding.affinity_blocks import decode_affinity, decode_topology_spread
+from descheduler.cluster.decoding.block_cache import BlockCache, BlockNumbers
+from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources, decode_tolerations
+from descheduler.cluster.decoding.pod_volumes import NO_VOLUMES, PodVolumes
+from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
 from descheduler.model.qos import qos_class
 from descheduler.model.requests import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.blocks import decode_text
+from descheduler.cluster.decoding.blocks import decode_text
 from descheduler.model.annotations import KNOWN_ANNOTATIONS
 
 __all__ = ["AnnotationReader"]

@@ -6,11 +6,17 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from descheduler.cluster.affinity_blocks import decode_node_affinity, decode_nullable_selector
-from descheduler.cluster.blocks import decode_labels, decode_owners, decode_quantities, decode_quantity, decode_text
-from descheduler.cluster.times import set_time
-from descheduler.cluster.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
-from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
+from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity, decode_nullable_selector
+from descheduler.cluster.decoding.blocks import (
+    decode_labels,
+    decode_owners,
+    decode_quantities,
+    decode_quantity,
+    decode_text,
+)
+from descheduler.cluster.decoding.times import set_time
+from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
 from descheduler.model.annotations import (
     BETA_CLASS_ANNOTATION,
     BOUND_ANNOTATION,

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from sys import intern
 
-from descheduler.cluster import wire
-from descheduler.cluster.annotations import AnnotationReader
-from descheduler.cluster.block_cache import BlockCache, LastBlock
-from descheduler.cluster.blocks import decode_features, decode_images, decode_labels, decode_owners, decode_quantities
-from descheduler.cluster.pod_specs import SpecDecoder
-from descheduler.cluster.pod_status import ResizeDecoder, StatusDecoder, decode_conditions, is_ready
-from descheduler.cluster.pod_volumes import read_volumes
-from descheduler.cluster.times import set_time
-from descheduler.cluster.wire import ABSENT
+from descheduler.cluster.decoding import wire
+from descheduler.cluster.decoding.annotations import AnnotationReader
+from descheduler.cluster.decoding.block_cache import BlockCache, LastBlock
+from descheduler.cluster.decoding.blocks import (
+    decode_features,
+    decode_images,
+    decode_labels,
+    decode_owners,
+    decode_quantities,
+)
+from descheduler.cluster.decoding.pod_specs import SpecDecoder
+from descheduler.cluster.decoding.pod_status import ResizeDecoder, StatusDecoder, decode_conditions, is_ready
+from descheduler.cluster.decoding.pod_volumes import read_volumes
+from descheduler.cluster.decoding.times import set_time
+from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.taints import Taint

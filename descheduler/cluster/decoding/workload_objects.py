@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from descheduler.cluster.affinity_blocks import decode_nullable_selector
-from descheduler.cluster.blocks import decode_labels, decode_owners, decode_text
-from descheduler.cluster.decode import PodDecoder
-from descheduler.cluster.pod_defaults import TemplateSpecWire, set_pod_defaults
-from descheduler.cluster.volume_blocks import ClaimTemplateWire, claim_template
-from descheduler.cluster.wire import ABSENT, MetadataWire, PodWire, Wire
+from descheduler.cluster.decoding.affinity_blocks import decode_nullable_selector
+from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_text
+from descheduler.cluster.decoding.decode import PodDecoder
+from descheduler.cluster.decoding.pod_defaults import TemplateSpecWire, set_pod_defaults
+from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
 from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import Workload

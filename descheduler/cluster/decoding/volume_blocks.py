@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.affinity_blocks import decode_nullable_selector
-from descheduler.cluster.blocks import decode_labels, decode_quantities
-from descheduler.cluster.wire import ABSENT, MetadataWire, VolumeWire, Wire
+from descheduler.cluster.decoding.affinity_blocks import decode_nullable_selector
+from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, VolumeWire, Wire
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import EphemeralVolume, InlineDisk
 from descheduler.model.quantity import ceil_value

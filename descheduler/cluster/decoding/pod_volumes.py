@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.volume_blocks import decode_ephemeral_volume, decode_inline_disk, decode_volume_image
-from descheduler.cluster.wire import ABSENT, VolumeWire
+from descheduler.cluster.decoding.volume_blocks import decode_ephemeral_volume, decode_inline_disk, decode_volume_image
+from descheduler.cluster.decoding.wire import ABSENT, VolumeWire
 from descheduler.model.pod import EphemeralVolume, InlineDisk
 
 __all__ = ["NO_VOLUMES", "PodVolumes", "read_volumes"]

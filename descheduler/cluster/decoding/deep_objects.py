@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
-from descheduler.cluster.wire import ABSENT, ListMetadataWire, ObjectHeader
+from descheduler.cluster.decoding.wire import ABSENT, ListMetadataWire, ObjectHeader
 from descheduler.documents.json_values import JsonFaultError, elements, members
 
 __all__ = ["deep_header", "deep_name_in", "deep_object_in"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.decode import PodDecoder
-from descheduler.cluster.wire import PodPageWire, PodWire
+from descheduler.cluster.decoding.decode import PodDecoder
+from descheduler.cluster.decoding.wire import PodPageWire, PodWire
 from descheduler.model.pod import Pod
 
 __all__ = ["PodPageReader"]

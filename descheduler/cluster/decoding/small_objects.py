@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.affinity_blocks import decode_selector
-from descheduler.cluster.blocks import decode_labels, decode_quantities, decode_text, decode_tolerations
-from descheduler.cluster.wire import ABSENT, MetadataWire, Wire
+from descheduler.cluster.decoding.affinity_blocks import decode_selector
+from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text, decode_tolerations
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
 from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.objects import (
     DisruptionBudget,
