@@ -119,9 +119,21 @@ class YamlBuilder(ABC, Generic[ValueT, MemberT]):
             raise DocumentError(self._limits.too_many, mark_of(event))
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, depth)
-        if isinstance(event, yaml.NodeEvent) and event.anchor:
-            return self._anchored(event, event.anchor, depth)
-        return self._own_value(event, depth)
+        # No further frame a level: the deepest text allowed must fit Python's stack.
+        before, deepest = self._num_values, self._deepest
+        anchor = event.anchor if isinstance(event, yaml.NodeEvent) else None
+        if anchor:
+            self._deepest = depth
+        if isinstance(event, yaml.ScalarEvent):
+            value = self.make_scalar(self._scalar(event), event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = self._list(event, depth)
+        else:
+            value = self._object(event, depth)
+        if anchor:
+            self._keep(anchor, _Anchored(value, 1 + self._num_values - before, self._deepest - depth), event)
+            self._deepest = max(self._deepest, deepest)
+        return value
 
     def key(self, event: yaml.Event, depth: int) -> str | None:
         """The key that `event` begins; None for `<<`, which merges what follows it. Raises DocumentError."""
@@ -149,22 +161,11 @@ class YamlBuilder(ABC, Generic[ValueT, MemberT]):
         if depth > self._limits.depth:
             raise DocumentError(f"is nested more than {self._limits.depth} levels deep", mark_of(event))
 
-    def _own_value(self, event: yaml.Event, depth: int) -> ValueT:
-        if isinstance(event, yaml.ScalarEvent):
-            return self.make_scalar(self._scalar(event), event)
-        return self._list(event, depth) if isinstance(event, yaml.SequenceStartEvent) else self._object(event, depth)
-
-    def _anchored(self, event: yaml.Event, anchor: str, depth: int) -> ValueT:
-        before, deepest = self._num_values, self._deepest
-        self._deepest = depth
-        value = self._own_value(event, depth)
-        kept = _Anchored(value, 1 + self._num_values - before, self._deepest - depth)
-        self._deepest = max(self._deepest, deepest)
-        self._anchors[anchor] = kept
-        self._num_kept += kept.num_values
+    def _keep(self, anchor: str, anchored: _Anchored[ValueT], event: yaml.Event) -> None:
+        self._anchors[anchor] = anchored
+        self._num_kept += anchored.num_values
         if self._num_kept > self._limits.kept:
             raise DocumentError(f"holds more than {self._limits.kept} values with anchors", mark_of(event))
-        return value
 
     def _alias(self, event: yaml.AliasEvent, depth: int) -> ValueT:
         anchored = self._anchors.get(str(event.anchor))

@@ -55,6 +55,12 @@ def test_items_of_what_is_no_list_are_left_alone() -> None:
     assert pieces("kind: Menu\nitems: [1, 2]\n") == [({"kind": "Menu", "items": [1, 2]}, 1)]
 
 
+def test_anchors_at_every_level_fit_the_stack() -> None:
+    text = "a: " + "".join(f"&a{level} [" for level in range(198)) + "]" * 198
+
+    assert len(pieces(text)) == 1
+
+
 def test_merges_take_effect_in_their_order() -> None:
     assert pieces("kind: X\n<<: {kind: Z, a: 1}\na: 2\nb: {<<: {c: 1}, c: 2}\n") == [
         ({"kind": "Z", "a": 2, "b": {"c": 2}}, 1)
