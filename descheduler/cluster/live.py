@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Protocol
 
 from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.write import DumpWriter
 from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired
 
 __all__ = ["Page", "PageSource", "dump_live", "read_live"]

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from tests.certificates import Certificate
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
