@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import SnapshotError
+    from descheduler.documents.problems import PolicyError
     from descheduler.evaluation import Evaluation, evaluate
     from descheduler.eviction.answers import EvictionAnswer
-    from descheduler.policy.problems import PolicyError
 
 __all__ = ["Evaluation", "EvictionAnswer", "PolicyError", "SnapshotError", "evaluate"]
 
 _HOMES = {
     "Evaluation": "descheduler.evaluation",
     "EvictionAnswer": "descheduler.eviction.answers",
-    "PolicyError": "descheduler.policy.problems",
+    "PolicyError": "descheduler.documents.problems",
     "SnapshotError": "descheduler.cluster.snapshot",
     "evaluate": "descheduler.evaluation",
 }

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction, Refusal
 from descheduler.eviction.landing_book import LandingBook

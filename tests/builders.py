@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from descheduler.cluster.decode import NodeDecoder, PodDecoder
+from descheduler.cluster.decoding.decode import NodeDecoder, PodDecoder
+from descheduler.cluster.decoding.wire import NodeWire, PodWire
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cluster.wire import NodeWire, PodWire
 from descheduler.model.labels import selector_from_object
 from descheduler.model.node import Node
 from descheduler.model.objects import DisruptionBudget

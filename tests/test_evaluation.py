@@ -11,7 +11,7 @@ import pytest
 
 from descheduler import PolicyError, SnapshotError, evaluate
 from tests.builders import NOW, node_object, pod_object
-from tests.report.worlds import pod_life_time_policy
+from tests.report.decided_cycles import pod_life_time_policy
 
 POLICY = pod_life_time_policy()
 OBJECTS = [

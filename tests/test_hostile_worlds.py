@@ -10,8 +10,8 @@ import pytest
 from descheduler import evaluate
 from descheduler.model.labels import Requirement
 from descheduler.model.taints import Taint, Toleration
-from tests.bench.hostile_worlds import WORLDS, HostileWorld, hostile_policy
 from tests.builders import NOW
+from tests.worlds.hostile import WORLDS, HostileWorld, hostile_policy
 
 _SCALE = 0.02
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from descheduler.supervision import RunStopped, Watch
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 
 def hang(let_go: threading.Event) -> None:

@@ -40,7 +40,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from descheduler.policy.problems import did_you_mean, shown
+            from descheduler.documents.problems import did_you_mean, shown
 
             ctx.fail(f"no such command {shown(args[0])}{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)

@@ -12,7 +12,7 @@ import click
 from descheduler.cli.values import read_duration
 
 if TYPE_CHECKING:
-    from descheduler.cycle import ConnectionOptions
+    from descheduler.cycle.options import ConnectionOptions
 
 __all__ = ["takes_connection"]
 
@@ -48,7 +48,7 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         **flags: object,
     ) -> object:
         def connection() -> ConnectionOptions:
-            from descheduler.cycle import ConnectionOptions
+            from descheduler.cycle.options import ConnectionOptions
 
             timeout_seconds = request_timeout.total_seconds()
             return ConnectionOptions(kubeconfig or None, context or None, as_user or None, timeout_seconds)

@@ -24,12 +24,12 @@ from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
-    from descheduler.cycle import ConnectionOptions
+    from descheduler.cycle.options import ConnectionOptions
     from descheduler.eviction.landing_book import SchedulingSettings
     from descheduler.explanation.explaining import Subject
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
-    from descheduler.report.explanation_document import Explanation
+    from descheduler.report.explanation.document import Explanation
     from descheduler.report.render import Format
 
 __all__ = ["explain"]

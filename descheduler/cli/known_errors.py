@@ -20,7 +20,7 @@ __all__ = ["is_policy_error", "known_error", "run_exit_code"]
 
 def is_policy_error(error: BaseException) -> bool:
     """Whether it is about the policy; its text then has a line for each problem, with the place in front."""
-    return isinstance(error, _class_of("descheduler.policy.problems", "PolicyError"))
+    return isinstance(error, _class_of("descheduler.documents.problems", "PolicyError"))
 
 
 def known_error(error: BaseException) -> tuple[str, ExitCode] | None:

@@ -117,7 +117,7 @@ def _usage_message(error: click.UsageError) -> str:
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:
-    from descheduler.policy.problems import did_you_mean, shown
+    from descheduler.documents.problems import did_you_mean, shown
 
     params = error.ctx.command.get_params(error.ctx) if error.ctx else []
     known = [name for param in params for name in (*param.opts, *param.secondary_opts) if name.startswith("--")]
@@ -144,7 +144,7 @@ def _safe(message: str) -> str:
     """The lines of a message without what would steer a terminal, such as in the name of a file."""
     if message.replace("\n", "").isprintable():
         return message
-    from descheduler.policy.problems import escaped
+    from descheduler.documents.problems import escaped
 
     return "\n".join(map(escaped, message.split("\n")))
 

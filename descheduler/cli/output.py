@@ -15,7 +15,7 @@ from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 
 if TYPE_CHECKING:
-    from descheduler.report.explanation_document import Explanation
+    from descheduler.report.explanation.document import Explanation
     from descheduler.report.outcome import Outcome
     from descheduler.report.plan_document import Plan
     from descheduler.report.render import Format

@@ -35,7 +35,7 @@ from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
-    from descheduler.cycle import ConnectionOptions, RunOptions, RunResult
+    from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
     from descheduler.eviction.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.policy.types import Policy
@@ -153,7 +153,7 @@ def run(
     the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow
     evictions: a Job must not repeat them.
     """
-    from descheduler.guards import NOTHING_EVICTED
+    from descheduler.cycle.guards import NOTHING_EVICTED
 
     warn_of_idle_flags(ctx)
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
@@ -184,9 +184,9 @@ def _run(
 
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
-    from descheduler.cluster.dump import read_dump
+    from descheduler.cluster.dumps.read import read_dump
     from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
-    from descheduler.cycle import decide, needed_kinds
+    from descheduler.cycle.decide import decide, needed_kinds
 
     record.is_dry = True
     observer, needed = record.observer, needed_kinds(policy)
@@ -225,7 +225,7 @@ def _run_on_cluster(
     record: RunRecord,
     watch: Watch,
 ) -> ExitCode:
-    from descheduler.cycle import run_live
+    from descheduler.cycle.run import run_live
     from descheduler.eviction.migration_profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
@@ -238,7 +238,7 @@ def _run_on_cluster(
 
 
 def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
-    from descheduler.cycle import RunOptions
+    from descheduler.cycle.options import RunOptions
 
     return RunOptions(
         dry_run=flags.dry_run,
@@ -254,7 +254,7 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
 
 
 def _most_assessed(flags: _Flags) -> int:
-    from descheduler.cycle import MOST_ASSESSED
+    from descheduler.cycle.options import MOST_ASSESSED
 
     return MOST_ASSESSED if flags.assess_landings is None else flags.assess_landings
 

@@ -21,7 +21,7 @@ from descheduler.supervision import Watch
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:
-    from descheduler.cycle import ConnectionOptions
+    from descheduler.cycle.options import ConnectionOptions
 
 __all__ = ["snapshot"]
 
@@ -45,7 +45,7 @@ def snapshot(ctx: click.Context, /, connection: Callable[[], ConnectionOptions],
 
     Only fields that some rule reads are written: no Secrets, no commands, arguments or environment variables.
     """
-    from descheduler.dumping import dump_cluster
+    from descheduler.cycle.dumping import dump_cluster
 
     path, name = (None, "standard output") if output == "-" else (Path(output), output)
     watch = ctx.ensure_object(Watch)

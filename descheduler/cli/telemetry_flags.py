@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descheduler.urls import is_web_url
+from descheduler.model.urls import is_web_url
 
 if TYPE_CHECKING:
     from descheduler.policy.types import Policy

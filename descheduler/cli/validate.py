@@ -12,10 +12,10 @@ import click
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
-from descheduler.urls import shown_url
+from descheduler.model.urls import shown_url
 
 if TYPE_CHECKING:
-    from descheduler.policy.problems import Problem
+    from descheduler.documents.problems import Problem
     from descheduler.policy.types import Policy
 
 __all__ = ["validate"]
@@ -64,8 +64,8 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_eff
 
 
 def _judge(file: str) -> _Verdict:
+    from descheduler.documents.problems import PolicyError
     from descheduler.policy.load import load_policy
-    from descheduler.policy.problems import PolicyError
     from descheduler.strategies.registry import REGISTRY
 
     try:

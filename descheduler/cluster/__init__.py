@@ -1,1 +1,1 @@
-"""Snapshots of a cluster: from the live API, from a dump, generated. Nothing here decides anything."""
+"""Snapshots of a cluster: from the live API, from a dump, from objects. Nothing here decides anything."""

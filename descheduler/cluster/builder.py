@@ -12,15 +12,15 @@ from typing import TypeVar
 
 import msgspec
 
-from descheduler.cluster.culprit import explained_fault
-from descheduler.cluster.decode import NodeDecoder, PodDecoder
-from descheduler.cluster.deep_objects import deep_header, deep_name_in
+from descheduler.cluster.decoding.culprit import explained_fault
+from descheduler.cluster.decoding.decode import NodeDecoder, PodDecoder
+from descheduler.cluster.decoding.deep_objects import deep_header, deep_name_in
+from descheduler.cluster.decoding.pod_pages import PodPageReader
+from descheduler.cluster.decoding.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, Wire
+from descheduler.cluster.decoding.workload_objects import with_template
 from descheduler.cluster.kinds import Kind, SmallObject, kind_of
-from descheduler.cluster.pod_pages import PodPageReader
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, Wire
-from descheduler.cluster.workload_objects import with_template
-from descheduler.json_values import JsonFaultError, elements
+from descheduler.documents.json_values import JsonFaultError, elements
 from descheduler.model.node import Node
 from descheduler.model.objects import (
     CSIDriver,

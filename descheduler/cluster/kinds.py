@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from descheduler.cluster import small_objects, storage_objects
-from descheduler.cluster.workload_objects import decode_workload
+from descheduler.cluster.decoding import small_objects, storage_objects
+from descheduler.cluster.decoding.workload_objects import decode_workload
 from descheduler.model.objects import (
     CSIDriver,
     CSINode,

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Protocol
 
 from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.loading import paused_gc
-from descheduler.cluster.message_objects import MessageAdder
+from descheduler.cluster.messages.objects import MessageAdder
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.write import DumpWriter
 from descheduler.kube.errors import (
     AnswerBroken,
     KindAbsent,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.landing_book import KOORD_SCHEDULER, LandingBook, SchedulingSettings
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.problems import PolicyError
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile

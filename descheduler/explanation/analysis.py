@@ -13,7 +13,7 @@ from descheduler.placement.schedulers import Schedulers
 from descheduler.placement.scheduling import Evaluation, Scheduler
 from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME, SchedulerConfiguration
-from descheduler.report.explained_placement import ObstacleCount, PlacementAnalysis, PodRefusal
+from descheduler.report.explanation.placement import ObstacleCount, PlacementAnalysis, PodRefusal
 
 __all__ = ["analyse"]
 

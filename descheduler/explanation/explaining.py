@@ -15,9 +15,9 @@ from descheduler.explanation.subjects import find_node, find_pod
 from descheduler.explanation.watched_run import watched_run
 from descheduler.policy.types import Policy
 from descheduler.report.document import API_VERSION
-from descheduler.report.explained_node import NodeExplanation
-from descheduler.report.explained_pod import PodExplanation
-from descheduler.report.explanation_document import Explanation
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.node import NodeExplanation
+from descheduler.report.explanation.pod import PodExplanation
 from descheduler.report.identities import policy_identity, snapshot_identity
 
 __all__ = ["Subject", "explain", "explain_plugin_alone"]

@@ -12,8 +12,8 @@ from descheduler.placement.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME
 from descheduler.report.document import PodReference
-from descheduler.report.explained_node import NodeFacts, NodeResource
-from descheduler.report.explained_pod import PodFacts
+from descheduler.report.explanation.node import NodeFacts, NodeResource
+from descheduler.report.explanation.pod import PodFacts
 
 __all__ = ["node_facts", "pod_facts", "reference"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.placement.framework import Code
-from descheduler.report.explained_placement import Finality
+from descheduler.report.explanation.placement import Finality
 
 __all__ = ["finality"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.placement.landing import Landing, LandingVerdict
-from descheduler.report.explained_pod import ExplainedLanding
+from descheduler.report.explanation.pod import ExplainedLanding
 
 __all__ = ["explained_landing", "landing_message"]
 

@@ -11,7 +11,7 @@ from descheduler.explanation.details.table import DETAILS
 from descheduler.explanation.finality import finality
 from descheduler.placement.framework import Cycle, Obstacle
 from descheduler.policy.scheduler_profile import SchedulerProfile
-from descheduler.report.explained_placement import NearMiss, NodeObstacle
+from descheduler.report.explanation.placement import NearMiss, NodeObstacle
 
 __all__ = ["Blocked", "nearest_misses", "num_nearest"]
 

@@ -19,7 +19,7 @@ from descheduler.model.verdict import Reason
 from descheduler.placement.landing import Landing
 from descheduler.placement.shadow_cluster import ShadowCluster
 from descheduler.policy.types import Policy
-from descheduler.report.explained_node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
+from descheduler.report.explanation.node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
 
 __all__ = ["explain_node", "explain_node_after", "pods_of"]
 

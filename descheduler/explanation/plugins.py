@@ -19,7 +19,7 @@ from descheduler.policy.scheduler_configuration import SchedulerConfiguration
 from descheduler.policy.scheduler_plugins import IN_TREE, POINTS, field_of
 from descheduler.policy.scheduler_profile import SchedulerProfile
 from descheduler.policy.types import Policy, Profile
-from descheduler.report.explained_plugin import PluginDecisions, PluginExplanation, PluginUse
+from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
 from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["explain_plugin"]

@@ -16,8 +16,8 @@ from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.placement.landing import Landing
 from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.report.explained_placement import PlacementAnalysis
-from descheduler.report.explained_pod import PodExplanation
+from descheduler.report.explanation.placement import PlacementAnalysis
+from descheduler.report.explanation.pod import PodExplanation
 
 __all__ = ["explain_pod"]
 

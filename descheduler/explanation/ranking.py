@@ -8,7 +8,7 @@ import numpy as np
 
 from descheduler.placement.framework import ScoreError
 from descheduler.placement.scheduling import Evaluation, ScoreTable
-from descheduler.report.explained_placement import RankedNode
+from descheduler.report.explanation.placement import RankedNode
 
 __all__ = ["Ranking", "rank"]
 

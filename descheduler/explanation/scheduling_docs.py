@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from descheduler.report.explained_plugin import PluginArgument
+from descheduler.report.explanation.plugin import PluginArgument
 
 __all__ = ["SCHEDULING_DOCS", "SchedulingDoc"]
 

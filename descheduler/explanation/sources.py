@@ -8,14 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, Snapshot
-from descheduler.cycle import ConnectionOptions, needed_kinds
+from descheduler.cycle.decide import needed_kinds
+from descheduler.cycle.options import ConnectionOptions
+from descheduler.cycle.reading import read_cluster
 from descheduler.eviction.placement_verification import PlacementVerificationArgs
 from descheduler.eviction.placement_verification import needed_kinds as placement_kinds
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.types import Policy
-from descheduler.reading import read_cluster
 
 __all__ = ["read_dumps", "read_live"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.policy.problems import did_you_mean, shown
 
 __all__ = ["UnknownSubjectError", "find_node", "find_plugin", "find_pod"]
 

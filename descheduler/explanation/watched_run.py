@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.explanation.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.policy.types import Policy
-from descheduler.report.explained_pod import FilterAnswer, PluginAnswer, PodDecision
+from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 

@@ -16,7 +16,7 @@ from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.kubeconfig_file import ChosenContext, choose_context
 from descheduler.kube.proxies import environment_proxy, named_proxy
 from descheduler.kube.user_credentials import UserCredentials, user_credentials
-from descheduler.urls import split_userinfo
+from descheduler.model.urls import split_userinfo
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient, Configuration

@@ -16,7 +16,7 @@ import yaml
 
 from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.kubeconfig_types import Cluster, ClusterBody, Context, ContextBody, Document, User, UserBody
-from descheduler.urls import is_host_name, is_web_url
+from descheduler.model.urls import is_host_name, is_web_url
 
 __all__ = ["ChosenContext", "choose_context"]
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from descheduler.json_values import JsonFaultError, members
+from descheduler.documents.json_values import JsonFaultError, members
 from descheduler.kube.errors import KubeError
 from descheduler.kube.found import Head, describe_body
 

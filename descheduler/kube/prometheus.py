@@ -20,7 +20,7 @@ from descheduler.kube.header_values import bearer
 from descheduler.kube.status import RawResponse
 from descheduler.kube.timed_connections import keep_to_time, whole_answer
 from descheduler.kube.transport import exchange
-from descheduler.urls import is_https, is_web_url, shown_url, split_userinfo
+from descheduler.model.urls import is_https, is_web_url, shown_url, split_userinfo
 
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
 

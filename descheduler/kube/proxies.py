@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from descheduler.kube.errors import KubeConfigError
-from descheduler.urls import is_web_url, split_userinfo
+from descheduler.model.urls import is_web_url, split_userinfo
 
 __all__ = ["Proxy", "environment_proxy", "named_proxy"]
 

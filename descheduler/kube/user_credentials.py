@@ -21,7 +21,7 @@ from descheduler.kube.exec_plugin import ExecPlugin, ExecStatus
 from descheduler.kube.header_values import bearer
 from descheduler.kube.kubeconfig_file import ChosenContext
 from descheduler.kube.kubeconfig_types import ClusterBody, Exec
-from descheduler.urls import SplitUrl, basic_authorization, is_https
+from descheduler.model.urls import SplitUrl, basic_authorization, is_https
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from descheduler.policy.decode import Decoder, Path
-from descheduler.policy.document import Document, Node, find
-from descheduler.policy.problems import Problem, did_you_mean, shown
+from descheduler.documents.decode import Decoder, Path
+from descheduler.documents.document import Document, Node, find
+from descheduler.documents.problems import Problem, did_you_mean, shown
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
 from descheduler.policy.types import Compatibility
 

@@ -10,9 +10,9 @@ import ipaddress
 import re
 from datetime import timedelta
 
+from descheduler.documents.decode import Path
+from descheduler.documents.problems import shown
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path
-from descheduler.policy.problems import shown
 from descheduler.policy.shared_args import Args, Int32
 from descheduler.policy.types import LeaderElection
 

@@ -9,6 +9,9 @@ from datetime import timedelta
 
 import msgspec
 
+from descheduler.documents.decode import Strictness
+from descheduler.documents.problems import shown
+from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks, compatibility_of
 from descheduler.policy.component_config import (
@@ -18,12 +21,9 @@ from descheduler.policy.component_config import (
     read_address,
     read_leader_election,
 )
-from descheduler.policy.decode import Strictness
 from descheduler.policy.koordinator_profile import ProfileSection, read_profile
 from descheduler.policy.plugin import Registry
-from descheduler.policy.problems import shown
 from descheduler.policy.shared_args import Args, LabelSelectorArg, UInt, compile_selector
-from descheduler.policy.source import digest_of
 from descheduler.policy.types import Policy
 
 __all__ = ["DeschedulerConfigurationSection", "read_descheduler_configuration"]

@@ -5,13 +5,13 @@ The outer document is lenient: unknown fields are ignored there, and become warn
 
 from __future__ import annotations
 
+from descheduler.documents.decode import Strictness
+from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
 from descheduler.policy.checks import Checks, compatibility_of
-from descheduler.policy.decode import Strictness
 from descheduler.policy.metrics_providers import MetricsCollectorSection, MetricsProviderSection, read_providers
 from descheduler.policy.plugin import Registry
 from descheduler.policy.shared_args import Args, Int64, UInt
-from descheduler.policy.source import digest_of
 from descheduler.policy.types import Policy
 from descheduler.policy.upstream_profile import ProfileSection, read_profile
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
+from descheduler.documents.decode import Decoder, Path
+from descheduler.documents.document import Node
+from descheduler.documents.problems import did_you_mean, dotted, shown
 from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Decoder, Path
-from descheduler.policy.document import Node
-from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry, dotted
+from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import (
     ArgsReader,
     PluginConfigSection,
@@ -20,7 +21,6 @@ from descheduler.policy.plugin_args import (
 )
 from descheduler.policy.plugin_sets import DEFAULT_PLUGINS, POINTS, PluginSetSection, PluginsSection, merge_plugin_set
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
-from descheduler.policy.problems import did_you_mean, shown
 from descheduler.policy.shared_args import Args, LabelSelectorArg, compile_selector
 from descheduler.policy.types import PluginConfig, Profile
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from descheduler.documents.document import Node, kind_of
+from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.descheduler_configuration import read_descheduler_configuration
 from descheduler.policy.descheduler_policy import empty_policy, read_descheduler_policy
-from descheduler.policy.document import Node, kind_of
 from descheduler.policy.plugin import Registry
-from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown
-from descheduler.policy.source import read_document
 from descheduler.policy.types import Policy
 
 __all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from descheduler.documents.decode import Path
+from descheduler.documents.problems import did_you_mean, shown
+from descheduler.model.urls import shown_url
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path
-from descheduler.policy.problems import did_you_mean, shown
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import MetricsProvider, SecretReference
 from descheduler.policy.urls import url_problem
-from descheduler.urls import shown_url
 
 __all__ = ["MetricsCollectorSection", "MetricsProviderSection", "read_providers"]
 

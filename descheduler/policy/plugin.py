@@ -8,23 +8,16 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from descheduler.documents.problems import dotted
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 
-__all__ = ["ArgsProblem", "ExtensionPoint", "PluginSpec", "Registry", "dotted"]
+__all__ = ["ArgsProblem", "ExtensionPoint", "PluginSpec", "Registry"]
 
 ExtensionPoint = Literal["deschedule", "balance", "filter", "preEvictionFilter", "evict"]
 """Where a plugin takes part in a cycle."""
 
 ArgsT = TypeVar("ArgsT", bound=msgspec.Struct)
 _Unchanged = TypeVar("_Unchanged")
-
-
-def dotted(path: Sequence[str | int]) -> str:
-    """`path` as it is written in messages, such as `profiles[0].pluginConfig[1].args`."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from descheduler.policy.decode import Decoder, Path, Strictness
-from descheduler.policy.document import Document, Node, find, member_text
+from descheduler.documents.decode import Decoder, Path, Strictness
+from descheduler.documents.document import Document, Node, find, member_text
+from descheduler.documents.problems import PolicyError, did_you_mean, shown
+from descheduler.documents.source import read_document
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
-from descheduler.policy.problems import PolicyError, did_you_mean, shown
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
-from descheduler.policy.source import read_document
 
 __all__ = [
     "ArgsReader",

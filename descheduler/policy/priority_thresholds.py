@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import msgspec
 
+from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.model.pod import CRITICAL_PRIORITY
-from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import PluginConfig, Policy, Profile
 

@@ -6,11 +6,11 @@ Other than in a pod's affinity a term that cannot be parsed is an error, as it i
 
 from __future__ import annotations
 
+from descheduler.documents.decode import Path
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
 from descheduler.model.labels import LabelError, Requirement, make_requirement
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path
-from descheduler.policy.problems import did_you_mean, shown
 from descheduler.policy.shared_args import Args, Int32
 
 __all__ = ["NodeAffinitySection", "read_added_affinity"]

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import msgspec
 
+from descheduler.documents.decode import Strictness
+from descheduler.documents.document import Document, Node, find, kind_of
+from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
+from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.component_config import ClientConnectionSection, LeaderElectionSection
-from descheduler.policy.decode import Strictness
-from descheduler.policy.document import Document, Node, find, kind_of
-from descheduler.policy.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.policy.scheduler_extenders import Extender, ExtenderSection, read_extenders
 from descheduler.policy.scheduler_plugin_args_reader import SCHEDULER_API_VERSION
 from descheduler.policy.scheduler_plugin_args_sections import Percent
 from descheduler.policy.scheduler_plugins import IN_TREE
 from descheduler.policy.scheduler_profile import SchedulerProfile, SchedulerProfileSection, read_scheduler_profile
 from descheduler.policy.shared_args import Args, Int32, Int64
-from descheduler.policy.source import read_document
 
 __all__ = [
     "DEFAULT_CONFIGURATION",

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 import msgspec
 
+from descheduler.documents.decode import Path
+from descheduler.documents.problems import shown
 from descheduler.model.labels import key_problem
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path
-from descheduler.policy.problems import shown
 from descheduler.policy.shared_args import Args, Int64
 
 __all__ = ["Extender", "ExtenderSection", "read_extenders"]

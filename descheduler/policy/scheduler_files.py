@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from descheduler.policy.document import Document
-from descheduler.policy.source import digest_of, read_document
+from descheduler.documents.document import Document
+from descheduler.documents.source import digest_of, read_document
 
 __all__ = ["ReadSchedulerFile", "SchedulerFile", "scheduler_file_reader"]
 

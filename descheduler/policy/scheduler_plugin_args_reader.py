@@ -14,12 +14,12 @@ from typing import Any, cast, get_args
 
 import msgspec
 
+from descheduler.documents.decode import Path, Strictness
+from descheduler.documents.document import Node
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.labels import key_problem
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path, Strictness
-from descheduler.policy.document import Node
-from descheduler.policy.problems import did_you_mean, shown
 from descheduler.policy.scheduler_added_affinity import read_added_affinity
 from descheduler.policy.scheduler_plugin_args import (
     InterPodAffinityArgs,

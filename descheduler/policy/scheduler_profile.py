@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from descheduler.documents.decode import Path
+from descheduler.documents.document import Node
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path
-from descheduler.policy.document import Node
 from descheduler.policy.plugin_args import PluginConfigSection
-from descheduler.policy.problems import did_you_mean, shown
 from descheduler.policy.scheduler_plugin_args import PluginArgs
 from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE, read_plugin_args
 from descheduler.policy.scheduler_plugin_args_sections import Percent

@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from descheduler.documents.problems import Problem
 from descheduler.model.labels import LabelSelector
-from descheduler.policy.problems import Problem
 from descheduler.policy.scheduler_files import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
 

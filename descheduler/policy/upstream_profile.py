@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import msgspec
 
+from descheduler.documents.decode import Path, Strictness
+from descheduler.documents.document import Node, member_text
+from descheduler.documents.problems import dotted
 from descheduler.policy.checks import Checks
-from descheduler.policy.decode import Path, Strictness
-from descheduler.policy.document import Node, member_text
-from descheduler.policy.plugin import ExtensionPoint, Registry, dotted
+from descheduler.policy.plugin import ExtensionPoint, Registry
 from descheduler.policy.plugin_args import ArgsReader, PluginConfigSection, unknown_plugin, wrong_extension_point
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
 from descheduler.policy.shared_args import Args

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from descheduler.report.explanation_document import Explanation
-from descheduler.report.explanation_table import explanation_table
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.table import explanation_table
 from descheduler.report.json_text import json_text
 from descheduler.report.outcome import Outcome
 from descheduler.report.palette import PLAIN, Palette

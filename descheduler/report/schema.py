@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from descheduler.report.document import Fields
-from descheduler.report.explanation_document import Explanation
+from descheduler.report.explanation.document import Explanation
 from descheduler.report.outcome import Outcome
 from descheduler.report.plan_document import Plan
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from descheduler.model.yaml_scalars import resolve_plain
+from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.document import Fields
 
 __all__ = ["yaml_lines"]

@@ -7,11 +7,11 @@ import json
 import tempfile
 from pathlib import Path
 
-from descheduler.cluster.generate import GENERATED_AT
 from tests.bench import decoding, hostile, placement, strategies
 from tests.bench.dumps import write_generated
 from tests.bench.measure import command, in_own_process, megabytes
 from tests.bench.policies import STRATEGIES, policy_of
+from tests.worlds.generate import GENERATED_AT
 
 
 def main() -> None:

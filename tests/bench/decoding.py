@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.generate import generate_cluster
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.loading import paused_gc
 from tests.bench.measure import in_own_process, megabytes
+from tests.worlds.generate import generate_cluster
 
 _NODES_PER_POD = 5000 / 150_000
 _RUNS = 5

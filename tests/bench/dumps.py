@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from descheduler.cluster.generate import GENERATED_AT, generate_cluster
+from descheduler.cluster.decoding.wire import ObjectHeader
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.wire import ObjectHeader
-from descheduler.cluster.write import write_dump
+from tests.worlds.dumps import write_dump
+from tests.worlds.generate import GENERATED_AT, generate_cluster
 
 
 def write_generated(path: str, nodes: int, pods: int) -> Sequence[float]:

@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
-from tests.bench.hostile_worlds import WORLDS, hostile_policy
 from tests.bench.measure import in_own_process
 from tests.builders import NOW
+from tests.worlds.hostile import WORLDS, hostile_policy
 
 _MODES = ((False, False), (True, False), (False, True))
 

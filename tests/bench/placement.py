@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.dump import read_dump
-from descheduler.cluster.generate import generate_cluster
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.landing_prover import LandingProver
@@ -21,6 +20,7 @@ from descheduler.placement.scheduling import Scheduler
 from descheduler.placement.shadow_cluster import ShadowCluster
 from tests.bench.measure import in_own_process, megabytes
 from tests.builders import decode_pod, pod_object
+from tests.worlds.generate import generate_cluster
 
 _BATCH = 1000
 _REPEATS = 200

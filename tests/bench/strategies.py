@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from descheduler.cluster.dump import read_dump
-from descheduler.cluster.generate import GENERATED_AT
-from descheduler.cycle import decide
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cycle.decide import decide
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from tests.bench.measure import in_own_process
 from tests.bench.policies import STRATEGIES, policy_of
+from tests.worlds.generate import GENERATED_AT
 
 
 def _run_each(dump: str, node_fit: bool) -> Sequence[float]:

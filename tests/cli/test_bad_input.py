@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import node_object, pod_object
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
 
 Arguments = Callable[[Path], list[str | Path]]
 

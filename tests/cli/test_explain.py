@@ -9,11 +9,11 @@ import jsonschema
 import pytest
 import yaml
 
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
-from tests.cli.conftest import Descheduler
-from tests.cli.test_main import HEAVY, modules_of
+from tests.cli.commands import Descheduler
+from tests.cli.loaded_modules import HEAVY, modules_of
 from tests.integration.fake_api import FakeApi
 
 NOW = "2026-06-30T12:00:00Z"

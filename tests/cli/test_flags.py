@@ -10,7 +10,7 @@ import pytest
 from descheduler.cli.go_flags import GoFlagsCommand
 from descheduler.cli.upstream_flags import IDLE_FLAGS, IdleFlag
 from descheduler.cli.values import read_duration, read_feature_gates, read_instant, read_rate
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
 
 CONTEXT = click.Context(click.Command("test"))
 OPTION = click.Option(["--test"])

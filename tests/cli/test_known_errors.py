@@ -10,7 +10,7 @@ import pytest
 
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.known_errors import known_error
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import SnapshotError
 from tests.builders import node_object
 

@@ -12,25 +12,10 @@ import pytest
 from descheduler.cli.commands import COMMANDS
 from descheduler.cli.upstream_flags import IDLE_FLAGS
 from descheduler.supervision import Watch
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
+from tests.cli.loaded_modules import HEAVY, modules_of
 
 PROGRAM = [sys.executable, "-m", "descheduler.cli.main"]
-HEAVY = {"kubernetes", "ortools", "numpy", "prometheus_client", "opentelemetry", "grpc", "descheduler.kube.client"}
-
-IMPORTS = """
-import sys
-from descheduler.cli.main import main
-code = main(sys.argv[1:])
-print(*sorted(sys.modules), file=sys.stderr)
-sys.exit(code)
-"""
-
-
-def modules_of(*arguments: str | Path) -> set[str]:
-    """The modules that a command has loaded when it ends well."""
-    command = [sys.executable, "-c", IMPORTS, *map(str, arguments)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(ended.stderr.splitlines()[-1].split())
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])
@@ -137,7 +122,7 @@ def test_a_defect_is_reported_in_one_line_with_its_place_and_without_its_text(
     def explode(*_arguments: object, **_named: object) -> None:
         raise ZeroDivisionError(f"a defect that quotes {secret}")
 
-    monkeypatch.setattr("descheduler.cycle.decide", explode)
+    monkeypatch.setattr("descheduler.cycle.decide.decide", explode)
     arguments = ("run", "--config", policy, "--snapshot", dump)
 
     usual, chatty = descheduler(*arguments), descheduler(*arguments, "-v", "6")
@@ -158,7 +143,7 @@ def test_breaking_off_is_neither_a_defect_nor_success(
     def break_off(*_arguments: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("descheduler.cycle.decide", break_off)
+    monkeypatch.setattr("descheduler.cycle.decide.decide", break_off)
 
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 

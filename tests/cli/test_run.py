@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from descheduler.cli.main import main
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
 from tests.integration.fake_api import FakeApi
-from tests.report.worlds import pod_life_time_policy
+from tests.report.decided_cycles import pod_life_time_policy
 
 NOW = "2026-06-30T12:00:00Z"
 

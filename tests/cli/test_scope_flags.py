@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
 
 
 @pytest.mark.parametrize(

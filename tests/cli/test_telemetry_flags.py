@@ -11,8 +11,8 @@ from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.metrics_export import MetricsTarget
 from descheduler.telemetry.recording import TelemetrySettings
 from descheduler.telemetry.tracing import OtlpSettings
-from tests.cli.conftest import Descheduler
-from tests.report.worlds import pod_life_time_policy
+from tests.cli.commands import Descheduler
+from tests.report.decided_cycles import pod_life_time_policy
 
 
 @click.command()

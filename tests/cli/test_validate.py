@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.conftest import Descheduler
+from tests.cli.commands import Descheduler
 from tests.policy.builders import upstream
 
 CONFIG = Path(__file__).parents[2] / "config"

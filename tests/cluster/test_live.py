@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from descheduler.cluster.dump import read_dump
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live, read_live
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.cluster.write import DumpWriter
 from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
 from descheduler.kube.listing import MessageBatch
 from tests.builders import Object, node_object, pod_object

@@ -11,7 +11,7 @@ from typing import Any
 
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.evaluation import EvaluatedRefusal, Evaluation, evaluation_of
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry

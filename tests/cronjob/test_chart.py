@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from descheduler.cluster.kinds import KINDS
-from descheduler.cycle import needed_kinds
+from descheduler.cycle.decide import needed_kinds
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.strategies.registry import REGISTRY

@@ -17,8 +17,8 @@ from uuid import NAMESPACE_OID, uuid5
 import msgspec
 import urllib3
 
-from descheduler.cluster.generate import generate_cluster
 from tests.e2e.kube_api import Object
+from tests.worlds.generate import generate_cluster
 
 _OBJECTS_PER_TRANSACTION = 100
 _WRITERS = 4

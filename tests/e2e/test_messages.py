@@ -13,7 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import NotProtobuf
 from descheduler.kube.listing import ListPage, MessageBatch
-from tests.cluster.full_objects import full_objects
+from tests.cluster.dumps.full_objects import full_objects
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill, generated
 from tests.e2e.control_plane import STORE, ControlPlane, running

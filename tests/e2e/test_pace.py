@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
-from descheduler.cycle import RunOptions
+from descheduler.cycle.options import RunOptions
 from descheduler.migration.outcome import OutcomeCode
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, condition, wait_until

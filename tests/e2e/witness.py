@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from descheduler.cycle import RunOptions, RunResult, run_with
+from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.kube.configuration import load_connection
 from descheduler.kube.status import RawResponse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy

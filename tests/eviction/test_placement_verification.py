@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
+from descheduler.documents.problems import PolicyError
 from descheduler.eviction.placement_verification import (
     PlacementVerificationArgs,
     default_args,
@@ -18,7 +19,6 @@ from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
-from descheduler.policy.problems import PolicyError
 from descheduler.policy.types import PolicyKind
 from descheduler.report.plan import make_plan
 from descheduler.report.summary import landing_summary

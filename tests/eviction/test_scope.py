@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import parse_selector
 from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.report.worlds import pod_life_time_policy
+from tests.report.decided_cycles import pod_life_time_policy
 
 SHOP = frozenset({"shop"})
 WEB = parse_selector("app=web")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.model.pod import Pod
 from descheduler.placement.prior_moves import PriorMove
 from descheduler.policy.load import load_policy

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from descheduler.report.explained_placement import Deficit, ObstacleCount
+from descheduler.report.explanation.placement import Deficit, ObstacleCount
 from tests.builders import node_object, pod_object
-from tests.explanation.worlds import claim, placement_of
+from tests.explanation.questions import claim, placement_of
 
 PENDING = {"node": "", "phase": "Pending"}
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from descheduler.report.document import PodReference
-from descheduler.report.explained_node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
+from descheduler.report.explanation.node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
 from tests.builders import node_object, pod_object
-from tests.explanation.worlds import node_explanation, policy_of
+from tests.explanation.questions import node_explanation, policy_of
 
 NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]
 

@@ -14,11 +14,11 @@ from descheduler.placement.registry import PLUGINS
 from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, load_scheduler_configuration
 from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
 from descheduler.policy.scheduler_plugins import IN_TREE
-from descheduler.report.explained_plugin import PluginArgument, PluginDecisions, PluginUse
+from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import node_object, pod_object
-from tests.explanation.worlds import plugin_explanation, policy_of
-from tests.report.worlds import pod_life_time_policy
+from tests.explanation.questions import plugin_explanation, policy_of
+from tests.report.decided_cycles import pod_life_time_policy
 
 OBJECTS = [
     node_object("a"),

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.generate import GENERATED_AT, generate_cluster
 from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.explanation.pods import explain_pod
 from descheduler.report.document import PodReference
-from descheduler.report.explained_pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
+from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
 from tests.builders import node_object, pod_object, required_anti_affinity
-from tests.explanation.worlds import pod_explanation, policy_of
-from tests.report.worlds import pod_life_time_policy
+from tests.explanation.questions import pod_explanation, policy_of
+from tests.report.decided_cycles import pod_life_time_policy
+from tests.worlds.generate import GENERATED_AT, generate_cluster
 
 NODES = [node_object("a", cpu="2"), node_object("b", cpu="2")]
 

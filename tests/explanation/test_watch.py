@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import inspect
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.profile_evictor import PluginEvictor
 from descheduler.explanation import watch
 from descheduler.explanation.watch import Watch
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.explanation.worlds import policy_of
-from tests.report.worlds import pod_life_time_policy
+from tests.explanation.questions import policy_of
+from tests.report.decided_cycles import pod_life_time_policy
 
 PODS = [make_pod("bare", owners=()), make_pod("old-1"), make_pod("old-2"), make_pod("old-3")]
 SNAPSHOT = make_snapshot([make_node("a"), make_node("b")], PODS)

@@ -24,9 +24,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from descheduler.cluster.dump_kinds import DUMP_KINDS
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from tests.certificates import Certificate
-from tests.cluster.proto_writer import proto_list
+from tests.cluster.messages.writer import proto_list
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
     Answer,

@@ -15,15 +15,15 @@ import msgspec
 import pytest
 
 from descheduler.cli.main import main
-from descheduler.cluster.dump_kinds import DUMP_KINDS
-from descheduler.cluster.generate import generate_cluster
+from descheduler.cluster.decoding.wire import ObjectHeader
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.wire import ObjectHeader
 from tests import process_logging
 from tests.builders import Object, node_object
-from tests.cluster.full_pods import CANARY, IDLE_ANNOTATIONS
+from tests.cluster.dumps.full_pods import CANARY, IDLE_ANNOTATIONS
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import failure
+from tests.worlds.generate import generate_cluster
 
 CONFIG = Path(__file__).parents[2] / "config"
 NOW = "2026-06-30T12:00:00Z"

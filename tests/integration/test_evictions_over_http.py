@@ -22,7 +22,7 @@ from tests.integration.faults import (
     failure,
     several_budgets,
 )
-from tests.migration.worlds import Clock, make_eviction
+from tests.migration.stand_ins import Clock, make_eviction
 
 FAST = ExecutorSettings(qps=1000.0, burst=1000)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from descheduler import cycle
+from descheduler.cycle import run as run_module
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
@@ -139,7 +139,7 @@ def test_run_ends_at_its_deadline_in_a_decision_that_takes_too_long(
     fake_api: FakeApi, run_hurried: RunHurried, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_over = threading.Event()
-    monkeypatch.setattr(cycle, "decide", lambda *args, **options: compute_until(is_over))
+    monkeypatch.setattr(run_module, "decide", lambda *args, **options: compute_until(is_over))
 
     why = run_hurried()
     is_over.set()
@@ -159,7 +159,7 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
 ) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
-    decide, is_over, decided = cycle.decide, threading.Event(), []
+    decide, is_over, decided = run_module.decide, threading.Event(), []
 
     def decide_slowly(*args: object, **options: Mapping[str, object]) -> Decisions:
         if decided:
@@ -167,7 +167,7 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
         decided.append(1)
         return decide(*args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(cycle, "decide", decide_slowly)
+    monkeypatch.setattr(run_module, "decide", decide_slowly)
     options = replace(HURRIED, deadline_seconds=1.5)
 
     result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 1"), options=options, clock=RealClock())

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from descheduler.cycle import RunOptions
+from descheduler.cycle.options import RunOptions
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from tests.builders import Object, node_object, owner, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
 from tests.integration.live_runs import TAINTED, asked_for, codes, eviction_requests, run, serve
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 from tests.policy.builders import koordinator
 
 JOBS = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"

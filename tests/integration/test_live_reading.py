@@ -11,9 +11,9 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from tests.builders import Object, node_object, pod_object
+from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, BrokenGzip, Drop, Fault, Truncate, failure
-from tests.integration.fixtures import Naps
 from tests.integration.live_runs import (
     FAST,
     TAINTED,

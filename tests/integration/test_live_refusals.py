@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descheduler import evaluate
-from descheduler.cycle import EVICTIONS_IN_BACKGROUND
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION
 from tests.builders import NOW, Object, node_object, pod_object
+from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import (
     Drop,
@@ -28,7 +29,6 @@ from tests.integration.faults import (
     failure,
     several_budgets,
 )
-from tests.integration.fixtures import Naps
 from tests.integration.live_runs import (
     FAST,
     TAINTED,
@@ -43,7 +43,7 @@ from tests.integration.live_runs import (
     serve,
     taint_policy,
 )
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 IN_BACKGROUND = replace(FAST, feature_gates={EVICTIONS_IN_BACKGROUND: True})
 FORBIDDEN = failure(403, "Forbidden", "pods is forbidden")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from descheduler import evaluate
-from descheduler.cycle import ConnectionOptions, RunOptions, run_live
+from descheduler.cycle.options import ConnectionOptions, RunOptions
+from descheduler.cycle.run import run_live
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind

@@ -13,7 +13,7 @@ from descheduler.supervision import RunStopped
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drop, budget_refusal, failure
 from tests.integration.live_runs import FAST, codes, crowded_cluster, eviction_requests, run, serve, taint_policy
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 ONE_BY_ONE = replace(FAST, qps=1.0, burst=1)
 

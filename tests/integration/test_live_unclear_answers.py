@@ -13,7 +13,7 @@ import yaml
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.migration.outcome import OutcomeCode
-from tests.cli.conftest import Descheduler, descheduler, restored_logging
+from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import (
     Answer,
@@ -35,7 +35,7 @@ from tests.integration.live_runs import (
     serve,
     taint_policy,
 )
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 __all__ = ["descheduler", "restored_logging"]
 

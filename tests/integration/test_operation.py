@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from descheduler.cycle import RunOptions, RunResult, run_with
+from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.kube.lease import LeaseSettings
 from descheduler.kube.lease_store import micro_time
@@ -22,7 +23,7 @@ from descheduler.migration.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW
-from tests.cli.conftest import Descheduler, descheduler, restored_logging
+from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import failure

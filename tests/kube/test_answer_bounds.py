@@ -15,9 +15,9 @@ from descheduler.kube import listing
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import AnswerTooLarge, KubeError, TransportError
 from descheduler.kube.retry import RetryPolicy
+from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, RawAnswer
-from tests.integration.fixtures import Naps
 from tests.kube.oversized import PODS, endless_chunks, gzip_bomb, head
 
 VERSION = "/version"

@@ -7,9 +7,9 @@ import pytest
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import ApiError, KubeError, TransportError
 from descheduler.kube.retry import RetryPolicy
+from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, BrokenGzip, Drop, Fault, Truncate, failure
-from tests.integration.fixtures import Naps
 
 NODES = "/api/v1/nodes"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.credentials import Issued, RenewedCredentials, read_token_file
 from descheduler.kube.errors import ApiError, KubeConfigError
 from tests.integration.fake_api import FakeApi
+from tests.kube.kubeconfigs import write_kubeconfig
 
 NODES = "/api/v1/nodes"
 SECRET = "s3cr3t-t0ken"
@@ -29,15 +29,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.seconds
-
-
-def write_kubeconfig(folder: Path, api: FakeApi, user: dict[str, Any], *, server: str = "", **cluster: Any) -> Path:
-    file = api.write_kubeconfig(folder / "kubeconfig")
-    document = yaml.safe_load(file.read_text())
-    document["users"][0]["user"] = user
-    document["clusters"][0]["cluster"] |= {"server": server or api.url, **cluster}
-    file.write_text(yaml.safe_dump(document))
-    return file
 
 
 def authorization_of(api: FakeApi, client: KubeClient) -> str:

@@ -16,7 +16,7 @@ from descheduler.kube.status import RawResponse
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import Answer, Drop, Silence, Truncate, failure
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 LEASE = f"{LEASES}/repair"

@@ -27,10 +27,10 @@ from descheduler.kube.listing import MessageBatch
 from descheduler.kube.message_list import MessageList
 from descheduler.kube.retry import RetryPolicy
 from tests.builders import pod_object
-from tests.cluster.proto_writer import proto_list, proto_object
+from tests.cluster.messages.writer import proto_list, proto_object
+from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Fault, RawAnswer, Truncate, failure
-from tests.integration.fixtures import Naps
 from tests.kube.oversized import PODS, endless_chunks, head
 
 PROTOBUF = {"Content-Type": "application/vnd.kubernetes.protobuf"}

@@ -17,7 +17,7 @@ from descheduler.kube.timed_connections import keep_to_time
 from descheduler.kube.transport import exchange
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy, Passage
-from tests.kube.test_credentials import write_kubeconfig
+from tests.kube.kubeconfigs import write_kubeconfig
 
 NODES = "/api/v1/nodes"
 SECRET = "s3cr3t"

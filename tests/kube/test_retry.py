@@ -4,7 +4,7 @@ import pytest
 
 from descheduler.kube.errors import ApiError, KubeError, TransportError
 from descheduler.kube.retry import RetryPolicy
-from tests.integration.fixtures import Naps
+from tests.integration.api_fixtures import Naps
 
 
 def make_attempts(*results: Exception | int) -> tuple[list[Exception | int], RetryPolicy, Naps]:

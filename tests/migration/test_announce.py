@@ -5,7 +5,7 @@ import pytest
 from descheduler.kube.events import PodEvent
 from descheduler.migration.announce import EvictionAnnouncer
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
-from tests.migration.worlds import make_eviction
+from tests.migration.stand_ins import make_eviction
 
 
 class Written(list[PodEvent]):

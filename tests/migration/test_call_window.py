@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from descheduler.migration.call_window import CallWindow
-from tests.migration.worlds import Clock
+from tests.migration.stand_ins import Clock
 
 
 def num_calls(window: CallWindow) -> int:

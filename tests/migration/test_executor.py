@@ -12,7 +12,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.executor import sleep_unless
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.settings import ExecutorSettings
-from tests.migration.worlds import (
+from tests.migration.stand_ins import (
     FAST,
     ONE_BY_ONE,
     Clock,

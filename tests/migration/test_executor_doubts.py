@@ -11,7 +11,7 @@ from descheduler.eviction.limits import EvictionLimits
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from tests.migration.worlds import (
+from tests.migration.stand_ins import (
     ONE_BY_ONE,
     Clock,
     Heard,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from tests.migration.worlds import (
+from tests.migration.stand_ins import (
     FAST,
     ONE_BY_ONE,
     BusyApi,

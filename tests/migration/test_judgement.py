@@ -6,7 +6,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.status import StatusCause
 from descheduler.migration.judgement import judge
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from tests.migration.worlds import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told
+from tests.migration.stand_ins import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 EVACUATION = EvictionResponse(429, "TooManyRequests", "denied: Eviction triggered evacuation of VMI")

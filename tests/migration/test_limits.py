@@ -4,7 +4,7 @@ import pytest
 
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.migration.limits import LimitLedger, Room
-from tests.migration.worlds import make_eviction
+from tests.migration.stand_ins import make_eviction
 
 
 def test_eviction_in_flight_may_still_make_room() -> None:

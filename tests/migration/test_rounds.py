@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -29,7 +29,7 @@ from descheduler.policy.load import load_policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
-from tests.migration.worlds import Clock, ScriptedApi, broken_off, no_disruption, not_sent
+from tests.migration.stand_ins import Clock, ScriptedApi, broken_off, no_disruption, not_sent
 from tests.policy.builders import koordinator, upstream
 
 POLICY = load_policy(upstream(), REGISTRY)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import inspect_policy, load_policy
-from descheduler.policy.problems import PolicyError
 from descheduler.policy.types import Policy
 from descheduler.strategies.registry import REGISTRY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from descheduler.policy.problems import PolicyError
+from descheduler.documents.problems import PolicyError
 from descheduler.policy.scheduler_configuration import SchedulerConfiguration, load_scheduler_configuration
 from descheduler.policy.scheduler_plugin_args import PluginArgs
 from descheduler.policy.scheduler_profile import SchedulerProfile

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from descheduler.documents.problems import PolicyError
 from descheduler.policy.effective import policy_to_document
 from descheduler.policy.load import load_policy
-from descheduler.policy.problems import PolicyError
 from descheduler.strategies.registry import REGISTRY
 
 from .builders import KOORDINATOR, UPSTREAM

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import load_policy
-from descheduler.policy.problems import PolicyError
 from descheduler.strategies.registry import REGISTRY
 
 from .builders import messages, upstream

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from descheduler.policy.document import MAX_DEPTH, MAX_NODES
+from descheduler.documents.document import MAX_DEPTH, MAX_NODES
 
 from .builders import messages, upstream, warnings, with_args
 
@@ -17,7 +17,7 @@ _ALIAS_BOMB = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}']
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param(upstream(_ALIAS_BOMB), f"holds more than {MAX_NODES} values", id="aliases of aliases"),
+        pytest.param(upstream(_ALIAS_BOMB), f"repeats more than {MAX_NODES} values", id="aliases of aliases"),
         pytest.param(upstream("a: " + "[" * 100_000), f"nested more than {MAX_DEPTH} levels", id="deep YAML list"),
         pytest.param(upstream("a: " + "{b: " * 100_000), f"nested more than {MAX_DEPTH} levels", id="deep YAML object"),
         pytest.param('{"a":' + "[" * 100_000, f"nested more than {MAX_DEPTH} levels", id="deep JSON list"),
@@ -50,7 +50,7 @@ def test_nesting_through_aliases_counts_as_nesting() -> None:
 
     found = messages(upstream(text))
 
-    assert found == [f"policy.yaml:103:7: is nested more than {MAX_DEPTH} levels deep"]
+    assert found == [f"policy.yaml:102:12: is nested more than {MAX_DEPTH} levels deep"]
 
 
 def test_long_value_is_cut_in_its_message() -> None:

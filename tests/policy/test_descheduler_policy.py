@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.documents.problems import PolicyError
 from descheduler.eviction.default_evictor import DefaultEvictorArgs
 from descheduler.policy.load import load_policy
-from descheduler.policy.problems import PolicyError
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import MetricsProvider, PluginConfig, SecretReference
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs

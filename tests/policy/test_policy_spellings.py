@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.policy.problems import PolicyError
+from descheduler.documents.problems import PolicyError
 from descheduler.policy.shared_args import Namespaces
 from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.policy.problems import PolicyError, Problem
+from descheduler.documents.problems import PolicyError, Problem
 from descheduler.policy.scheduler_configuration import SchedulerConfiguration, load_scheduler_configuration
 from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
 

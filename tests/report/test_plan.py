@@ -6,7 +6,7 @@ from descheduler.report.document import PodReference, PolicyIdentity, SnapshotId
 from descheduler.report.json_text import json_text
 from descheduler.report.plan_document import Move, PlannedLanding, PlannedRefusal, PluginFigures, RefusalCount
 from tests.builders import NOW, make_node, make_pod
-from tests.report.worlds import OLD, make_test_plan, pod_life_time_policy
+from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 
 
 def test_every_eviction_is_a_move_with_its_sentence():

@@ -7,7 +7,7 @@ import pytest
 from descheduler.report.palette import Palette, wants_colour
 from descheduler.report.render import render
 from tests.builders import make_node, make_pod
-from tests.report.worlds import make_test_plan, pod_life_time_policy
+from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
 
 def text_of(plan, output_format="table", **style) -> str:

@@ -9,14 +9,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.yaml_scalars import resolve_plain
+from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.json_text import json_text
 from descheduler.report.outcome import Outcome, make_outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.yaml_lines import yaml_lines
 from tests.builders import make_pod
-from tests.report.test_outcome import EVICTED, FAILED
-from tests.report.worlds import make_test_plan
+from tests.report.decided_cycles import make_test_plan
+from tests.report.outcomes import EVICTED, FAILED
 
 PLAN = make_test_plan([make_pod("old"), make_pod("bare\x1b", owners=())], warnings=("näh\u2028",), skipped=("one",))
 OUTCOME = make_outcome(PLAN, [EVICTED, FAILED])

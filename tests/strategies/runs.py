@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.prior_moves import PriorMove

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod

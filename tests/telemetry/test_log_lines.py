@@ -10,8 +10,8 @@ from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.observer import RunObserver
 from tests.builders import make_node
-from tests.report.test_outcome import EVICTED, FAILED, REFUSED
-from tests.report.worlds import OLD, make_test_plan
+from tests.report.decided_cycles import OLD, make_test_plan
+from tests.report.outcomes import EVICTED, FAILED, REFUSED
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from descheduler.telemetry.metrics_table import METRICS, spec_of
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from tests.builders import make_pod
-from tests.migration.worlds import Clock, make_eviction
-from tests.report.worlds import make_test_plan, pod_life_time_policy
+from tests.migration.stand_ins import Clock, make_eviction
+from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
 EVICTED = "descheduler_pods_evicted_total"
 

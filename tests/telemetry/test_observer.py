@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler import cycle
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cycle.decide import decide
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.observer import PluginRun, RunObserver
 from tests.builders import NOW, node_object, pod_object
-from tests.migration.worlds import Clock
-from tests.report.worlds import pod_life_time_policy
+from tests.migration.stand_ins import Clock
+from tests.report.decided_cycles import pod_life_time_policy
 
 
 def test_every_stage_is_timed() -> None:
@@ -48,7 +48,7 @@ def test_decision_tells_the_observer_of_every_plugin() -> None:
     snapshot = snapshot_from_objects([node_object("a"), node_object("b"), pod_object("old")])
 
     observer.snapshot_read(snapshot)
-    cycle.decide(policy, snapshot, now=NOW, observer=observer)
+    decide(policy, snapshot, now=NOW, observer=observer)
 
     assert observer.plugin_runs == [PluginRun(policy.profiles[0].name, "PodLifeTime", 0)]
     assert observer.num_objects == {"Node": 2, "Pod": 1}

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.telemetry.observer import NO_SPANS, RunObserver
 from descheduler.telemetry.tracing import OtlpSettings, traced
-from tests.migration.worlds import make_eviction
+from tests.migration.stand_ins import make_eviction
 
 SETTINGS = OtlpSettings("collector:4317", service_name="tidy", service_namespace="ops")
 

@@ -9,7 +9,7 @@ from descheduler.model.requests import PODS
 from descheduler.placement.filters.node_resources_fit import Shortage
 from descheduler.placement.framework import Obstacle
 from descheduler.report.amounts import amount_text
-from descheduler.report.explained_placement import Deficit
+from descheduler.report.explanation.placement import Deficit
 
 __all__ = ["deficits_of", "explain_resources", "shortage"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.explanation.occupants import Occupants
+from descheduler.explanation.placed_pods import PlacedPods
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.framework import Cycle, Obstacle
@@ -40,13 +40,13 @@ class Site:
 
     def pods_here(self) -> tuple[Pod, ...]:
         """The pods that take room on the node."""
-        return self.cycle.cluster.follow(Occupants).on(self.node_index)
+        return self.cycle.cluster.follow(PlacedPods).on(self.node_index)
 
     def pods_everywhere(self) -> Iterator[tuple[Pod, Node]]:
         """The pods on all nodes, with their nodes."""
-        occupants = self.cycle.cluster.follow(Occupants)
+        placed = self.cycle.cluster.follow(PlacedPods)
         for index, node in enumerate(self.cycle.cluster.table.nodes):
-            for pod in occupants.on(index):
+            for pod in placed.on(index):
                 yield pod, node
 
     def pods_around(self, topology_key: str) -> Iterator[tuple[Pod, Node]]:

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from descheduler.cluster.generate import GENERATED_AT
 from tests.bench.policies import STRATEGIES, policy_of
+from tests.worlds.generate import GENERATED_AT
 
 _BELOW_EVERY_PRIORITY = -1_000_000_000
 _LIFE_TIME_SECONDS = 30 * 86400

@@ -10,10 +10,10 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from descheduler.cluster.generate import GENERATED_AT
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.e2e.cluster_fill import generated
 from tests.e2e.kube_api import Object
+from tests.worlds.generate import GENERATED_AT
 
 # Thresholds for clusters of 20 pods a node, and bounds that keep a run to a few hundred evictions.
 _ARGS: dict[str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from descheduler.cycle import decide
+from descheduler.cycle.decide import decide
 from descheduler.eviction.answers import Answers
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.rounds import carry_out
@@ -20,7 +20,7 @@ from tests.builders import NOW
 from tests.migration.random_rounds.observer import Deed, faults_of
 from tests.migration.random_rounds.policies import document_of, make_policy
 from tests.migration.random_rounds.worlds import World, make_world, snapshot_of
-from tests.migration.worlds import EVICTED, Clock, no_answer, no_disruption
+from tests.migration.stand_ins import EVICTED, Clock, no_answer, no_disruption
 
 __all__ = ["Run", "make_run"]
 

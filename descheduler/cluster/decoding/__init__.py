@@ -1,0 +1,1 @@
+"""From the bytes of objects to values of the model; equal parts of objects become one value."""

@@ -1,0 +1,122 @@
+"""Labels, quantities, owners and other parts that objects of many kinds have, from bytes to model values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from descheduler.cluster.decoding.wire import ABSENT
+from descheduler.model.pod import Owner
+from descheduler.model.quantity import parse_quantity
+from descheduler.model.requests import ContainerResources, ResourceList
+from descheduler.model.taints import Toleration
+
+__all__ = [
+    "decode_features",
+    "decode_images",
+    "decode_labels",
+    "decode_owners",
+    "decode_quantities",
+    "decode_quantity",
+    "decode_resources",
+    "decode_text",
+    "decode_tolerations",
+]
+
+_NULL = b"null"
+
+
+class _Toleration(msgspec.Struct, rename="camel"):
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+    toleration_seconds: int | None = None
+
+
+class _Owner(msgspec.Struct, rename="camel"):
+    kind: str | None = None
+    name: str | None = None
+    uid: str | None = None
+    api_version: str | None = None
+    controller: bool | None = None
+
+
+class _Resources(msgspec.Struct):
+    requests: msgspec.Raw = ABSENT
+    limits: msgspec.Raw = ABSENT
+
+
+class _Image(msgspec.Struct, gc=False, rename="camel"):
+    names: list[str] | None = None
+    size_bytes: int | None = None
+
+
+_decode_strings = msgspec.json.Decoder(dict[str, str | None] | None).decode
+_decode_string = msgspec.json.Decoder(str | None).decode
+_decode_raw_quantities = msgspec.json.Decoder(dict[str, msgspec.Raw] | None).decode
+_decode_tolerations = msgspec.json.Decoder(list[_Toleration] | None).decode
+_decode_owners = msgspec.json.Decoder(list[_Owner] | None).decode
+_decode_resources = msgspec.json.Decoder(_Resources | None).decode
+_decode_images = msgspec.json.Decoder(list[_Image] | None).decode
+_decode_features = msgspec.json.Decoder(list[str] | None).decode
+
+
+def decode_labels(block: bytes) -> Mapping[str, str]:
+    """A map of strings; null values read as empty, as Kubernetes reads them."""
+    return {key: value or "" for key, value in (_decode_strings(block) or {}).items()}
+
+
+def decode_text(raw: msgspec.Raw) -> str:
+    """One string; null reads as empty."""
+    return _decode_string(raw) or ""
+
+
+def decode_quantities(block: bytes) -> ResourceList:
+    """Resource name → nano units. Raises QuantityError."""
+    return {name: parse_quantity(_spelling(raw)) for name, raw in (_decode_raw_quantities(block) or {}).items()}
+
+
+def decode_quantity(block: bytes) -> int | None:
+    """One quantity in nano units, None for null. Raises QuantityError."""
+    return None if block == _NULL else parse_quantity(_spelling(msgspec.Raw(block)))
+
+
+def _spelling(raw: msgspec.Raw) -> str:
+    text = bytes(raw).decode()
+    if text.startswith('"'):
+        return msgspec.json.decode(text, type=str).strip()
+    return "0" if text == "null" else text
+
+
+def decode_images(block: bytes) -> Mapping[str, int]:
+    """Every name of every image → its size in bytes."""
+    return {name: image.size_bytes or 0 for image in _decode_images(block) or () for name in image.names or ()}
+
+
+def decode_features(block: bytes) -> frozenset[str]:
+    """`status.declaredFeatures` of a node."""
+    return frozenset(_decode_features(block) or ())
+
+
+def decode_resources(block: bytes) -> ContainerResources:
+    """Requests and limits of one container."""
+    resources = _decode_resources(block) or _Resources()
+    return ContainerResources(decode_quantities(bytes(resources.requests)), decode_quantities(bytes(resources.limits)))
+
+
+def decode_owners(block: bytes) -> tuple[Owner, ...]:
+    """`metadata.ownerReferences`."""
+    return tuple(
+        Owner(o.kind or "", o.name or "", o.uid or "", o.api_version or "", bool(o.controller))
+        for o in _decode_owners(block) or ()
+    )
+
+
+def decode_tolerations(block: bytes) -> tuple[Toleration, ...]:
+    """`spec.tolerations`."""
+    return tuple(
+        Toleration(t.key or "", t.operator or "", t.value or "", t.effect or "", t.toleration_seconds)
+        for t in _decode_tolerations(block) or ()
+    )

@@ -1,0 +1,196 @@
+"""Namespaces, budgets, quotas, measured usage and other small objects, from the bytes of the API to model values."""
+
+from __future__ import annotations
+
+import msgspec
+
+from descheduler.cluster.decoding.affinity_blocks import decode_selector
+from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text, decode_tolerations
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
+from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.objects import (
+    DisruptionBudget,
+    LimitRange,
+    MigrationJob,
+    Namespace,
+    NodeUsage,
+    PodUsage,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+    Service,
+)
+
+__all__ = [
+    "decode_budget",
+    "decode_limit_range",
+    "decode_migration_job",
+    "decode_namespace",
+    "decode_node_usage",
+    "decode_pod_usage",
+    "decode_priority_class",
+    "decode_quota",
+    "decode_runtime_class",
+    "decode_service",
+]
+
+
+class _LimitWire(Wire):
+    type: str | None = None
+    default: msgspec.Raw = ABSENT
+    default_request: msgspec.Raw = ABSENT
+
+
+class _Spec(Wire):
+    selector: msgspec.Raw = ABSENT
+    unhealthy_pod_eviction_policy: str | None = None
+    pod_ref: MetadataWire | None = None
+    hard: msgspec.Raw = ABSENT
+    limits: list[_LimitWire] | None = None
+
+
+class _Status(Wire):
+    observed_generation: int | None = None
+    disruptions_allowed: int | None = None
+    current_healthy: int | None = None
+    desired_healthy: int | None = None
+    phase: str | None = None
+    hard: msgspec.Raw = ABSENT
+    used: msgspec.Raw = ABSENT
+
+
+class _Metadata(MetadataWire):
+    generation: int | None = None
+
+
+class _ContainerUsage(Wire):
+    usage: msgspec.Raw = ABSENT
+
+
+class _OverheadWire(Wire):
+    pod_fixed: msgspec.Raw = ABSENT
+
+
+class _SchedulingWire(Wire):
+    node_selector: msgspec.Raw = ABSENT
+    tolerations: msgspec.Raw = ABSENT
+
+
+class _Small(Wire):
+    """Any small object: the fields of the kinds below do not clash."""
+
+    metadata: _Metadata | None = None
+    value: int | None = None
+    global_default: bool | None = None
+    preemption_policy: str | None = None
+    usage: msgspec.Raw = ABSENT
+    containers: list[_ContainerUsage] | None = None
+    overhead: _OverheadWire | None = None
+    scheduling: _SchedulingWire | None = None
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_decode_small = msgspec.json.Decoder(_Small).decode
+
+
+def _named(block: bytes) -> tuple[_Small, _Metadata, _Spec, _Status]:
+    wire = _decode_small(block)
+    return wire, wire.metadata or _Metadata(), wire.spec or _Spec(), wire.status or _Status()
+
+
+def decode_namespace(block: bytes) -> Namespace:
+    """One Namespace."""
+    _, metadata, _, _ = _named(block)
+    return Namespace(metadata.name or "", decode_labels(bytes(metadata.labels)))
+
+
+def decode_priority_class(block: bytes) -> PriorityClass:
+    """One PriorityClass."""
+    wire, metadata, _, _ = _named(block)
+    return PriorityClass(metadata.name or "", wire.value or 0, bool(wire.global_default), wire.preemption_policy or "")
+
+
+def decode_budget(block: bytes) -> DisruptionBudget:
+    """One PodDisruptionBudget."""
+    _, metadata, spec, status = _named(block)
+    selector, error = decode_selector(bytes(spec.selector))
+    # Until its controller has looked at this generation, a budget's status says nothing about it.
+    is_current = status.observed_generation is not None and status.observed_generation >= (metadata.generation or 0)
+    return DisruptionBudget(
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        selector=selector,
+        selector_error=error,
+        disruptions_allowed=(status.disruptions_allowed or 0) if is_current else None,
+        current_healthy=status.current_healthy or 0,
+        desired_healthy=status.desired_healthy or 0,
+        unhealthy_policy=spec.unhealthy_pod_eviction_policy or "",
+    )
+
+
+def decode_service(block: bytes) -> Service:
+    """One Service."""
+    _, metadata, spec, _ = _named(block)
+    return Service(metadata.namespace or "", metadata.name or "", decode_labels(bytes(spec.selector)))
+
+
+def decode_quota(block: bytes) -> ResourceQuota:
+    """One ResourceQuota; what is enforced is in its status once its controller has seen it."""
+    _, metadata, spec, status = _named(block)
+    hard = decode_quantities(bytes(status.hard)) or decode_quantities(bytes(spec.hard))
+    return ResourceQuota(metadata.namespace or "", metadata.name or "", hard, decode_quantities(bytes(status.used)))
+
+
+def decode_limit_range(block: bytes) -> LimitRange:
+    """One LimitRange, as far as it fills in what containers do not state."""
+    _, metadata, spec, _ = _named(block)
+    limits = [limit for limit in spec.limits or () if limit.type == "Container"]
+    requests = [decode_quantities(bytes(limit.default_request)) for limit in limits]
+    defaults = [decode_quantities(bytes(limit.default)) for limit in limits]
+    return LimitRange(
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        default_requests={name: nano for each in requests for name, nano in each.items()},
+        default_limits={name: nano for each in defaults for name, nano in each.items()},
+    )
+
+
+def decode_runtime_class(block: bytes) -> RuntimeClass:
+    """One RuntimeClass."""
+    wire, metadata, _, _ = _named(block)
+    scheduling = wire.scheduling or _SchedulingWire()
+    return RuntimeClass(
+        name=metadata.name or "",
+        overhead=decode_quantities(bytes(wire.overhead.pod_fixed)) if wire.overhead else {},
+        node_selector=decode_labels(bytes(scheduling.node_selector)),
+        tolerations=decode_tolerations(bytes(scheduling.tolerations)),
+    )
+
+
+def decode_migration_job(block: bytes) -> MigrationJob:
+    """One PodMigrationJob of Koordinator."""
+    _, metadata, spec, status = _named(block)
+    reference = spec.pod_ref or MetadataWire()
+    arbitration = (metadata.annotations or {}).get(PASSED_ARBITRATION_ANNOTATION, ABSENT)
+    return MigrationJob(
+        name=metadata.name or "",
+        phase=status.phase or "",
+        pod_namespace=reference.namespace or "",
+        pod_name=reference.name or "",
+        pod_uid=reference.uid or "",
+        passed_arbitration=decode_text(arbitration) == "true",
+    )
+
+
+def decode_node_usage(block: bytes) -> NodeUsage:
+    """One NodeMetrics of metrics-server."""
+    wire, metadata, _, _ = _named(block)
+    return NodeUsage(metadata.name or "", decode_quantities(bytes(wire.usage)))
+
+
+def decode_pod_usage(block: bytes) -> PodUsage:
+    """One PodMetrics of metrics-server."""
+    wire, metadata, _, _ = _named(block)
+    containers = tuple(decode_quantities(bytes(c.usage)) for c in wire.containers or ())
+    return PodUsage(metadata.namespace or "", metadata.name or "", containers)

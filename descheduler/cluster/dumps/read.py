@@ -1,0 +1,210 @@
+"""A snapshot from a dump: files, folders or standard input, in JSON, JSON Lines or YAML, compressed or not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.dumps.chunks import read_chunks
+from descheduler.cluster.dumps.format import DumpHeader, DumpTrailer, read_marker
+from descheduler.cluster.dumps.pieces import read_documents
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.loading import paused_gc
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
+
+__all__ = ["read_dump", "snapshot_from_objects"]
+
+_SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".gz")
+
+
+def read_dump(
+    paths: Sequence[Path | Literal["-"]],
+    *,
+    needed: Iterable[str] = (),
+    skip_broken: bool = False,
+    keep_conditions: bool = True,
+    keep_templates: bool = False,
+    stdin: BinaryIO | None = None,
+) -> Snapshot:
+    """The snapshot that the files hold together; `-` is `stdin`, by default the standard input of the process.
+
+    Of a folder, all files named like a dump are read, in name order. A broken object is an error naming it, or with
+    `skip_broken` is left out and named in `skipped`. `needed` are the kinds that some rule reads: one that the dump
+    does not hold is named in `warnings`. Raises DumpError, in one sentence, for anything but a whole dump.
+    """
+    reader = _Reader(
+        SnapshotBuilder(skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates)
+    )
+    try:
+        with paused_gc():
+            for path in _files(paths):
+                with _opened(path, stdin) as stream:
+                    reader.read(stream, _name_of(path))
+            return reader.finish(", ".join(map(_name_of, paths)), set(needed))
+    except SnapshotError as error:
+        # Decoding is the same for live clusters, and does not know whose objects it decodes.
+        raise DumpError(str(error)) from error
+
+
+def _name_of(path: Path | Literal["-"]) -> str:
+    """What messages and plans call it; names of files may hold bytes that are no text."""
+    return "standard input" if path == "-" else printable(str(path))
+
+
+def _files(paths: Sequence[Path | Literal["-"]]) -> Iterator[Path | Literal["-"]]:
+    for path in paths:
+        if path == "-" or not os.path.isdir(path):
+            yield path
+            continue
+        found = sorted(_files_in(path))
+        if not found:
+            raise SnapshotError(f"{_name_of(path)}: no dump in this folder; files must end in {', '.join(_SUFFIXES)}")
+        yield from found
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Files named like a dump. A folder that may not be read is an error, and so is a link to nowhere, once opened."""
+
+    def refuse(error: OSError) -> None:
+        raise SnapshotError(f"{printable(str(error.filename))}: {_unreadable(error)}") from error
+
+    for parent, _, names in os.walk(folder, onerror=refuse):
+        for file in (Path(parent, name) for name in names if name.endswith(_SUFFIXES)):
+            if file.is_file() or not file.exists():
+                yield file
+
+
+@contextmanager
+def _opened(path: Path | Literal["-"], stdin: BinaryIO | None) -> Iterator[BinaryIO]:
+    try:
+        if path == "-":
+            yield stdin or _standard_input()
+            return
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise SnapshotError(f"{_name_of(path)}: {_unreadable(error)}") from error
+
+
+def _unreadable(error: OSError) -> str:
+    return f"cannot be read: {(error.strerror or str(error)).lower()}"
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise SnapshotError("standard input: is closed; pipe a dump into it")
+    return sys.stdin.buffer
+
+
+@dataclass
+class _Reader:
+    """Feeds documents to the builder and keeps account of headers and trailers."""
+
+    builder: SnapshotBuilder
+    taken_at: datetime | None = None
+    resource_version: str = ""
+    absent: set[str] = field(default_factory=set)
+
+    def read(self, stream: BinaryIO, source: str) -> None:
+        """Reads one file whole."""
+        header: DumpHeader | None = None
+        num_objects = 0
+        self.builder.source = source
+        for document, line in read_documents(read_chunks(stream, source), source):
+            self.builder.line = line
+            marker = _marker(document, self.builder.place)
+            if marker is None:
+                num_objects += self._add(document)
+            elif isinstance(marker, DumpHeader):
+                _require_trailer(header, source)
+                header, num_objects = marker, 0
+                self._note_header(marker, self.builder.place)
+            else:
+                self._note_trailer(marker, num_objects, self.builder.place)
+                header = None
+        _require_trailer(header, source)
+
+    def _add(self, document: bytes) -> int:
+        is_array = document.lstrip()[:1] == b"["
+        return self.builder.add_array(document) if is_array else self.builder.add_object(document)
+
+    def _note_header(self, header: DumpHeader, place: str) -> None:
+        try:
+            taken_at = datetime.fromisoformat(header.taken_at)
+        except ValueError as error:
+            raise SnapshotError(f"{place}: takenAt {header.taken_at!r} is not a time") from error
+        taken_at = taken_at if taken_at.tzinfo else taken_at.replace(tzinfo=UTC)
+        # Of several dumps, the oldest says how old the whole may be.
+        self.taken_at = min(self.taken_at or taken_at, taken_at)
+
+    def _note_trailer(self, trailer: DumpTrailer, num_objects: int, place: str) -> None:
+        expected = sum(trailer.num_objects.values())
+        if num_objects != expected:
+            raise SnapshotError(
+                f"{place}: the dump holds {num_objects} objects where {expected} were written; take it anew"
+            )
+        self.builder.kinds.update(_known(trailer.num_objects))
+        self.absent.update(_known(trailer.absent_kinds))
+        self.resource_version = trailer.resource_versions.get("Pod", self.resource_version)
+
+    def finish(self, source: str, needed: set[str]) -> Snapshot:
+        """The snapshot of all files. Raises SnapshotError when there is no node in them."""
+        builder = self.builder
+        builder.source, builder.line = source, 0
+        if not builder.nodes:
+            raise SnapshotError(
+                f"{source}: no nodes; a dump needs them: kubectl get nodes,pods,poddisruptionbudgets,... -A -o json"
+            )
+        missing = needed - builder.kinds
+        builder.warnings += _missing_warnings(missing & self.absent, missing - self.absent)
+        return builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
+
+
+def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
+    try:
+        return read_marker(document)
+    except RecursionError:
+        return None  # no header or trailer nests anything
+    except ValueError as error:
+        raise SnapshotError(f"{place}: {error}") from error
+
+
+def _require_trailer(header: DumpHeader | None, source: str) -> None:
+    if header is not None:
+        raise SnapshotError(f"{source}: the dump is cut short, its last line is missing; take it anew")
+
+
+def _known(names: Iterable[str]) -> Iterator[str]:
+    """Kind names of the `name.group` keys that stand for a kind that is read."""
+    for key in names:
+        name, _, group = key.partition(".")
+        if name in KINDS and KINDS[name].group == group:
+            yield name
+
+
+def _missing_warnings(unserved: Iterable[str], left_out: Iterable[str]) -> Iterator[str]:
+    """A sentence about needed kinds that the cluster does not serve, and one about those that the dump lacks."""
+    if kinds := sorted(unserved):
+        yield f"the cluster of the dump does not serve {', '.join(kinds)}, which an enabled plugin reads"
+    if kinds := sorted(left_out):
+        yield (
+            f"the dump holds no {', '.join(kinds)}, which an enabled plugin reads: none are assumed; "
+            f"add {','.join(map(_resource, kinds))} to kubectl get"
+        )
+
+
+def _resource(kind: str) -> str:
+    """What `kubectl get` calls the kind, with its group where it has one."""
+    known = KINDS.get(kind)
+    if known is None:
+        return kind.lower()
+    plural = known.path.rpartition("/")[2]
+    return f"{plural}.{known.group}" if known.group else plural

@@ -1,0 +1,63 @@
+"""What is left of an object in a dump: the fields that `dump_fields` lists, and no more.
+
+Whatever is not listed is dropped, so that a field that Kubernetes or an operator adds tomorrow is in no dump either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from descheduler.cluster.dumps.fields import FIELDS
+from descheduler.cluster.dumps.kinds import REFUSED_KINDS
+from descheduler.cluster.dumps.pod_fields import VOLUME
+from descheduler.cluster.dumps.shapes import Leaf, Shape
+from descheduler.model.annotations import KNOWN_ANNOTATIONS
+from descheduler.model.urls import without_user_part
+
+__all__ = ["redact"]
+
+
+def redact(kind: str, obj: Mapping[str, object]) -> dict[str, object]:
+    """A copy of `obj` with what a dump keeps of its kind, in the order that it had.
+
+    Raises ValueError for a kind that never goes into a dump.
+    """
+    for name in (kind, obj.get("kind")):
+        if name in REFUSED_KINDS:
+            raise ValueError(f"a {name} never goes into a dump")
+    shape = FIELDS[kind]
+    return {name: _kept(shape[name], value) for name, value in obj.items() if name in shape}
+
+
+def _kept(shape: Shape, value: object) -> object:
+    """What is kept of one value. One of another type than its field has stays of that type, and so stays an error."""
+    if isinstance(value, list):
+        items = [_kept(shape, item) for item in value]
+        return [item for item in items if not _is_idle(item)] if shape is VOLUME else items
+    if isinstance(shape, Mapping):
+        if isinstance(value, dict):
+            return {name: _kept(shape[name], member) for name, member in value.items() if name in shape}
+        return _emptied(value)
+    if shape is Leaf.SCALAR:
+        return _scalar(value)
+    if shape is Leaf.HANDLE:
+        return without_user_part(value) if isinstance(value, str) else _scalar(value)
+    if not isinstance(value, dict):
+        return _emptied(value)
+    if shape is Leaf.ANNOTATIONS:
+        return {key: _scalar(member) for key, member in value.items() if key in KNOWN_ANNOTATIONS}
+    return {key: _scalar(member) for key, member in value.items()}
+
+
+def _is_idle(volume: object) -> bool:
+    """Whether nothing is left of a volume but its name: no rule asks for it, and tokens differ from pod to pod."""
+    return isinstance(volume, dict) and volume.keys() <= {"name"}
+
+
+def _scalar(value: object) -> object:
+    return {} if isinstance(value, dict) else value
+
+
+def _emptied(value: object) -> object:
+    """A value of the same type that says nothing; numbers and null can be no secret."""
+    return type(value)() if isinstance(value, (dict, str)) else value

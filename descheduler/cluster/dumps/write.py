@@ -1,0 +1,125 @@
+"""Writes a dump: gzip JSON Lines, one page of objects a line, between a header and a trailer."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+import msgspec
+
+from descheduler.cluster.builder import printable
+from descheduler.cluster.decoding.deep_objects import deep_object_in
+from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
+from descheduler.cluster.dumps.kinds import REFUSED_KINDS, kind_key
+from descheduler.cluster.dumps.redaction import redact
+from descheduler.cluster.kinds import Kind
+from descheduler.cluster.snapshot import SnapshotError
+
+__all__ = ["DumpWriter"]
+
+# This way zlib writes neither a name nor a time into the header, so that equal dumps are equal bytes.
+_GZIP = zlib.MAX_WBITS | 16
+
+
+class _Page(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    api_version: str = ""
+    items: list[dict[str, object]] | None = None
+
+
+_decode_page = msgspec.json.Decoder(_Page).decode
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass
+class DumpWriter:
+    """Writes one dump to `out`, kind by kind, in the memory of one page and of one kind's compressed bytes.
+
+    Call `begin`, then `add_page` for its pages and `end` for each kind, and `finish` at last. `restart` forgets the
+    pages of the present kind, for a list that expired halfway.
+    """
+
+    out: BinaryIO
+    taken_at: datetime
+    kinds: Sequence[Kind]
+    server_version: str = ""
+    source: str = ""
+    _num_objects: dict[str, int] = field(default_factory=dict, init=False)
+    _versions: dict[str, str] = field(default_factory=dict, init=False)
+    _absent: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        header = DumpHeader(
+            api_version=API_VERSION,
+            kind="DumpHeader",
+            taken_at=self.taken_at.isoformat().replace("+00:00", "Z"),
+            kinds=tuple(kind_key(kind) for kind in self.kinds),
+            server_version=self.server_version,
+            source=self.source,
+        )
+        self._write_member([_encode(header)])
+
+    def begin(self, kind: Kind) -> None:
+        """Starts a kind. Raises ValueError for one that never goes into a dump."""
+        if kind.name in REFUSED_KINDS:
+            raise ValueError(f"a {kind.name} never goes into a dump")
+        self._kind = kind
+        self.restart()
+
+    def restart(self) -> None:
+        """Forgets what was added since `begin`."""
+        self._compressor = zlib.compressobj(wbits=_GZIP)
+        self._pending: list[bytes] = []
+        self._num_objects[kind_key(self._kind)] = 0
+
+    def add_page(self, page: bytes) -> None:
+        """Adds a list of the present kind, as the API server sent it. Raises SnapshotError when it is none."""
+        kind = self._kind
+        try:
+            decoded = _decode_page(page)
+        except RecursionError as error:
+            raise SnapshotError(f"{kind.path}: {deep_object_in(page)} is nested too deeply for a dump") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise SnapshotError(f"{kind.path}: the list cannot be read: {error}") from error
+        if decoded.kind != f"{kind.name}List":
+            raise SnapshotError(f"{kind.path}: a {printable(decoded.kind)!r} where a {kind.name}List was expected")
+        items = [redact(kind.name, item) for item in decoded.items or ()]
+        if not items:
+            return
+        line = _encode({"kind": decoded.kind, "apiVersion": decoded.api_version, "items": items})
+        self._pending.append(self._compressor.compress(line + b"\n"))
+        self._num_objects[kind_key(kind)] += len(items)
+
+    def end(self, resource_version: str) -> None:
+        """Ends the present kind, whose pages were all of this version."""
+        self._pending.append(self._compressor.flush())
+        for data in self._pending:
+            self.out.write(data)
+        self._pending = []
+        if resource_version:
+            self._versions[kind_key(self._kind)] = resource_version
+
+    def absent(self, kind: Kind) -> None:
+        """Notes that the cluster does not serve `kind`."""
+        self._num_objects.pop(kind_key(kind), None)
+        self._absent.append(kind_key(kind))
+
+    def finish(self) -> None:
+        """Writes the trailer; without it, a reader takes the dump for cut short."""
+        trailer = DumpTrailer(
+            api_version=API_VERSION,
+            kind="DumpTrailer",
+            num_objects=self._num_objects,
+            resource_versions=self._versions,
+            absent_kinds=tuple(self._absent),
+        )
+        self._write_member([_encode(trailer)])
+
+    def _write_member(self, lines: Iterable[bytes]) -> None:
+        compressor = zlib.compressobj(wbits=_GZIP)
+        for line in lines:
+            self.out.write(compressor.compress(line + b"\n"))
+        self.out.write(compressor.flush())

@@ -1,0 +1,163 @@
+"""YAML of any size as JSON objects: a list is given out an element at a time, while it is parsed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import msgspec
+import yaml
+
+from descheduler.cluster.builder import printable
+from descheduler.cluster.dumps.json_pieces import LATE_KIND, MAX_OBJECT_BYTES, WAY_OUT, too_large
+from descheduler.cluster.snapshot import SnapshotError
+from descheduler.documents.document import DocumentError, Mark
+from descheduler.documents.yaml_builder import mark_of, syntax_message
+from descheduler.documents.yaml_values import Value, YamlReader
+
+__all__ = ["read_yaml"]
+
+_MAX_WAITING_BYTES = 256 << 20
+_NUM_SHOWN = 40
+_NUM_TAIL = 4
+_READ_BYTES = 16 << 10
+
+_encode = msgspec.json.Encoder().encode
+
+
+def read_yaml(chunks: Iterator[bytes], source: str, first_line: int) -> Iterator[tuple[bytes, int]]:
+    """Each object in the documents of `chunks`, as JSON, with the line it starts on.
+
+    Elements of a list that name no kind come in a list of the same kind each. Raises SnapshotError for what is no
+    YAML, and for an object that is larger than any of Kubernetes.
+    """
+    feed = _Feed(chunks)
+    is_empty = True
+    try:
+        for value, line in _Documents(feed).objects():
+            is_empty = False
+            yield value, line + first_line - 1
+    except DocumentError as error:
+        mark = error.mark
+        place = f"{source}:{mark.line + first_line - 1}:{mark.column}" if mark else source
+        raise SnapshotError(f"{place}: {printable(str(error))}; {WAY_OUT}") from error
+    except yaml.reader.ReaderError as error:
+        raise SnapshotError(f"{source}: holds bytes or characters that YAML does not allow; {WAY_OUT}") from error
+    except yaml.MarkedYAMLError as error:
+        stop = error.problem_mark or error.context_mark
+        place = f"{source}:{stop.line + first_line}:{stop.column + 1}" if stop else source
+        raise SnapshotError(
+            f"{place}: {printable(syntax_message(error, feed.faulty_line(error)))}; {WAY_OUT}"
+        ) from error
+    if is_empty:
+        raise SnapshotError(f"{source}: holds no objects; {WAY_OUT}")
+
+
+class _Feed:
+    """What the parser reads from. `num_bytes` counts the bytes since the last object was whole, within bounds."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = b""
+        self._tail: deque[bytes] = deque(maxlen=_NUM_TAIL)
+        self._num_lines = 0
+        self.num_bytes = 0
+
+    def read(self, size: int = _READ_BYTES, /) -> bytes:
+        """The next bytes. Raises DocumentError when they belong to an object that is too large."""
+        if not self._rest:
+            self._rest = next(self._chunks, b"")
+        if self.num_bytes > MAX_OBJECT_BYTES:
+            line = self._num_lines + b"".join(self._tail).count(b"\n") + 1
+            raise DocumentError(too_large(MAX_OBJECT_BYTES), Mark(line, 1))
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        self.num_bytes += len(piece)
+        if len(self._tail) == _NUM_TAIL:
+            self._num_lines += self._tail[0].count(b"\n")
+        self._tail.append(piece)
+        return piece
+
+    def faulty_line(self, error: yaml.MarkedYAMLError) -> str:
+        """The line where the parser stopped, as far as it is still known."""
+        lines = b"".join(self._tail).split(b"\n")
+        index = error.problem_mark.line - self._num_lines if error.problem_mark else -1
+        return lines[index].decode(errors="replace") if 0 <= index < len(lines) else ""
+
+
+class _Documents:
+    def __init__(self, feed: _Feed) -> None:
+        self._feed = feed
+        self._reader = YamlReader(feed)
+        self._events = self._reader.events
+
+    def objects(self) -> Iterator[tuple[bytes, int]]:
+        for event in self._events:
+            if not isinstance(event, yaml.DocumentStartEvent):
+                continue
+            first = next(self._events)
+            self._start_object()
+            self._reader.start_document()
+            if isinstance(first, yaml.MappingStartEvent):
+                yield from self._object(mark_of(first).line)
+            elif isinstance(first, yaml.SequenceStartEvent):
+                yield from ((_encode(element), line) for element, line in self._elements())
+            elif (value := self._reader.value(first, 0)) is not None:
+                raise _no_object(value, first)
+
+    def _object(self, line: int) -> Iterator[tuple[bytes, int]]:
+        """The list that starts here, element by element, or the object as a whole."""
+        members: dict[str, Value] = {}
+        waiting: list[tuple[bytes, int]] = []
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = self._reader.key(event, 1)
+            begun = next(self._events)
+            if key == "items" and isinstance(begun, yaml.SequenceStartEvent) and _may_be_list(members):
+                members[key] = []
+                yield from self._items(members, waiting)
+            elif key is None:
+                members |= self._reader.merged(self._reader.value(begun, 1), event)
+            else:
+                members[key] = self._reader.value(begun, 1)
+        for element, place in waiting:
+            yield _encode(_header(members) | {"items": [msgspec.Raw(element)]}), place
+        yield _encode(members), line
+
+    def _items(self, members: dict[str, Value], waiting: list[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+        """The elements of a list, as far as their kind is known; the others go among the `waiting`."""
+        is_typed = members.get("kind") not in (None, "List") and "apiVersion" in members
+        num_bytes = 0
+        for element, line in self._elements():
+            if is_typed:
+                yield _encode(_header(members) | {"items": [element]}), line
+            elif "kind" in element or members.get("kind") == "List":
+                yield _encode(element), line
+            else:
+                waiting.append((_encode(element), line))
+                num_bytes += len(waiting[-1][0])
+                if num_bytes > _MAX_WAITING_BYTES:
+                    raise DocumentError(LATE_KIND)
+
+    def _start_object(self) -> None:
+        self._feed.num_bytes = 0
+        self._reader.start_object()
+
+    def _elements(self) -> Iterator[tuple[dict[str, Value], int]]:
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            element = self._reader.value(event, 2)
+            if not isinstance(element, dict):
+                raise _no_object(element, event)
+            self._start_object()
+            yield element, mark_of(event).line
+
+
+def _may_be_list(members: dict[str, Value]) -> bool:
+    return str(members.get("kind") or "List").endswith("List")
+
+
+def _header(members: dict[str, Value]) -> dict[str, object]:
+    return {"kind": members.get("kind"), "apiVersion": members.get("apiVersion")}
+
+
+def _no_object(value: Value, event: yaml.Event) -> DocumentError:
+    shown = _encode(value)[:_NUM_SHOWN].decode(errors="replace")
+    return DocumentError(f"neither JSON nor YAML objects but {shown}", mark_of(event))

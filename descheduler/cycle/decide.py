@@ -1,0 +1,112 @@
+"""Policy and snapshot in, every decision with its reason out: what dry runs, live runs and `evaluate` share. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.options import MOST_ASSESSED
+from descheduler.eviction.answers import Answers
+from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.landing_book import LandingBook
+from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.migration_profiles import migration_notes
+from descheduler.eviction.placement_verification import scheduling_by_profile, verification_notes
+from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.model.labels import EVERYTHING
+from descheduler.model.node import Node
+from descheduler.placement.cluster_view import ClusterView
+from descheduler.placement.node_fit import NodeFit
+from descheduler.placement.prior_moves import PriorMove
+from descheduler.policy.plugin import Registry
+from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
+from descheduler.policy.types import Policy
+from descheduler.strategies.decisions import Decisions
+from descheduler.strategies.observer import UNOBSERVED, PluginObserver
+from descheduler.strategies.profiles import run_profiles
+from descheduler.strategies.registry import REGISTRY
+
+__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of", "needed_kinds"]
+
+EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
+"""The feature gate under which another controller may carry an eviction out."""
+
+_MOST_PROVED = 500
+"""Evictions that are judged together once more; each is played through several times, at a millisecond each."""
+
+_LEAST_NODES = 2
+_ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
+
+
+def decide(
+    policy: Policy,
+    snapshot: Snapshot,
+    *,
+    now: datetime,
+    answers: Answers | None = None,
+    prior_moves: Sequence[PriorMove] = (),
+    feature_gates: Mapping[str, bool] | None = None,
+    registry: Registry = REGISTRY,
+    processed_nodes: Sequence[Node] | None = None,
+    observer: PluginObserver = UNOBSERVED,
+    scope: Scope = EVERYWHERE,
+    most_assessed: int = MOST_ASSESSED,
+) -> Decisions:
+    """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
+
+    `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
+    decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
+    without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
+    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Landings of the first `most_assessed`
+    evictions that no plugin verifies are looked up for the report, which changes no decision. Raises
+    PolicyError when a PriorityClass that the policy names does not exist.
+    """
+    priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
+    policy = resolve_priority_thresholds(policy, priorities)
+    view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
+    landings = LandingBook(snapshot, scheduling_by_profile(policy, snapshot.kube_version))
+    evictor = Evictor(
+        view,
+        limits_of(policy),
+        answers=answers,
+        evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+        landings=landings,
+    )
+    notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
+    if processed_nodes is None:
+        processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
+        if len(processed_nodes) < _LEAST_NODES:
+            skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
+            return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
+    node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
+    handle = Handle(policy, view, node_fit, now, landings)
+    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
+    landings.assess(most_assessed)
+    landings.prove(_MOST_PROVED)
+    return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
+
+
+def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
+    """The kinds whose objects the policy's plugins read, with `POD_CONDITIONS` and `POD_TEMPLATES` when those are."""
+    kinds = set(_ALWAYS_READ)
+    for profile in policy.profiles:
+        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
+        for name in names:
+            kinds |= registry[name].needs(profile.args[name])
+    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
+        kinds.add("PriorityClass")
+    return frozenset(kinds)
+
+
+def _names_priority_class(args: msgspec.Struct) -> bool:
+    threshold = threshold_of(args)
+    return threshold is not None and threshold.value is None
+
+
+def limits_of(policy: Policy) -> EvictionLimits:
+    """What a cycle of the policy may evict at most."""
+    return EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)

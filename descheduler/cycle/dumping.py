@@ -1,0 +1,39 @@
+"""A cluster to a file: everything that a later run on the dump may want to read."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.dumps.write import DumpWriter
+from descheduler.cluster.live import dump_live
+from descheduler.cycle.options import ConnectionOptions
+from descheduler.kube.client import connect
+from descheduler.kube.listing import doing_of
+from descheduler.output_file import written_file
+from descheduler.supervision import Watch
+
+__all__ = ["dump_cluster"]
+
+_OWNER_ALONE = 0o600
+
+
+def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch, *, taken_at: datetime) -> None:
+    """Writes a dump of the cluster to `path`, None for standard output, where it appears only when the dump is whole.
+
+    Raises RunStopped when the time of `watch` is over first, KubeError when the cluster cannot be reached,
+    SnapshotError when it cannot be read whole, OSError when the file cannot be written or is a terminal.
+    """
+    options = (connection.kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
+    with written_file(path, mode=_OWNER_ALONE) as out:
+        if out.isatty():
+            raise OSError(errno.EINVAL, "it is a terminal and a dump is compressed; redirect it, or name a file")
+        connected = watch.call("loading the kubeconfig and its credentials", partial(connect, *options))
+        with closing(connected) as client:
+            reader = client.watched(lambda path: watch.tell(doing_of(path)))
+            writer = DumpWriter(out, taken_at, DUMP_KINDS, source=client.host)
+            watch.call("reading the cluster", partial(dump_live, reader, DUMP_KINDS, writer))

@@ -1,0 +1,61 @@
+"""What a run is asked for, and what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.strategies.decisions import Decisions
+
+if TYPE_CHECKING:
+    from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.migration.outcome import Outcome
+
+__all__ = ["MOST_ASSESSED", "ConnectionOptions", "RunOptions", "RunResult"]
+
+MOST_ASSESSED = 1000
+"""Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """How to reach the cluster, as kubectl takes it; `request_timeout_seconds` bounds each whole answer."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    as_user: str | None = None
+    request_timeout_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
+
+    `deadline_seconds` bounds the whole run: it ends then, and no eviction starts after it. `lease` None takes no Lease;
+    a dry run, which changes nothing, takes none either. `most_assessed` is for dry runs, see `decide`.
+    """
+
+    dry_run: bool = False
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    qps: float | None = None
+    burst: int | None = None
+    deadline_seconds: float | None = None
+    skip_broken: bool = False
+    lease: LeaseOptions | None = None
+    scope: Scope = EVERYWHERE
+    most_assessed: int = MOST_ASSESSED
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is "".
+
+    `signal_number` is that of the signal that did, None when it was something else.
+    """
+
+    decisions: Decisions
+    outcomes: tuple[Outcome, ...] = ()
+    guard: str = ""
+    signal_number: int | None = None

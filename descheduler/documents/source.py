@@ -1,0 +1,140 @@
+"""Where a policy document comes from: a file, a text or an object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from descheduler.documents.document import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Document,
+    DocumentError,
+    Mark,
+    Member,
+    Node,
+    to_plain,
+)
+from descheduler.documents.json_document import parse_json
+from descheduler.documents.problems import PolicyError, Problem, escaped, spelled
+from descheduler.documents.yaml_document import parse_yaml
+
+__all__ = ["digest_of", "read_document"]
+
+_MOST_BITS = 1024
+
+
+def read_document(source: Path | str | Mapping[str, object], name: str | None, noun: str = "policy") -> Document:
+    """The document in `source`: a Path is read, a str is YAML or JSON text, a mapping is taken as it is.
+
+    `name` stands for the file in messages, and `noun` for what is in it. Raises PolicyError with one problem when
+    there is no document to be had.
+    """
+    path = escaped(name or (str(source) if isinstance(source, Path) else f"<{noun}>"))
+    try:
+        if isinstance(source, Mapping):
+            return Document(path, _Importer().node(source, 0), "object")
+        text = _read_text(source, noun) if isinstance(source, Path) else source
+        return _parse(text, path, noun)
+    except DocumentError as error:
+        line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
+        problem = Problem(path, line, column, "", str(error))
+        raise PolicyError([problem]) from error
+
+
+def _read_text(path: Path, noun: str) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise DocumentError(f"no such file; name the {noun} file to read") from error
+    except IsADirectoryError as error:
+        raise DocumentError(f"is a directory; name the {noun} file in it") from error
+    except (OSError, ValueError) as error:
+        raise DocumentError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > MAX_BYTES:
+        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
+    return _decode(data, noun)
+
+
+def _decode(data: bytes, noun: str) -> str:
+    if data.startswith(b"\x1f\x8b"):
+        raise DocumentError("is compressed with gzip; unpack it first")
+    if b"\0" in data:
+        raise DocumentError(f"holds NUL bytes, so it is no text file; a {noun} is YAML or JSON in UTF-8")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the {noun} as UTF-8"
+        raise DocumentError(message, Mark(line, column)) from error
+
+
+def _parse(text: str, path: str, noun: str) -> Document:
+    if len(text) > MAX_BYTES:
+        raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
+    if "\0" in text:
+        raise DocumentError(f"holds NUL characters, so it is no text; a {noun} is YAML or JSON")
+    document = parse_json(text, path) if text.lstrip().startswith("{") else parse_yaml(text, path)
+    _refuse_infinite(document.root)
+    return document
+
+
+def _refuse_infinite(root: Node) -> None:
+    """Infinity and NaN exist in YAML but not in JSON, which Kubernetes decodes from: they are errors anywhere."""
+    pending, seen = [root], set()
+    while pending:
+        node = pending.pop()
+        if isinstance(node.value, float) and not math.isfinite(node.value):
+            raise DocumentError(f"{node.value} is not a number Kubernetes reads", node.mark)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node.value, tuple):
+            pending.extend(node.value)
+        elif isinstance(node.value, Mapping):
+            pending.extend(member.node for member in node.value.values())
+
+
+class _Importer:
+    """Turns plain objects into nodes without marks, within the limits of parsed text."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    def node(self, value: object, depth: int) -> Node:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise DocumentError(f"holds more than {MAX_NODES} values; no policy needs that")
+        if depth > MAX_DEPTH:
+            raise DocumentError(f"is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise DocumentError(f"{value} is not a number Kubernetes reads")
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise DocumentError(f"holds a number of {value.bit_length()} bits")
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return Node(value)
+        if isinstance(value, (list, tuple)):
+            return Node(tuple(self.node(item, depth + 1) for item in value))
+        if isinstance(value, Mapping):
+            return self._object(value, depth)
+        raise DocumentError(f"holds a {type(value).__name__}; only what JSON knows may be in a policy")
+
+    def _object(self, value: Mapping[object, object], depth: int) -> Node:
+        members: dict[str, Member] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise DocumentError(f"has the key {spelled(repr(key))}; keys are strings")
+            members[key] = Member(None, self.node(item, depth + 1))
+        return Node(members)
+
+
+def digest_of(document: Document) -> str:
+    """SHA-256 in hexadecimal of the document as canonical JSON: sorted keys, no layout."""
+    canonical = json.dumps(to_plain(document.root), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The document `Explanation`, a part for each subject, and its tables."""

@@ -1,0 +1,31 @@
+"""The document `Explanation`: why one pod, node or plugin stands where it stands."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from descheduler.report.document import ApiVersion, Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.report.explanation.node import NodeExplanation
+from descheduler.report.explanation.plugin import PluginExplanation
+from descheduler.report.explanation.pod import PodExplanation
+
+__all__ = ["Explanation"]
+
+
+class Explanation(Fields, frozen=True):
+    """What was asked about, in one of `pod`, `node` and `plugin`; the other two are null.
+
+    `policy` is null without a policy, `snapshot` when no cluster was looked at. `now` is the instant that all ages
+    were taken at.
+    """
+
+    api_version: ApiVersion
+    kind: Literal["Explanation"]
+    now: datetime
+    policy: PolicyIdentity | None
+    snapshot: SnapshotIdentity | None
+    pod: PodExplanation | None
+    node: NodeExplanation | None
+    plugin: PluginExplanation | None
+    warnings: tuple[str, ...]

@@ -1,0 +1,113 @@
+"""The part of an `Explanation` about a node: what it holds, which pods leave it, and which come."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from descheduler.report.document import Fields, PodReference
+from descheduler.report.explanation.pod import Verdict
+
+__all__ = ["Arrival", "Departure", "NodeExplanation", "NodeFacts", "NodeLanding", "NodeResource", "Stay", "StayCount"]
+
+
+class NodeResource(Fields, frozen=True):
+    """One resource of a node: cpu in milli cores, all else in whole units.
+
+    `requested` is what its pods ask for now, `planned` what is asked for after the run: without the pods that leave and
+    with the pending pods and the replacements that land here. Without a policy the two are equal.
+    """
+
+    resource: str
+    allocatable: int
+    requested: int
+    planned: int
+
+
+class NodeFacts(Fields, frozen=True):
+    """The node as the snapshot has it. `taints` are written `key=value:Effect`.
+
+    `num_pods` counts the pods that have not finished.
+    """
+
+    name: str
+    is_ready: bool = msgspec.field(name="ready")
+    is_cordoned: bool = msgspec.field(name="cordoned")
+    taints: tuple[str, ...]
+    num_pods: int = msgspec.field(name="pods")
+    resources: tuple[NodeResource, ...]
+
+
+class Departure(Fields, frozen=True):
+    """A pod that leaves the node, and where its replacement lands.
+
+    `landing` is null when nothing comes back, `to` when it lands nowhere. `message` says why it does not land, or under
+    which condition it does.
+    """
+
+    pod: PodReference
+    profile: str
+    plugin: str
+    reason: str
+    landing: Verdict | None
+    to_node: str | None = msgspec.field(name="to")
+    message: str
+
+
+class Stay(Fields, frozen=True):
+    """A pod that a plugin wants gone and that stays, with the first rule that keeps it."""
+
+    pod: PodReference
+    profile: str
+    plugin: str
+    code: str
+    message: str
+    subject: str
+
+
+class StayCount(Fields, frozen=True):
+    """How many pods of the node stay for one reason; the code is empty for pods that no plugin asks for."""
+
+    code: str
+    summary: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class Arrival(Fields, frozen=True):
+    """A replacement of an evicted pod that is predicted on this node; any of `nodes` is as likely."""
+
+    pod: PodReference
+    from_node: str = msgspec.field(name="from")
+    plugin: str
+    landing: Verdict
+    nodes: tuple[str, ...]
+
+
+class NodeLanding(Fields, frozen=True):
+    """Where the replacement of one pod of the node would land if that pod alone were evicted now.
+
+    `landing` is null when nothing comes back; `message` says why it does not land, or under which condition it does.
+    """
+
+    pod: PodReference
+    landing: Verdict | None
+    to_node: str | None = msgspec.field(name="to")
+    message: str
+
+
+class NodeExplanation(Fields, frozen=True):
+    """Everything about one node.
+
+    With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, and `unjudged` says why no
+    plugin ran, else it is empty. Without one, `landings` says for each pod where it would go.
+    """
+
+    facts: NodeFacts
+    role: Literal["judged", "left out", "without policy"]
+    unjudged: str
+    departures: tuple[Departure, ...]
+    stays: tuple[Stay, ...]
+    stay_counts: tuple[StayCount, ...]
+    arrivals: tuple[Arrival, ...]
+    landings: tuple[NodeLanding, ...]

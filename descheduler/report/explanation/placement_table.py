@@ -1,0 +1,82 @@
+"""What the scheduler makes of a pod, as tables: obstacles, nearest misses, the best nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from descheduler.cluster.builder import printable
+from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
+from descheduler.report.table import TableStyle
+
+__all__ = ["placement_table"]
+
+_MOST_OF_A_KIND = 2
+_MOST_RANKED = 5
+
+
+def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) -> Iterator[str]:
+    """Lines about the pod that `lead` names."""
+    yield style.palette.heading(f"placement of {lead}: {printable(placement.summary)}")
+    for note in placement.notes:
+        yield printable(note)
+    yield ""
+    rows = [[refusal.plugin, ", ".join(refusal.reasons)] for refusal in placement.refusals]
+    yield from style.table(["REFUSED BY", "REASON"], rows)
+    yield from _ranking(placement, style)
+    yield from _obstacles(placement, style)
+    yield from _misses(placement, style)
+
+
+def _obstacles(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
+    rows = [[str(o.num_nodes), str(o.num_alone), o.plugin, o.reason] for o in placement.obstacles]
+    yield from style.table(["NODES", "ALONE", "AGAINST IT", "REASON"], rows)
+
+
+def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
+    shown = placement.misses if style.is_wide else tuple(_first_of_each_kind(placement.misses))
+    rows = []
+    for miss in shown:
+        for obstacle in miss.obstacles:
+            source = " (leaves it)" if miss.is_source else ""
+            why = "; ".join(obstacle.details) or ", ".join(obstacle.reasons)
+            rows.append([f"{miss.node}{source}", obstacle.plugin, why])
+    yield from style.table(["NEAREST MISS", "OBSTACLE", "WHAT IS MISSING"], rows)
+    if placement.num_misses > len(shown):
+        wide = "" if style.is_wide or len(shown) == len(placement.misses) else "; -o wide shows more of them"
+        yield f"{placement.num_misses} nodes have as few plugins against the pod as these{wide}"
+        yield ""
+
+
+def _first_of_each_kind(misses: Sequence[NearMiss]) -> Iterator[NearMiss]:
+    seen: Counter[tuple[str, ...]] = Counter()
+    for miss in misses:
+        kind = tuple(f"{o.plugin}: {reason}" for o in miss.obstacles for reason in o.reasons)
+        seen[kind] += 1
+        if seen[kind] <= _MOST_OF_A_KIND or miss.is_source:
+            yield miss
+
+
+def _ranking(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
+    """The best nodes; of plugins that give all nodes the same only wide tables speak."""
+    if placement.score_error:
+        yield style.palette.failure(f"the pod cannot be scored: {printable(placement.score_error)}")
+        yield ""
+    ranking = placement.ranking
+    plugins = [
+        plugin
+        for plugin in (ranking[0].scores if ranking else ())
+        if style.is_wide or len({node.scores[plugin] for node in ranking}) > 1
+    ]
+    shown = [node for index, node in enumerate(ranking) if style.is_wide or index < _MOST_RANKED or node.is_source]
+    rows = [[node.node, str(node.total), *(str(node.scores[p]) for p in plugins), _remark(node)] for node in shown]
+    yield from style.table(["NODE THAT TAKES IT", "TOTAL", *plugins, "REMARK"], rows)
+    num_others = placement.num_feasible - len(shown)
+    if num_others > 0:
+        yield f"and {num_others} more nodes that take it" if shown else f"nodes that pass every filter: {num_others}"
+        yield ""
+
+
+def _remark(node: RankedNode) -> str:
+    parts = ["best"] if node.is_best else []
+    return ", ".join([*parts, "it leaves this node"] if node.is_source else parts)

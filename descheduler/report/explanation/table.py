@@ -1,0 +1,27 @@
+"""Explanations as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.cluster.builder import printable
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.node_table import node_table
+from descheduler.report.explanation.plugin_table import plugin_table
+from descheduler.report.explanation.pod_table import pod_table
+from descheduler.report.table import TableStyle
+
+__all__ = ["explanation_table"]
+
+
+def explanation_table(explanation: Explanation, style: TableStyle) -> Iterator[str]:
+    """Lines that show what was asked about, and last what the answer leaves out of account."""
+    if explanation.pod is not None:
+        yield from pod_table(explanation.pod, style)
+    if explanation.node is not None:
+        yield from node_table(explanation.node, style)
+    if explanation.plugin is not None:
+        yield from plugin_table(explanation.plugin, style)
+    left_out = () if explanation.snapshot is None else explanation.snapshot.skipped_objects
+    for warning in (*explanation.warnings, *(f"left out: {sentence}" for sentence in left_out)):
+        yield style.palette.warning(f"warning: {printable(warning)}")

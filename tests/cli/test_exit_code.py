@@ -1,0 +1,37 @@
+"""What a run's exit code says of its plan or outcome."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
+from descheduler.migration.outcome import Outcome as ExecutedEviction
+from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
+from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REPEATED, TOO_LATE, TURNED_AWAY, outcome_of
+
+
+@pytest.mark.parametrize(
+    ("results", "usual", "detailed"),
+    [
+        pytest.param([], ExitCode.DONE, ExitCode.DONE, id="nothing to do is done"),
+        pytest.param([EVICTED, GONE, REPEATED], ExitCode.DONE, ExitCode.DONE, id="all evicted or gone is done"),
+        pytest.param([EVICTED, REFUSED], ExitCode.DONE, ExitCode.INCOMPLETE, id="a refusal is told only in detail"),
+        pytest.param([FAILED], ExitCode.FAILED, ExitCode.FAILED, id="faults alone are a failure"),
+        pytest.param([FORBIDDEN], ExitCode.FAILED, ExitCode.FAILED, id="a missing right is a failure"),
+        pytest.param([EVICTED, FAILED], ExitCode.DONE, ExitCode.INCOMPLETE, id="a Job that evicted is not run again"),
+        pytest.param([EVICTED, TOO_LATE], ExitCode.STOPPED, ExitCode.STOPPED, id="the deadline is a guard"),
+        pytest.param([EVICTED, TURNED_AWAY], ExitCode.STOPPED, ExitCode.STOPPED, id="an overloaded server is a guard"),
+    ],
+)
+def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, detailed: ExitCode):
+    outcome = outcome_of(*results)
+
+    assert outcome_exit_code(outcome, is_detailed=False) is usual
+    assert outcome_exit_code(outcome, is_detailed=True) is detailed
+
+
+def test_exit_code_of_a_dry_run_tells_refused_requests_only_in_detail():
+    plan = make_test_plan(policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
+
+    assert plan_exit_code(plan, is_detailed=False) is ExitCode.DONE
+    assert plan_exit_code(plan, is_detailed=True) is ExitCode.INCOMPLETE

@@ -1,0 +1,265 @@
+"""An object of every kind that is read, with a canary in each string that no rule reads."""
+
+from __future__ import annotations
+
+from descheduler.cluster.kinds import KINDS
+from tests.builders import Object
+from tests.cluster.dumps.full_pods import (
+    CANARY,
+    IDLE_ANNOTATIONS,
+    full_claim_spec,
+    full_claim_template,
+    full_metadata,
+    full_pod,
+    full_template,
+)
+
+__all__ = ["full_objects"]
+
+_SELECTOR: Object = {
+    "matchLabels": {"app": "x"},
+    "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}],
+}
+_CONDITION = {"type": CANARY, "status": CANARY, "reason": CANARY, "message": CANARY}
+_SECRET_REF = {"name": CANARY, "namespace": CANARY}
+
+
+def full_objects() -> dict[str, Object]:
+    """Kind → object."""
+    objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
+    return {kind: _typed(kind, objects[kind]) for kind in KINDS}
+
+
+def _typed(kind: str, obj: Object) -> Object:
+    group = KINDS[kind].group
+    return {"kind": kind, "apiVersion": f"{group}/v1" if group else "v1", "metadata": full_metadata("x"), **obj}
+
+
+_WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")
+
+
+def _workload(kind: str) -> Object:
+    annotations = IDLE_ANNOTATIONS | {"deployment.kubernetes.io/revision": "7"}
+    return {
+        "metadata": full_metadata("x", annotations=annotations, uid=kind),
+        "spec": {
+            "replicas": 3,
+            "parallelism": 2,
+            "selector": {"app": "x"} if kind == "ReplicationController" else _SELECTOR,
+            "template": full_template(),
+            "volumeClaimTemplates": [full_claim_template()],
+            "serviceName": CANARY,
+            "podManagementPolicy": "Parallel",
+            "podReplacementPolicy": "Failed",
+            "strategy": {"type": CANARY},
+            "podFailurePolicy": {"rules": [{"action": CANARY, "onExitCodes": {"containerName": CANARY}}]},
+            "managedBy": CANARY,
+        },
+        "status": {"conditions": [_CONDITION], "currentRevision": CANARY, "updateRevision": CANARY},
+    }
+
+
+def _cluster_objects() -> dict[str, Object]:
+    return {
+        "Pod": full_pod(),
+        "Node": {
+            "spec": {
+                "podCIDR": CANARY,
+                "providerID": CANARY,
+                "configSource": {"configMap": {"name": CANARY}},
+                "unschedulable": True,
+                "taints": [
+                    {"key": "gpu", "value": "yes", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"},
+                ],
+            },
+            "status": {
+                "capacity": {"cpu": "8"},
+                "allocatable": {"cpu": "7"},
+                "phase": CANARY,
+                "conditions": [
+                    {
+                        "type": "Ready",
+                        "status": "False",
+                        "reason": CANARY,
+                        "message": CANARY,
+                        "lastHeartbeatTime": "2026-01-01T00:00:00Z",
+                        "lastTransitionTime": "2026-01-01T00:00:00Z",
+                    }
+                ],
+                "addresses": [{"type": CANARY, "address": CANARY}],
+                "daemonEndpoints": {"kubeletEndpoint": {"Port": 1}},
+                "nodeInfo": {"machineID": CANARY, "systemUUID": CANARY, "bootID": CANARY, "kubeletVersion": CANARY},
+                "images": [{"names": ["app:1"], "sizeBytes": 5}],
+                "volumesInUse": [CANARY],
+                "volumesAttached": [{"name": CANARY, "devicePath": CANARY}],
+                "config": {"error": CANARY},
+                "runtimeHandlers": [{"name": CANARY}],
+                "declaredFeatures": ["New"],
+            },
+        },
+        "Namespace": {"spec": {"finalizers": [CANARY]}, "status": {"phase": CANARY, "conditions": [_CONDITION]}},
+        "PriorityClass": {"value": 5, "globalDefault": True, "description": CANARY, "preemptionPolicy": "Never"},
+        "PodDisruptionBudget": {
+            "spec": {
+                "minAvailable": CANARY,
+                "selector": _SELECTOR,
+                "maxUnavailable": CANARY,
+                "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            },
+            "status": {
+                "observedGeneration": 2,
+                "disruptedPods": {CANARY: "2026-01-01T00:00:00Z"},
+                "disruptionsAllowed": 3,
+                "currentHealthy": 4,
+                "desiredHealthy": 5,
+                "conditions": [_CONDITION],
+            },
+        },
+        "Service": {"spec": {"selector": {"app": "x"}, "clusterIP": CANARY, "externalName": CANARY}},
+        "RuntimeClass": {
+            "handler": CANARY,
+            "overhead": {"podFixed": {"cpu": "1"}},
+            "scheduling": {
+                "nodeSelector": {"pool": "slow"},
+                "tolerations": [
+                    {"key": "slow", "operator": "Equal", "value": "yes", "effect": "NoExecute", "tolerationSeconds": 3}
+                ],
+            },
+        },
+        "LimitRange": {
+            "spec": {
+                "limits": [
+                    {
+                        "type": "Container",
+                        "max": {"cpu": CANARY},
+                        "min": {"cpu": CANARY},
+                        "default": {"cpu": "2"},
+                        "defaultRequest": {"cpu": "1"},
+                        "maxLimitRequestRatio": {"cpu": CANARY},
+                    }
+                ]
+            }
+        },
+        "ResourceQuota": {
+            "spec": {"hard": {"pods": "4"}, "scopes": [CANARY], "scopeSelector": {"matchExpressions": [_CONDITION]}},
+            "status": {"hard": {"pods": "5"}, "used": {"pods": "3"}},
+        },
+        "PodMigrationJob": {
+            "metadata": full_metadata(
+                "x", annotations=IDLE_ANNOTATIONS | {"descheduler.koordinator.sh/passed-arbitration": "true"}
+            ),
+            "spec": {
+                "paused": True,
+                "ttl": CANARY,
+                "mode": CANARY,
+                "podRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "fieldPath": CANARY, "kind": CANARY},
+                "deleteOptions": {"preconditions": {"uid": CANARY}},
+                "reservationOptions": {"template": full_template()},
+            },
+            "status": {"phase": "Running", "message": CANARY, "reason": CANARY, "conditions": [_CONDITION]},
+        },
+        "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
+        "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
+    }
+
+
+def _storage_objects() -> dict[str, Object]:
+    on_claims = {
+        "pv.kubernetes.io/bind-completed": "yes",
+        "volume.kubernetes.io/selected-node": "a",
+        "volume.beta.kubernetes.io/storage-class": "slow",
+        "volume.kubernetes.io/storage-provisioner": CANARY,
+    }
+    zones = [{"key": "zone", "operator": "In", "values": ["a"]}]
+    terms = [{"matchExpressions": zones, "matchFields": [zones[0] | {"key": "metadata.name"}]}]
+    volume_handle = {"driver": "d", "volumeHandle": "handle", "fsType": CANARY}
+    return {
+        "PersistentVolumeClaim": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | on_claims),
+            "spec": full_claim_spec(),
+            "status": {"phase": "Bound", "conditions": [_CONDITION], "currentVolumeAttributesClassName": CANARY},
+        },
+        "PersistentVolume": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "claimRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "resourceVersion": CANARY},
+                "persistentVolumeReclaimPolicy": CANARY,
+                "storageClassName": "fast",
+                "mountOptions": [f"password={CANARY}"],
+                "volumeMode": "Block",
+                "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
+                "volumeAttributesClassName": "gold",
+                "csi": volume_handle
+                | {
+                    "volumeAttributes": {"key": CANARY},
+                    "controllerPublishSecretRef": _SECRET_REF,
+                    "nodeStageSecretRef": _SECRET_REF,
+                    "nodePublishSecretRef": _SECRET_REF,
+                    "controllerExpandSecretRef": _SECRET_REF,
+                    "nodeExpandSecretRef": _SECRET_REF,
+                },
+                "gcePersistentDisk": {"pdName": "disk", "fsType": CANARY},
+                "awsElasticBlockStore": {"volumeID": "vol-1", "fsType": CANARY},
+                "azureDisk": {"diskName": CANARY, "diskURI": "/subscriptions/1", "kind": "Managed"},
+                "cinder": {"volumeID": "vol-2", "secretRef": _SECRET_REF},
+                "portworxVolume": {"volumeID": "vol-3", "fsType": CANARY},
+                "azureFile": {"secretName": CANARY, "shareName": CANARY, "secretNamespace": CANARY},
+                "cephfs": {"monitors": [CANARY], "user": CANARY, "secretRef": _SECRET_REF},
+                "flexVolume": {"driver": CANARY, "options": {"password": CANARY}, "secretRef": _SECRET_REF},
+                "glusterfs": {"endpoints": CANARY, "path": CANARY, "endpointsNamespace": CANARY},
+                "iscsi": {"targetPortal": CANARY, "iqn": CANARY, "secretRef": _SECRET_REF},
+                "rbd": {"monitors": [CANARY], "user": CANARY, "keyring": CANARY, "secretRef": _SECRET_REF},
+                "nfs": {"server": CANARY, "path": CANARY},
+                "hostPath": {"path": CANARY},
+                "local": {"path": CANARY},
+            },
+            "status": {"phase": "Bound", "message": CANARY, "reason": CANARY},
+        },
+        "StorageClass": {
+            "metadata": full_metadata("x", annotations={"storageclass.kubernetes.io/is-default-class": "true"}),
+            "provisioner": "d",
+            "parameters": {"csi.storage.k8s.io/provisioner-secret-name": CANARY, "password": CANARY},
+            "reclaimPolicy": CANARY,
+            "mountOptions": [f"password={CANARY}"],
+            "volumeBindingMode": "WaitForFirstConsumer",
+            "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}],
+        },
+        "CSINode": {
+            "metadata": full_metadata(
+                "x", annotations={"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}
+            ),
+            "spec": {
+                "drivers": [{"name": "d", "nodeID": CANARY, "topologyKeys": [CANARY], "allocatable": {"count": 3}}],
+            },
+        },
+        "CSIDriver": {
+            "spec": {"storageCapacity": True, "fsGroupPolicy": CANARY, "tokenRequests": [{"audience": CANARY}]},
+        },
+        "CSIStorageCapacity": {
+            "nodeTopology": _SELECTOR,
+            "storageClassName": "fast",
+            "capacity": "4Gi",
+            "maximumVolumeSize": "2Gi",
+        },
+        "VolumeAttachment": {
+            "spec": {
+                "attacher": "d",
+                "source": {
+                    "persistentVolumeName": "x",
+                    "inlineVolumeSpec": {
+                        "csi": volume_handle | {"volumeAttributes": {"key": CANARY}},
+                        "mountOptions": [f"password={CANARY}"],
+                    },
+                },
+                "nodeName": "a",
+            },
+            "status": {
+                "attached": False,
+                "attachmentMetadata": {"path": CANARY},
+                "attachError": {"message": CANARY},
+                "detachError": {"message": CANARY},
+            },
+        },
+    }

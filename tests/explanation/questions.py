@@ -1,0 +1,142 @@
+"""Small clusters, and the questions that the tests of explanations ask about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.explanation.explaining import Subject, explain
+from descheduler.explanation.settings import settings_for
+from descheduler.policy.load import load_policy
+from descheduler.policy.types import Policy
+from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.node import NodeExplanation
+from descheduler.report.explanation.placement import PlacementAnalysis
+from descheduler.report.explanation.plugin import PluginExplanation
+from descheduler.report.explanation.pod import PodExplanation
+from descheduler.strategies.registry import REGISTRY
+from tests.builders import NOW, Object
+from tests.report.decided_cycles import pod_life_time_policy
+
+__all__ = [
+    "ZONE",
+    "claim",
+    "cluster_of",
+    "node_explanation",
+    "placement_of",
+    "plugin_explanation",
+    "pod_explanation",
+    "policy_of",
+    "storage_class",
+    "volume",
+    "whole_explanation",
+]
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def cluster_of(*objects: Object) -> Snapshot:
+    """The snapshot of `objects`, pod templates included."""
+    return snapshot_from_objects(objects, keep_templates=True)
+
+
+def policy_of(document: Mapping[str, object] | None = None) -> Policy:
+    """A loaded policy, by default the one that evicts pods after a minute."""
+    return load_policy(document or pod_life_time_policy(), REGISTRY, name="policy.yaml")
+
+
+def whole_explanation(
+    subject: Subject,
+    name: str,
+    objects: Sequence[Object],
+    policy: Policy | None = None,
+    settings: SchedulingSettings | None = None,
+) -> Explanation:
+    """The document about one thing in the cluster of `objects`."""
+    settings = settings or settings_for(policy)
+    return explain(subject, name, cluster_of(*objects), policy=policy, settings=settings, now=NOW)
+
+
+def pod_explanation(name: str, objects: Sequence[Object], policy: Policy | None = None) -> PodExplanation:
+    """What is said about a pod of namespace `default`."""
+    pod = whole_explanation("pod", f"default/{name}", objects, policy).pod
+    assert pod is not None
+    return pod
+
+
+def placement_of(name: str, *objects: Object) -> PlacementAnalysis:
+    """What the scheduler makes of a pod of namespace `default`."""
+    placement = pod_explanation(name, objects).placement
+    assert placement is not None
+    return placement
+
+
+def node_explanation(name: str, objects: Sequence[Object], policy: Policy | None = None) -> NodeExplanation:
+    """What is said about a node."""
+    node = whole_explanation("node", name, objects, policy).node
+    assert node is not None
+    return node
+
+
+def plugin_explanation(name: str, objects: Sequence[Object], policy: Policy) -> PluginExplanation:
+    """What is said about a plugin of `policy` and what it decided."""
+    plugin = whole_explanation("plugin", name, objects, policy).plugin
+    assert plugin is not None
+    return plugin
+
+
+def claim(name: str, *, volume_name: str = "", storage_class: str = "local", modes: Sequence[str] = ()) -> Object:
+    """A PersistentVolumeClaim of 1 GiB, bound for good when it names a volume."""
+    bound = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}} if volume_name else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "default", "uid": f"claim-{name}", **bound},
+        "spec": {
+            "accessModes": list(modes or ("ReadWriteOnce",)),
+            "volumeName": volume_name,
+            "storageClassName": storage_class,
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+        "status": {"phase": "Bound" if volume_name else "Pending"},
+    }
+
+
+def volume(
+    name: str,
+    claim_name: str,
+    *,
+    zone: str = "",
+    labels: Mapping[str, str] | None = None,
+    source: Object | None = None,
+) -> Object:
+    """A PersistentVolume bound to a claim; with a `zone` it is reached from there alone."""
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
+    affinity = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}} if zone else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name, "uid": f"volume-{name}", "labels": dict(labels or {})},
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "local",
+            "claimRef": {"namespace": "default", "name": claim_name, "uid": f"claim-{claim_name}"},
+            **affinity,
+            **(source or {}),
+        },
+        "status": {"phase": "Bound"},
+    }
+
+
+def storage_class(name: str = "local") -> Object:
+    """A class without provisioner, whose volumes are chosen with the node."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name, "uid": f"class-{name}"},
+        "provisioner": "kubernetes.io/no-provisioner",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }

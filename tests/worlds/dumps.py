@@ -1,0 +1,25 @@
+"""Writes a dump of lists that are at hand, for samples and tests; `descheduler snapshot` reads them page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import BinaryIO
+
+from descheduler.cluster.dumps.write import DumpWriter
+from descheduler.cluster.kinds import Kind
+
+__all__ = ["write_dump"]
+
+
+def write_dump(
+    lists: Sequence[tuple[Kind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
+) -> None:
+    """Writes the pages of each kind, as they are at hand, to `out`. Raises as `DumpWriter`."""
+    writer = DumpWriter(out, taken_at, [kind for kind, _ in lists], source=source)
+    for kind, pages in lists:
+        writer.begin(kind)
+        for page in pages:
+            writer.add_page(page)
+        writer.end("")
+    writer.finish()
