@@ -18,9 +18,15 @@ from descheduler.cluster.decoding.blocks import (
     decode_owners,
     decode_quantities,
 )
-from descheduler.cluster.decoding.pod_specs import SpecDecoder
-from descheduler.cluster.decoding.pod_status import PodStatus, ResizeDecoder, StatusDecoder, decode_conditions, is_ready
-from descheduler.cluster.decoding.pod_volumes import PodVolumes, read_volumes
+from descheduler.cluster.decoding.pods.specs import SpecDecoder
+from descheduler.cluster.decoding.pods.status import (
+    PodStatus,
+    ResizeDecoder,
+    StatusDecoder,
+    decode_conditions,
+    is_ready,
+)
+from descheduler.cluster.decoding.pods.volumes import PodVolumes, read_volumes
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.node import Node

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from descheduler.explanation.details.resources import deficits_of, shortage
 from descheduler.explanation.details.site import Site
 from descheduler.explanation.details.table import DETAILS
-from descheduler.explanation.finality import finality
+from descheduler.explanation.scheduling.finality import finality
 from descheduler.placement.framework import Cycle, Obstacle
 from descheduler.policy.scheduler_profile import SchedulerProfile
 from descheduler.report.explanation.placement import NearMiss, NodeObstacle
