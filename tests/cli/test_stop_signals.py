@@ -10,7 +10,7 @@ from descheduler.supervision import Watch
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals):
+def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals) -> None:
     watch = Watch()
 
     with stop_on_signals(watch) as stop:
@@ -29,7 +29,7 @@ def default_sigint() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("default_sigint")
-def test_the_second_signal_ends_at_once():
+def test_the_second_signal_ends_at_once() -> None:
     with stop_on_signals():
         signal.raise_signal(signal.SIGINT)
 
@@ -37,7 +37,7 @@ def test_the_second_signal_ends_at_once():
             signal.raise_signal(signal.SIGINT)
 
 
-def test_signals_mean_what_they_meant_before_afterwards():
+def test_signals_mean_what_they_meant_before_afterwards() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     with stop_on_signals() as stop:
