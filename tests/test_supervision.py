@@ -97,7 +97,8 @@ def test_work_that_was_given_up_ends_at_its_next_step() -> None:
 
 
 def test_what_work_comes_to_after_it_was_given_up_is_undone() -> None:
-    watch, undone = Watch(deadline_seconds=0.1), []
+    watch = Watch(deadline_seconds=0.1)
+    undone: list[str] = []
 
     def take_late() -> str:
         time.sleep(0.3)

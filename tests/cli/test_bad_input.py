@@ -147,7 +147,7 @@ def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Pat
     dump = tmp_path / "dump.json"
     objects = [node_object("a"), node_object("b"), pod_object("ä\u65e5", node="a")]
     dump.write_text("\n".join(map(json.dumps, objects)))
-    command = [
+    command: list[str | Path] = [
         sys.executable,
         "-m",
         "descheduler.cli.main",

@@ -3,8 +3,10 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest

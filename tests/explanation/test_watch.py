@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from descheduler.cycle.decide import decide
 from descheduler.eviction.profile_evictor import PluginEvictor
@@ -15,7 +16,7 @@ PODS = [make_pod("bare", owners=()), make_pod("old-1"), make_pod("old-2"), make_
 SNAPSHOT = make_snapshot([make_node("a"), make_node("b")], PODS)
 
 
-def watched(**policy: object) -> tuple[Watch, tuple[object, ...]]:
+def watched(**policy: Any) -> tuple[Watch, tuple[object, ...]]:
     seen = Watch(PODS)
     loaded = policy_of(pod_life_time_policy(**policy))
     decisions = decide(loaded, SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)

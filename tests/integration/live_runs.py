@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.options import RunOptions, RunResult
@@ -48,7 +49,7 @@ def serve(fake_api: FakeApi, *objects: Object) -> None:
         fake_api.add(KINDS[item["kind"]].path, item)
 
 
-def crowded_cluster(*names: str, **facts: object) -> list[Object]:
+def crowded_cluster(*names: str, **facts: Any) -> list[Object]:
     """A tainted node with a pod for each name that does not tolerate it, and a free node; `facts` hold for all pods."""
     return [TAINTED, node_object("free"), *(pod_object(name, node="tainted", **facts) for name in names)]
 

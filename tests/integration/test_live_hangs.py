@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from descheduler.cycle import run as run_module
+from descheduler.cycle.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
@@ -28,6 +30,7 @@ from tests.integration.live_runs import (
     serve,
     taint_policy,
 )
+from tests.migration.stand_ins import Clock
 
 LEASE = f"{LEASES}/descheduler-p"
 HURRIED = replace(FAST, deadline_seconds=0.5, lease=LeaseOptions())
@@ -53,11 +56,16 @@ def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
     return run_now
 
 
-class RealClock:
+class RealClock(Clock):
     """A clock that goes."""
 
-    now = staticmethod(time.monotonic)
-    sleep = staticmethod(time.sleep)
+    def now(self) -> float:
+        """The time in seconds."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        time.sleep(seconds)
 
 
 def is_free(fake_api: FakeApi) -> bool:
@@ -159,13 +167,14 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
 ) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
-    decide, is_over, decided = run_module.decide, threading.Event(), []
+    is_over = threading.Event()
+    decided: list[int] = []
 
-    def decide_slowly(*args: object, **options: Mapping[str, object]) -> Decisions:
+    def decide_slowly(*args: Any, **options: Any) -> Decisions:
         if decided:
             compute_until(is_over)
         decided.append(1)
-        return decide(*args, **options)  # type: ignore[arg-type]
+        return decide(*args, **options)
 
     monkeypatch.setattr(run_module, "decide", decide_slowly)
     options = replace(HURRIED, deadline_seconds=1.5)

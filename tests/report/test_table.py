@@ -4,14 +4,15 @@ import re
 
 import pytest
 
-from descheduler.report.palette import Palette, wants_colour
-from descheduler.report.render import render
+from descheduler.report.palette import PLAIN, Palette, wants_colour
+from descheduler.report.plan import Plan
+from descheduler.report.render import Format, render
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
 
-def text_of(plan, output_format="table", **style) -> str:
-    return "".join(render(plan, output_format, **style))
+def text_of(plan: Plan, output_format: Format = "table", *, palette: Palette = PLAIN) -> str:
+    return "".join(render(plan, output_format, palette=palette))
 
 
 def test_table_shows_moves_sums_and_reasons() -> None:

@@ -21,7 +21,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 
 def events(caplog: pytest.LogCaptureFixture, message: str) -> list[dict[str, object]]:
-    return [record.event_fields for record in caplog.records if record.message == message]
+    return [vars(record)["event_fields"] for record in caplog.records if record.message == message]
 
 
 def test_a_dry_run_names_every_pod_as_upstream_does(lines: pytest.LogCaptureFixture) -> None:
