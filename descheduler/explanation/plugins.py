@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from descheduler.eviction.placement_verification import PlacementVerificationArgs
-from descheduler.explanation.argument_docs import argument_docs, default_json
-from descheduler.explanation.plugin_docs import about_arguments, points_of, procedure_of, purpose_of
-from descheduler.explanation.scheduling_args import changed_args
-from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
+from descheduler.explanation.docs.arguments import argument_docs, default_json
+from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.scheduling.args import changed_args
+from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
 from descheduler.explanation.subjects import find_plugin
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.verdict import Reason

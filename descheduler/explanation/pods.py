@@ -8,10 +8,10 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.explanation.analysis import analyse
 from descheduler.explanation.facts import pod_facts
 from descheduler.explanation.landings import explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
+from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 import descheduler.placement
-from descheduler.explanation.argument_docs import argument_docs
+from descheduler.explanation.docs.arguments import argument_docs
+from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
-from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
-from descheduler.explanation.source_docs import attribute_docs
+from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     DEFAULT_CONFIGURATION,
     load_scheduler_configuration,

@@ -10,7 +10,7 @@ from descheduler.model.urls import shown_url
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import MetricsProvider, SecretReference
-from descheduler.policy.urls import url_problem
+from descheduler.policy.upstream.urls import url_problem
 
 __all__ = ["MetricsCollectorSection", "MetricsProviderSection", "read_providers"]
 

@@ -11,6 +11,13 @@ from descheduler.documents.document import Node
 from descheduler.documents.problems import did_you_mean, dotted, shown
 from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks
+from descheduler.policy.koordinator.plugin_sets import (
+    DEFAULT_PLUGINS,
+    POINTS,
+    PluginSetSection,
+    PluginsSection,
+    merge_plugin_set,
+)
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import (
     ArgsReader,
@@ -19,7 +26,6 @@ from descheduler.policy.plugin_args import (
     unknown_plugin,
     wrong_extension_point,
 )
-from descheduler.policy.plugin_sets import DEFAULT_PLUGINS, POINTS, PluginSetSection, PluginsSection, merge_plugin_set
 from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
 from descheduler.policy.shared_args import Args, LabelSelectorArg, compile_selector
 from descheduler.policy.types import PluginConfig, Profile

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from descheduler.explanation.finality import finality
-from descheduler.explanation.misses import Blocked, nearest_misses, num_nearest
-from descheduler.explanation.ranking import rank
+from descheduler.explanation.scheduling.finality import finality
+from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
+from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     DEFAULT_SCHEDULER_NAME,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descheduler.cli.values import read_duration
+from descheduler.cli.flags.values import read_duration
 
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 import pytest
 
-from descheduler.cli.go_flags import GoFlagsCommand
-from descheduler.cli.upstream_flags import IDLE_FLAGS, IdleFlag
-from descheduler.cli.values import read_duration, read_feature_gates, read_instant, read_rate
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.upstream import IDLE_FLAGS, IdleFlag
+from descheduler.cli.flags.values import read_duration, read_feature_gates, read_instant, read_rate
 from tests.cli.commands import Descheduler
 
 CONTEXT = click.Context(click.Command("test"))

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import msgspec
 
-from descheduler.explanation.source_docs import attribute_docs
+from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.duration import format_duration
 from descheduler.policy.effective import args_to_document
 from descheduler.report.explanation.plugin import PluginArgument

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from descheduler.cluster.decoding.pod_status import is_ready
+from descheduler.cluster.decoding.pods.status import is_ready
 from descheduler.model.pod import ContainerStatus
 from descheduler.model.requests import ResizedRequests
 from tests.builders import Object, container_status, decode_pod, make_pod, pod_object

@@ -9,11 +9,15 @@ from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
 from descheduler.policy.checks import Checks, compatibility_of
-from descheduler.policy.metrics_providers import MetricsCollectorSection, MetricsProviderSection, read_providers
 from descheduler.policy.plugin import Registry
 from descheduler.policy.shared_args import Args, Int64, UInt
 from descheduler.policy.types import Policy
-from descheduler.policy.upstream_profile import ProfileSection, read_profile
+from descheduler.policy.upstream.metrics_providers import (
+    MetricsCollectorSection,
+    MetricsProviderSection,
+    read_providers,
+)
+from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
 __all__ = ["DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
 

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_affinity, decode_topology_spread
 from descheduler.cluster.decoding.block_cache import BlockCache, BlockNumbers
 from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources, decode_tolerations
-from descheduler.cluster.decoding.pod_volumes import NO_VOLUMES, PodVolumes
+from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, PodSpecWire, Wire
 from descheduler.model.pod import HostPort, PodSpec
 from descheduler.model.qos import qos_class

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from descheduler.explanation.details.resources import deficits_of, shortage
 from descheduler.explanation.details.site import Site
 from descheduler.explanation.details.table import DETAILS
-from descheduler.explanation.finality import finality
+from descheduler.explanation.scheduling.finality import finality
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Obstacle
 from descheduler.placement.shadow.shadow_cluster import Cycle

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from descheduler.explanation.source_docs import docstring, paragraphs
+from descheduler.explanation.docs.source import docstring, paragraphs
 from descheduler.policy.plugin import PluginSpec
 
 __all__ = ["about_arguments", "points_of", "procedure_of", "purpose_of"]

@@ -21,7 +21,7 @@ from descheduler.policy.component_config import (
     read_address,
     read_leader_election,
 )
-from descheduler.policy.koordinator_profile import ProfileSection, read_profile
+from descheduler.policy.koordinator.profile import ProfileSection, read_profile
 from descheduler.policy.plugin import Registry
 from descheduler.policy.shared_args import Args, LabelSelectorArg, UInt, compile_selector
 from descheduler.policy.types import Policy

@@ -19,8 +19,7 @@ from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint import (
     RemovePodsViolatingTopologySpreadConstraintArgs,
 )
-
-from .builders import args_of, load, upstream, warnings, with_args
+from tests.policy.builders import args_of, load, upstream, warnings, with_args
 
 SYSTEM_CRITICAL = PriorityThreshold(value=2_000_000_000)
 

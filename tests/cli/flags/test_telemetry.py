@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from descheduler.cli.telemetry_flags import takes_telemetry
+from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.policy.load import load_policy
 from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.metrics_export import MetricsTarget
