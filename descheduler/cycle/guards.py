@@ -93,18 +93,6 @@ def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Iterable[Outcome
     """
     if lease is not None and lease.loss:
         return Guard(lease.loss, f"the run was stopped: {lease.loss}")
-    if watch.is_over and not all(map(_is_settled, outcomes)):
+    if watch.is_over and not all(outcome.is_settled for outcome in outcomes):
         return Guard(watch.cause, f"the run was stopped by {watch.cause}", watch.signal_number)
     return None
-
-
-def _is_settled(outcome: Outcome) -> bool:
-    """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
-    if outcome.code.value == "outcome-unknown":
-        return False
-    return outcome.kind.value in {"evicted", "background"} or outcome.code.value in {
-        "dry-run",
-        "repeated",
-        "no-uid",
-        "limit",
-    }

@@ -41,10 +41,6 @@ _LEAST_BLIND_LOOKS = 3
 _LONGEST_BLINDNESS_SECONDS = 8.0
 """The longest wait between two such looks."""
 
-_UNSERVED = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
-"""Answers of an API server that was not reached, or turned the call away unread."""
-_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
-
 _Answer = EvictionResponse | tuple[PodState, float] | None
 """What a call brought, None when the run was halted before it was sent; or what a look found, and when it began."""
 
@@ -354,7 +350,7 @@ class _Execution:
             self._window.turned_away(judgement.retry_after_seconds or 0.0)
             if self._sink is not None:
                 self._sink.turned_away(judgement.retry_after_seconds or 0.0)
-        if judgement.code not in _UNSERVED:
+        if not judgement.code.is_unserved:
             self._window.served()
             self._cut_off_since = None
         elif self._cut_off_since is None:
@@ -368,7 +364,7 @@ class _Execution:
         at = task.answered_at + wait_seconds
         if wait_seconds > settings.longest_wait_seconds or (settings.deadline is not None and at >= settings.deadline):
             return None
-        if judgement.code in _FAULTS:
+        if judgement.code.is_fault:
             may_call = task.num_faults <= settings.max_fault_retries
         elif self._cut_off_since is not None:
             may_call = at <= self._cut_off_since + settings.longest_outage_seconds
@@ -412,7 +408,7 @@ class _Execution:
     def _finish(self, task: EvictionTask, ending: Judgement) -> None:
         outcome = Outcome(task.eviction, ending.kind, ending.code, ending.message, task.status_code, task.num_calls)
         if task.is_booked:
-            self._ledger.settle(task.eviction, counts=ending.kind in {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND})
+            self._ledger.settle(task.eviction, counts=ending.kind.uses_limits)
         self._outcomes[task.position] = outcome
         if self._sink is not None:
             self._sink.record(outcome)

@@ -34,15 +34,6 @@ MAX_FAULTY_ROUNDS = 3
 """A bound on deciding anew after calls without a clear answer, each of which takes the time in which such a call can
 still take effect."""
 
-_HALTS = {
-    OutcomeCode.STOPPED,
-    OutcomeCode.DEADLINE,
-    OutcomeCode.NO_CONNECTION,
-    OutcomeCode.OVERLOADED,
-    OutcomeCode.LEASE_LOST,
-}
-_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
-
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
 
@@ -76,15 +67,16 @@ def carry_out(
             plan, port, settings, stop=stop, sink=sink, paces=paces, may_call=may_call, now=clock, sleep=sleep
         )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
-        num_faulty += any(outcome.code in _FAULTS for outcome in latest)
-        if stop.is_set() or not any(map(_said_no, latest)) or any(map(_was_halted, latest)):
+        num_faulty += any(outcome.code.is_fault for outcome in latest)
+        is_free = any(outcome.kind.frees_limits for outcome in latest)
+        if stop.is_set() or not is_free or any(outcome.code.ends_run for outcome in latest):
             break
         if note := _reason_to_give_up(num_rounds, num_faulty):
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
         try:
-            decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if _used_up(outcome)])
+            decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
         except Exception as error:  # pods are evicted already, which has to be reported whatever this is
             note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
@@ -105,25 +97,10 @@ def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
     return ""
 
 
-def _was_halted(outcome: Outcome) -> bool:
-    """Whether the run was told to stop, out of time, or cut off from the API server before the pod's turn came."""
-    return outcome.code in _HALTS
-
-
-def _said_no(outcome: Outcome) -> bool:
-    """Whether nothing was evicted, so that limits are free for another pod."""
-    return outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.GONE)
-
-
 def _answer(outcome: Outcome) -> EvictionAnswer | None:
     if outcome.kind is OutcomeKind.BACKGROUND:
         return EvictionAnswer(429, BACKGROUND_TEXT)
-    return EvictionAnswer(outcome.status_code, outcome.message) if _said_no(outcome) else None
-
-
-def _used_up(outcome: Outcome) -> bool:
-    """Whether the pod left, may have left or is about to, which limits have to bear."""
-    return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND)
+    return EvictionAnswer(outcome.status_code, outcome.message) if outcome.kind.frees_limits else None
 
 
 def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
