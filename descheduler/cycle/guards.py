@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from descheduler.migration.outcome import Outcome
     from descheduler.migration.rounds import Decide
 
-__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "make_watch", "take_lease"]
+__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "take_lease"]
 
 _logger = logging.getLogger(__name__)
 
@@ -38,11 +37,6 @@ class Guard:
     cause: str
     note: str
     signal_number: int | None = None
-
-
-def make_watch(stop: threading.Event, deadline_seconds: float | None, clock: Callable[[], float]) -> Watch:
-    """The time of a run that begins now; ends with `stop` or, unless None, after `deadline_seconds` of `clock`."""
-    return Watch(stop, deadline_seconds=deadline_seconds, promise=NOTHING_EVICTED, clock=clock)
 
 
 def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> HeldLease:

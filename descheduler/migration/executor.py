@@ -22,8 +22,9 @@ from descheduler.migration.paces import Paces
 from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.supervision import sleep_unless
 
-__all__ = ["execute", "sleep_unless"]
+__all__ = ["execute"]
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
@@ -78,21 +79,6 @@ def execute(
         sleep=sleep or sleep_unless(stop),
     )
     return execution.run()
-
-
-def sleep_unless(stop: threading.Event) -> Callable[[float], None]:
-    """A sleep in seconds that ends early once `stop` is set.
-
-    It looks at the flag instead of waiting for it: a signal handler that sets the flag while its own thread waits
-    inside `Event.wait` can deadlock on the event's lock.
-    """
-
-    def sleep(seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while not stop.is_set() and (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, _SLICE_SECONDS))
-
-    return sleep
 
 
 class _Execution:

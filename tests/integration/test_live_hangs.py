@@ -30,7 +30,7 @@ from tests.integration.live_runs import (
 )
 
 LEASE = f"{LEASES}/descheduler-p"
-HURRIED = replace(FAST, deadline_seconds=0.5, lease=LeaseOptions())
+LEASED = replace(FAST, lease=LeaseOptions())
 LONG_SECONDS = 20
 """What a run that hangs would take at the very least; no run here may come near."""
 
@@ -45,7 +45,7 @@ def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
     def run_now(policy: str = "") -> str:
         began = time.monotonic()
         with pytest.raises(RunStopped) as raised:
-            run(client, policy or taint_policy(), options=HURRIED, clock=RealClock())
+            run(client, policy or taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=0.5)
         assert time.monotonic() - began < LONG_SECONDS
         assert eviction_requests(fake_api) == []
         return str(raised.value)
@@ -168,9 +168,9 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
         return decide(*args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(run_module, "decide", decide_slowly)
-    options = replace(HURRIED, deadline_seconds=1.5)
+    one_in_total = taint_policy("maxNoOfPodsToEvictTotal: 1")
 
-    result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 1"), options=options, clock=RealClock())
+    result = run(client, one_in_total, options=LEASED, clock=RealClock(), deadline_seconds=1.5)
     is_over.set()
 
     assert codes(result) == {"p1": OutcomeCode.BUDGET}
@@ -184,7 +184,7 @@ def test_run_gives_its_lease_back_when_evictions_hang(fake_api: FakeApi, client:
     fake_api.fail_always("POST", "/api/v1/namespaces/default/pods/p1/eviction", Silence())
     began = time.monotonic()
 
-    result = run(client, taint_policy(), options=replace(HURRIED, deadline_seconds=1.0), clock=RealClock())
+    result = run(client, taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=1.0)
 
     assert codes(result) == {"p1": OutcomeCode.OUTCOME_UNKNOWN}
     assert result.guard == "--deadline 1s"
