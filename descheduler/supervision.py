@@ -14,7 +14,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 
@@ -92,6 +92,8 @@ class Watch:
         """Whether a call was made that changes the cluster, so that the run must not be repeated as if it had not."""
         self.find_loss: Callable[[], str] = lambda: ""
         """Why the Lease is lost, "" while it is not."""
+        self.find_open: Callable[[], Sequence[str]] = lambda: ()
+        """The pods, as `namespace/name`, whose eviction was asked for and may or may not take effect."""
         self.deadline_text = ""
         """The deadline as it was typed; "" where nobody typed it."""
         self._started = clock() if started is None else started

@@ -12,14 +12,17 @@ from descheduler.eviction.answers import Answers
 from descheduler.placement.prior_moves import PriorMove
 from descheduler.strategies.decisions import Decisions
 from descheduler.supervision import RunStopped, Watch
+from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
-    from descheduler.kube.lease import HeldLease, LeaseSettings
+    from descheduler.kube.held_lease import HeldLease
+    from descheduler.kube.lease_settings import LeaseSettings
+    from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.outcome import Outcome
     from descheduler.migration.rounds import Decide
 
-__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "take_lease"]
+__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
 
 _logger = logging.getLogger(__name__)
 
@@ -44,7 +47,9 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
 
     Raises LeaseHeld and others as `acquire`, RunStopped when the time was over first; nothing is held then.
     """
-    from descheduler.kube.lease import HeldLease, acquire, give_back, make_identity
+    from descheduler.kube.held_lease import HeldLease
+    from descheduler.kube.lease import acquire, give_back
+    from descheduler.kube.lease_settings import make_identity
 
     identity = make_identity()
     take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check, tell=_warn)
@@ -78,6 +83,25 @@ def decide_in_time(decide: Decide, watch: Watch) -> Decide:
         return latest[-1]
 
     return decide_with
+
+
+def guard_open_calls(calls: OpenCalls, lease: HeldLease | None, watch: Watch) -> None:
+    """Has `lease` outlast every call that may still take effect, and `watch` name their pods if the run is broken off.
+
+    Another run would count what it finds, and by such a call exceed the limits and budgets that both keep to.
+    """
+    watch.find_open = lambda: calls.pods
+    if lease is not None:
+        lease.find_open_seconds = partial(_told_open_seconds, calls)
+
+
+def _told_open_seconds(calls: OpenCalls) -> float:
+    if seconds := calls.seconds_left:
+        _logger.warning(
+            "Lease not given back, an eviction may still take effect; it runs out by itself",
+            extra=fields(seconds=round(seconds)),
+        )
+    return seconds
 
 
 def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Iterable[Outcome]) -> Guard | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from descheduler.cluster.snapshot import POD_TEMPLATES
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of, needed_kinds
-from descheduler.cycle.guards import decide_in_time, find_guard, take_lease
+from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.reading import read_cluster
 from descheduler.eviction.migration_profiles import is_dry
@@ -25,7 +25,8 @@ from descheduler.telemetry.observer import RunObserver
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.events import EventTotals
-    from descheduler.kube.lease import HeldLease
+    from descheduler.kube.held_lease import HeldLease
+    from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
     from descheduler.migration.settings import ExecutorSettings
 
@@ -114,6 +115,7 @@ def _read_and_carry_out(
 ) -> RunResult:
     from descheduler.kube.discovery import discover
     from descheduler.kube.listing import doing_of
+    from descheduler.migration.open_calls import OpenCalls
 
     watch, observer = carrier.watch, carrier.observer
     # Work that was given up ends at its next request.
@@ -148,11 +150,15 @@ def _read_and_carry_out(
     )
     if options.dry_run or is_dry(policy):
         return RunResult(watch.call("deciding", partial(decide_now, most_assessed=options.most_assessed)))
+    settings = _executor_settings(policy, options, watch.deadline, carrier.client.request_timeout_seconds)
+    open_calls = OpenCalls(settings.effect_seconds, now=watch.clock)
+    guard_open_calls(open_calls, lease, watch)
     return carrier.carry_out(
         decide_in_time(
             lambda answers, prior_moves: decide_now(answers=answers, prior_moves=prior_moves, most_assessed=0), watch
         ),
-        _executor_settings(policy, options, watch.deadline, carrier.client.request_timeout_seconds),
+        settings,
+        open_calls=open_calls,
         may_call=(lambda: "") if lease is None else lease.why_not_current,
         policy_version=facts.policy_version,
         announces_failures=policy.eviction_failure_event_notification,
@@ -172,6 +178,7 @@ class _Carrier:
         decide_with: Decide,
         settings: ExecutorSettings,
         *,
+        open_calls: OpenCalls,
         may_call: Callable[[], str],
         policy_version: str,
         announces_failures: bool,
@@ -192,6 +199,7 @@ class _Carrier:
             ),
             settings,
             stop=self.watch.stop,
+            open_calls=open_calls,
             may_call=may_call,
             sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
             clock=self.watch.clock,

@@ -15,6 +15,7 @@ from dataclasses import replace
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.evictor import BookedEviction
 from descheduler.migration.executor import execute
+from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.paces import Paces
 from descheduler.migration.planned import PlannedEviction
@@ -45,14 +46,15 @@ def carry_out(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None,
+    open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every request, repeated ones of the last round included.
 
-    All rounds share one pace. Every eviction of the decisions has an outcome. `may_call`, `clock` and `sleep` as
-    `execute` takes them. Raises what the first call of `decide` raises.
+    All rounds share one pace. Every eviction of the decisions has an outcome. `open_calls`, `may_call`, `clock` and
+    `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
     """
     paces = Paces(settings, now=clock)
     decisions = decide({}, ())
@@ -64,7 +66,16 @@ def carry_out(
         moves.update({booked.pod.key: _move(booked) for booked in new})
         plan = [_planned(booked, settings) for booked in new]
         latest = execute(
-            plan, port, settings, stop=stop, sink=sink, paces=paces, may_call=may_call, now=clock, sleep=sleep
+            plan,
+            port,
+            settings,
+            stop=stop,
+            sink=sink,
+            paces=paces,
+            open_calls=open_calls,
+            may_call=may_call,
+            now=clock,
+            sleep=sleep,
         )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         num_faulty += any(outcome.code.is_fault for outcome in latest)

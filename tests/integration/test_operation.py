@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
-from descheduler.kube.lease import LeaseSettings
+from descheduler.kube.lease_settings import LeaseSettings
 from descheduler.kube.lease_store import micro_time
 from descheduler.migration import lease_settings as lease_settings_module
 from descheduler.migration.lease_settings import LeaseOptions
