@@ -1,4 +1,4 @@
-"""The entry point: runs a command and turns whatever goes wrong into one message and an exit code."""
+"""Runs a command and turns whatever goes wrong into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from descheduler.telemetry.patient_stream import PatientStream
 __all__ = ["main"]
 
 _PROGRAM = "descheduler"
-_logger = logging.getLogger("descheduler.cli.main")  # also where this module is run by its file, as __main__
+_logger = logging.getLogger(__name__)
 _LABEL = "error: "
 _STARTED = time.monotonic()
 """When the program began, as near as it can tell. The start that the system keeps of a process would count what a shell
@@ -153,7 +153,3 @@ def _escape_what_cannot_be_encoded() -> None:
     """Names may hold characters that the terminal's encoding has not; a report with escapes beats no report."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

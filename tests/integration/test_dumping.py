@@ -121,7 +121,7 @@ def serve_empty(api: FakeApi) -> None:
 
 def snapshot_process(kubeconfig: Path, output: str | Path, **streams: Any) -> subprocess.CompletedProcess[bytes]:
     """`descheduler snapshot` as a process of its own."""
-    command = [sys.executable, "-m", "descheduler.cli.main", "snapshot", "-o", str(output)]
+    command = [sys.executable, "-m", "descheduler", "snapshot", "-o", str(output)]
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
     return subprocess.run([*command, "--kubeconfig", str(kubeconfig)], env=environment, timeout=120, **streams)
