@@ -7,12 +7,13 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired
+from descheduler.model.printable import printable
 
 __all__ = ["Page", "PageSource", "dump_live", "read_live"]
 
