@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from descheduler.supervision import RunStopped, Watch
+from descheduler.supervision import RunStopped, Watch, sleep_unless
 from tests.migration.stand_ins import Clock
 
 
@@ -164,3 +164,14 @@ def test_deadline_is_named_as_it_was_typed() -> None:
     watch.deadline_text = "5m"
 
     assert watch.cause == "--deadline 5m"
+
+
+def test_sleep_ends_at_once_when_the_run_is_stopped() -> None:
+    stop = threading.Event()
+    stop.set()
+
+    nap = threading.Thread(target=sleep_unless(stop), args=(3600.0,), daemon=True)
+    nap.start()
+    nap.join(timeout=10)
+
+    assert not nap.is_alive()

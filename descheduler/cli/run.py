@@ -231,7 +231,7 @@ def _run_on_cluster(
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    result = run_live(policy, connection, options, watch.stop, now=now, observer=record.observer, watch=watch)
+    result = run_live(policy, connection, options, watch, now=now, observer=record.observer)
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch)
     return _show_outcome(result, flags, record, watch)
@@ -245,7 +245,6 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
         feature_gates=flags.feature_gates,
         qps=flags.client_connection_qps,
         burst=flags.client_connection_burst or None,
-        deadline_seconds=None if flags.deadline is None else flags.deadline.total_seconds(),
         skip_broken=flags.skip_broken_objects,
         lease=lease,
         scope=flags.scope,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.loading import paused_gc
@@ -23,6 +23,7 @@ from descheduler.kube.errors import (
     TransportError,
 )
 from descheduler.model.kube_version import encodes_as_stream
+from descheduler.model.printable import printable
 
 __all__ = ["Batch", "Page", "PageSource", "dump_live", "read_live"]
 

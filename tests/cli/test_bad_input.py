@@ -111,7 +111,7 @@ def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path) -> N
     command = [
         sys.executable,
         "-m",
-        "descheduler.cli.main",
+        "descheduler",
         "run",
         "--config",
         str(policy),
@@ -135,7 +135,7 @@ def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path) -> N
     ],
 )
 def test_broken_streams_are_one_message(policy: Path, dump: Path, redirection: str, message: str) -> None:
-    run = f"{sys.executable} -m descheduler.cli.main run --config {policy} --snapshot {dump} {redirection}"
+    run = f"{sys.executable} -m descheduler run --config {policy} --snapshot {dump} {redirection}"
 
     ended = subprocess.run(["sh", "-c", run], capture_output=True, text=True, check=False)
 
@@ -150,7 +150,7 @@ def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Pat
     command: list[str | Path] = [
         sys.executable,
         "-m",
-        "descheduler.cli.main",
+        "descheduler",
         "run",
         "--config",
         policy,

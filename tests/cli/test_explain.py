@@ -209,7 +209,7 @@ def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path) -> None:
 
 @pytest.mark.parametrize("name", ["PodLifeTime", "MigrationController", "NodeAffinity"])
 def test_a_plugin_is_explained_alike_where_python_strips_docstrings(descheduler: Descheduler, name: str) -> None:
-    program = [sys.executable, "-OO", "-m", "descheduler.cli.main", "explain", "plugin", name, "-o", "json"]
+    program = [sys.executable, "-OO", "-m", "descheduler", "explain", "plugin", name, "-o", "json"]
     whole = json.loads(descheduler("explain", "plugin", name, "-o", "json").out)
 
     ended = subprocess.run(program, capture_output=True, text=True, check=False)

@@ -15,7 +15,7 @@ from descheduler.supervision import Watch
 from tests.cli.commands import Descheduler
 from tests.cli.loaded_modules import HEAVY, modules_of
 
-PROGRAM = [sys.executable, "-m", "descheduler.cli.main"]
+PROGRAM = [sys.executable, "-m", "descheduler"]
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])
@@ -167,3 +167,33 @@ def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
 
     assert ended.code == 4
     assert "evictions were made before this" in ended.err
+
+
+INTERRUPTED_WHILE_LOADING = """
+import signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+from descheduler.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "descheduler.cli.commands", "descheduler.supervision"])
+def test_ctrl_c_while_the_program_is_loaded_is_one_line(module: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, module]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted\n")
+
+
+def test_program_can_be_run_as_a_module() -> None:
+    ended = subprocess.run([*PROGRAM, "version"], capture_output=True, text=True, check=True)
+
+    assert ended.stdout

@@ -123,7 +123,7 @@ def snapshot_process(
     kubeconfig: Path, output: str | Path, *, stdout: IO[bytes] | int = subprocess.PIPE
 ) -> subprocess.CompletedProcess[bytes]:
     """`descheduler snapshot` as a process of its own."""
-    command = [sys.executable, "-m", "descheduler.cli.main", "snapshot", "-o", str(output)]
+    command = [sys.executable, "-m", "descheduler", "snapshot", "-o", str(output)]
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
     command += ["--kubeconfig", str(kubeconfig)]
     return subprocess.run(command, env=environment, timeout=120, stdout=stdout, stderr=subprocess.PIPE)

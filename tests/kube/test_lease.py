@@ -10,7 +10,9 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.lease import HeldLease, LeaseHeld, LeaseSettings, acquire, give_back, own_namespace
+from descheduler.kube.held_lease import HeldLease
+from descheduler.kube.lease import LeaseHeld, acquire, give_back
+from descheduler.kube.lease_settings import LeaseSettings, own_namespace
 from descheduler.kube.lease_store import LeaseSpec, micro_time
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse
@@ -376,6 +378,21 @@ def test_lease_is_given_back_at_the_end(fake_api: FakeApi, client: KubeClient) -
     assert (spec["leaseDurationSeconds"], spec["leaseTransitions"]) == (1, 0)
     take(client, me="next")
     assert fake_api.leases.spec("repair")["holderIdentity"] == "next"
+
+
+def test_lease_is_left_to_run_out_when_no_call_can_take_effect_any_more(fake_api: FakeApi, client: KubeClient) -> None:
+    with take(client) as lease:
+        lease.find_open_seconds = lambda: 12.3
+
+    assert fake_api.leases.spec("repair") == {
+        "holderIdentity": "me",
+        "leaseDurationSeconds": 13,
+        "acquireTime": "2026-06-30T12:00:00.000000Z",
+        "renewTime": "2026-06-30T12:00:00.000000Z",
+        "leaseTransitions": 0,
+    }
+    with pytest.raises(LeaseHeld):
+        take(client, me="next")
 
 
 def test_lease_that_cannot_be_given_back_fails_nothing(fake_api: FakeApi, client: KubeClient) -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from descheduler.eviction.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.executor import sleep_unless
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.settings import ExecutorSettings
 from tests.migration.stand_ins import (
@@ -298,14 +297,3 @@ def test_limits_are_met_exactly_whatever_the_answers(
 def test_settings_that_never_let_a_call_through_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(change))):
         ExecutorSettings(**change)
-
-
-def test_sleep_ends_at_once_when_the_run_is_stopped() -> None:
-    stop = threading.Event()
-    stop.set()
-
-    nap = threading.Thread(target=sleep_unless(stop), args=(3600.0,), daemon=True)
-    nap.start()
-    nap.join(timeout=10)
-
-    assert not nap.is_alive()

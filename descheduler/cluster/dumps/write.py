@@ -10,13 +10,13 @@ from typing import BinaryIO
 
 import msgspec
 
-from descheduler.cluster.builder import printable
 from descheduler.cluster.decoding.deep_objects import deep_object_in
 from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
 from descheduler.cluster.dumps.kinds import REFUSED_KINDS, kind_key
 from descheduler.cluster.dumps.redaction import redact
 from descheduler.cluster.kinds import Kind
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.model.printable import printable
 
 __all__ = ["DumpWriter"]
 

@@ -70,7 +70,7 @@ def changed(obj: Object, value: object, *path: str | int) -> Object:
         pytest.param(changed(node_object("a"), {}, "metadata"), "metadata.name is missing", id="no name"),
         pytest.param(
             changed(node_object("a"), {"a": "x" * 999}, "status", "capacity"),
-            f"status.capacity.a: '{'x' * 180}…",
+            f"status.capacity.a: '{'x' * 180}...",
             id="a long text",
         ),
     ],
