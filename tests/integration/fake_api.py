@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from tests.certificates import Certificate
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
@@ -46,7 +46,7 @@ from tests.integration.faults import (
 __all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
-_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
+_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in KINDS.values()}
 
 
 @dataclass(frozen=True)

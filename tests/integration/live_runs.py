@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 
+from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.run import run_with
@@ -45,7 +46,7 @@ def serve(fake_api: FakeApi, *objects: Object) -> None:
         if not kind.is_optional:
             fake_api.objects.setdefault(kind.path, [])
     for item in objects:
-        fake_api.add(KINDS[item["kind"]].path, item)
+        fake_api.add(KINDS[kind_key(item["kind"], item["apiVersion"])].path, item)
 
 
 def crowded_cluster(*names: str, **facts: object) -> list[Object]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from sys import intern
+
+import msgspec
 
 from descheduler.cluster.decoding import wire
 from descheduler.cluster.decoding.annotations import AnnotationReader
@@ -23,7 +27,10 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.taints import Taint
 
-__all__ = ["NodeDecoder", "PodDecoder"]
+__all__ = ["Decoding", "NodeDecoder", "PodDecoder", "node_decoder", "pod_decoder"]
+
+_read_pod = msgspec.json.Decoder(wire.PodWire).decode
+_read_node = msgspec.json.Decoder(wire.NodeWire).decode
 
 _NO_METADATA = wire.MetadataWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
@@ -124,3 +131,39 @@ class NodeDecoder:
             images=self._images[bytes(status.images)],
             declared_features=decode_features(bytes(status.declared_features)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What the objects of one snapshot are decoded with. Workloads are decoded with their pods if `keep_templates`."""
+
+    pods: PodDecoder = field(default_factory=PodDecoder)
+    keep_templates: bool = False
+
+
+def pod_decoder(decoding: Decoding) -> Callable[[bytes], Pod]:
+    """What makes a Pod from its bytes."""
+
+    def decode(block: bytes) -> Pod:
+        pod = decoding.pods.decode(_read_pod(block))
+        _require_name(pod.name)
+        return pod
+
+    return decode
+
+
+def node_decoder(_decoding: Decoding) -> Callable[[bytes], Node]:
+    """What makes a Node from its bytes."""
+    nodes = NodeDecoder()
+
+    def decode(block: bytes) -> Node:
+        node = nodes.decode(_read_node(block))
+        _require_name(node.name)
+        return node
+
+    return decode
+
+
+def _require_name(name: str) -> None:
+    if not name:
+        raise ValueError("metadata.name is missing")
