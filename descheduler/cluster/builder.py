@@ -82,11 +82,12 @@ class SnapshotBuilder:
     warnings: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        decoding = Decoding(PodDecoder(keep_conditions=self.request.keep_conditions), self.request.keep_templates)
+        self.pod_decoder = PodDecoder(keep_conditions=self.request.keep_conditions)
+        decoding = Decoding(self.pod_decoder, keep_templates=self.request.keep_templates)
         decoders = {key: kind.decoder for key, kind in self.request.kinds.items() if kind.decoder is not None}
         self._decoders = {key: decoder(decoding) for key, decoder in decoders.items()}
         self.objects = {key: [] for key in decoders}
-        self._pod_pages = PodPageReader(decoding.pods, self.pods)
+        self._pod_pages = PodPageReader(self.pod_decoder, self.pods)
 
     @property
     def nodes(self) -> list[Node]:
@@ -151,6 +152,10 @@ class SnapshotBuilder:
         """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
         self.kinds.add(kind.key)
         self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is broken: {_TOO_DEEP}")
+
+    def add_unreadable(self, kind: AnyKind) -> None:
+        """Refuses a message that is not one of `kind`, or holds text that is none. Raises SnapshotError."""
+        self._refuse(f"{kind.name} without a name is broken: it cannot be read as protobuf")
 
     def add(self, kind: AnyKind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""

@@ -48,6 +48,8 @@ class Kind(Generic[ObjectT]):
     """Whether a fault is no more than absence: only the plugin that wants its figures goes without."""
     page_size: int = _PAGE_SIZE
     """Objects asked for at once."""
+    is_message: bool = False
+    """Whether it is read in protobuf from a server that speaks it."""
     key: str = field(init=False)
     """`name.group`, or the bare name of a core kind: there are two kinds PodGroup."""
 

@@ -38,6 +38,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=node_decoder,
         kept=kubernetes.NODE,
         page_size=_NODE_PAGE_SIZE,
+        is_message=True,
     ),
     Kind(
         "Pod",
@@ -46,6 +47,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="what runs, what waits, and what both ask for",
         decoder=pod_decoder,
         kept=kubernetes.POD,
+        is_message=True,
     ),
     Kind(
         "Namespace",

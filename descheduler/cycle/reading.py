@@ -36,7 +36,7 @@ def read_cluster(
     # Dry runs on a dump must not pay for the Kubernetes client, which this module imports.
     from descheduler.cluster.live import read_live
 
-    snapshot = read_live(client, request, source=client.host, taken_at=taken_at)
+    snapshot = read_live(client, request, source=client.host, taken_at=taken_at, git_version=git_version)
     snapshot = replace(snapshot, kube_version=_version(git_version))
     return snapshot if policy is None else _with_node_samples(snapshot, client, policy, tell)
 

@@ -13,11 +13,11 @@ from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
 from descheduler.explanation.subjects import find_plugin
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.verdict import Reason
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE, POINTS, field_of
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.policy.effective import args_to_document
 from descheduler.policy.plugin import Registry
-from descheduler.policy.scheduler_configuration import SchedulerConfiguration
-from descheduler.policy.scheduler_plugins import IN_TREE, POINTS, field_of
-from descheduler.policy.scheduler_profile import SchedulerProfile
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
 from descheduler.strategies.registry import REGISTRY

@@ -16,7 +16,8 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live, read_live
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, TransportError
+from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
+from descheduler.kube.listing import MessageBatch
 from tests.builders import Object, node_object, pod_object
 
 PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
@@ -49,6 +50,9 @@ class FakeServer:
             if isinstance(step, KubeError):
                 raise step
             yield step
+
+    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+        raise NotProtobuf(path)
 
 
 def page(kind: str, *items: Object, version: str = "1") -> FakePage:

@@ -10,10 +10,13 @@ from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
 from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
-from descheduler.placement.registry import PLUGINS
-from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, load_scheduler_configuration
-from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
-from descheduler.policy.scheduler_plugins import IN_TREE
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    DEFAULT_CONFIGURATION,
+    load_scheduler_configuration,
+)
+from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE
+from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import CONFIGURABLE
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from descheduler.strategies.registry import REGISTRY
 from tests.builders import node_object, pod_object
