@@ -185,22 +185,16 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
-    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
-    from descheduler.cycle.decide import decide, needed_kinds
+    from descheduler.cycle.decide import decide
+    from descheduler.cycle.request import Landings, snapshot_request
 
     record.is_dry = True
-    observer, needed = record.observer, needed_kinds(policy)
+    observer = record.observer
+    landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
+    request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
     with observer.cycle():
-        read = partial(
-            read_dump,
-            dump_paths(flags.snapshot),
-            needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
-            skip_broken=flags.skip_broken_objects,
-            keep_conditions=POD_CONDITIONS in needed,
-            keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
-        )
         with observer.snapshot():
-            snapshot = watch.call("reading the dump", read)
+            snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         decide_now = partial(

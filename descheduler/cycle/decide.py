@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-import msgspec
-
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.eviction.answers import Answers
@@ -23,14 +21,14 @@ from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
 from descheduler.placement.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
-from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
+from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 from descheduler.strategies.decisions import Decisions
 from descheduler.strategies.observer import UNOBSERVED, PluginObserver
 from descheduler.strategies.profiles import run_profiles
 from descheduler.strategies.registry import REGISTRY
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of", "needed_kinds"]
+__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of"]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
@@ -39,7 +37,6 @@ _MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 
 _LEAST_NODES = 2
-_ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
 
 
 def decide(
@@ -88,23 +85,6 @@ def decide(
     landings.assess(most_assessed)
     landings.prove(_MOST_PROVED)
     return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
-
-
-def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
-    """The kinds whose objects the policy's plugins read, with `POD_CONDITIONS` and `POD_TEMPLATES` when those are."""
-    kinds = set(_ALWAYS_READ)
-    for profile in policy.profiles:
-        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
-        for name in names:
-            kinds |= registry[name].needs(profile.args[name])
-    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
-        kinds.add("PriorityClass")
-    return frozenset(kinds)
-
-
-def _names_priority_class(args: msgspec.Struct) -> bool:
-    threshold = threshold_of(args)
-    return threshold is not None and threshold.value is None
 
 
 def limits_of(policy: Policy) -> EvictionLimits:

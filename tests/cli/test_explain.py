@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
@@ -162,7 +162,7 @@ def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler,
 
 
 def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi) -> None:
-    for kind in DUMP_KINDS:
+    for kind in KINDS.values():
         fake_api.add(kind.path)
     fake_api.add("/api/v1/nodes", node_object("a"), node_object("b"))
     fake_api.add("/api/v1/pods", pod_object("old"))
@@ -179,7 +179,7 @@ def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconf
 def test_a_plugin_is_judged_on_a_cluster_only_when_one_is_named(
     descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi
 ) -> None:
-    for kind in DUMP_KINDS:
+    for kind in KINDS.values():
         fake_api.add(kind.path)
     fake_api.add("/api/v1/nodes", node_object("a"), node_object("b"))
     fake_api.add("/api/v1/pods", pod_object("old"))

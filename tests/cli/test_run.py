@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from descheduler.cli.main import main
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
@@ -199,7 +199,7 @@ def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, poli
 def test_a_cluster_becomes_a_dump_that_can_be_judged(
     descheduler: Descheduler, policy: Path, kubeconfig: Path, cluster: FakeApi, tmp_path: Path
 ) -> None:
-    for kind in DUMP_KINDS:
+    for kind in KINDS.values():
         cluster.add(kind.path)
     file = tmp_path / "taken.jsonl.gz"
 

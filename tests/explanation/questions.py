@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.explanation.explaining import Subject, explain
@@ -41,7 +42,7 @@ ZONE = "topology.kubernetes.io/zone"
 
 def cluster_of(*objects: Object) -> Snapshot:
     """The snapshot of `objects`, pod templates included."""
-    return snapshot_from_objects(objects, keep_templates=True)
+    return snapshot_from_objects(objects, SnapshotRequest(keep_templates=True))
 
 
 def policy_of(document: Mapping[str, object] | None = None) -> Policy:

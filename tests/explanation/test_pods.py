@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.explanation.pods import explain_pod
 from descheduler.report.document import PodReference
@@ -182,7 +183,7 @@ def test_a_finished_pod_without_a_node_is_not_placed() -> None:
 
 def test_the_best_nodes_are_those_of_the_landing() -> None:
     """On a cluster in which nothing waits, the analysis and the landing look at the same cluster."""
-    builder = SnapshotBuilder("generated", keep_templates=True)
+    builder = SnapshotBuilder("generated", SnapshotRequest(keep_templates=True))
     for page in generate_cluster(nodes=25, pods=400, seed=5):
         builder.add_object(page)
     snapshot = builder.finish(taken_at=GENERATED_AT)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.guards import NOTHING_EVICTED
 from descheduler.cycle.options import RunOptions, RunResult
@@ -48,7 +49,7 @@ def serve(fake_api: FakeApi, *objects: Object) -> None:
         if not kind.is_optional:
             fake_api.objects.setdefault(kind.path, [])
     for item in objects:
-        fake_api.add(KINDS[item["kind"]].path, item)
+        fake_api.add(KINDS[kind_key(item["kind"], item["apiVersion"])].path, item)
 
 
 def crowded_cluster(*names: str, **facts: Any) -> list[Object]:

@@ -9,6 +9,7 @@ import pytest
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from tests.builders import Object, node_object, pod_object
 
@@ -80,7 +81,7 @@ def test_fault_names_the_field_and_its_value(obj: Object, sentence: str) -> None
 
 
 def test_many_broken_objects_end_the_reading_though_they_may_be_left_out() -> None:
-    builder = SnapshotBuilder("dump", skip_broken=True)
+    builder = SnapshotBuilder("dump", SnapshotRequest(skip_broken=True))
     page = json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [{}] * 10_001}).encode()
 
     with pytest.raises(SnapshotError, match=r"metadata\.name is missing, as 10000 objects before it"):
