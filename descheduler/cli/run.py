@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
     from descheduler.eviction.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
     from descheduler.report.render import Format
-    from descheduler.strategies.decisions import Decisions
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 

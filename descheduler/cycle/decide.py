@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.profiles import run_profiles
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -21,14 +26,11 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
 from descheduler.policy.types import Policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.observer import UNOBSERVED, PluginObserver
-from descheduler.strategies.profiles import run_profiles
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of", "needed_kinds"]
 
@@ -81,13 +83,13 @@ def decide(
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
-            return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
+            return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
     node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
     handle = Handle(policy, view, node_fit, now, landings)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
     landings.assess(most_assessed)
     landings.prove(_MOST_PROVED)
-    return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
+    return replace(decisions_of(evictor, policy, snapshot, now), failures=failures, notes=notes)
 
 
 def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.scope import EVERYWHERE, Scope
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions

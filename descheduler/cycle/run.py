@@ -15,12 +15,12 @@ from descheduler.cluster.snapshot import POD_TEMPLATES
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of, needed_kinds
 from descheduler.cycle.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.eviction.migration_profiles import is_dry
 from descheduler.eviction.placement_verification import PLACEMENT_KINDS
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 

@@ -9,7 +9,7 @@ from descheduler.eviction.migration_controller import MigrationController, Migra
 from descheduler.eviction.object_limiter import ObjectLimiter
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["MigrationGate"]
 

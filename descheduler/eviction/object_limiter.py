@@ -11,7 +11,7 @@ from descheduler.eviction.migration_controller import MigrationControllerArgs, M
 from descheduler.eviction.workloads import Workloads, allowed_at_once
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["ObjectLimiter"]
 

@@ -9,7 +9,7 @@ from descheduler.eviction.evictor import Evictor, LastQuestion
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["EvictGate", "EvictorPlugin", "PluginEvictor"]
 

@@ -9,7 +9,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.labels import LabelSelector
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.prior_moves import PriorMove, PriorMoves
+from descheduler.plan.prior_moves import PriorMove, PriorMoves
 
 __all__ = ["ClusterView"]
 

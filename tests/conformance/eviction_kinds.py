@@ -10,6 +10,7 @@ from typing import Any
 from descheduler import EvictionAnswer
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -22,7 +23,6 @@ from descheduler.placement.node_fit import NodeFit
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import decode_node, decode_pod, make_view
 
 Vector = Mapping[str, Any]

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.effective import args_to_document, policy_to_document
 from descheduler.policy.load import inspect_policy
 from descheduler.policy.plugin_args import load_args
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["check_decode", "check_defaults", "check_validate"]
 

@@ -9,9 +9,9 @@ import yaml
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.decide import needed_kinds
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
 from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, token_grants
 from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize, RenderError

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 TAINT = "maintenance:NoSchedule"
@@ -46,8 +46,8 @@ def test_a_node_gives_no_more_pods_at_once_than_allowed_although_all_were_listed
 
     decisions = run_taints([make_koord_pod(name, name) for name in names], dict.fromkeys(names, 5))
 
-    assert [booked.pod.name for booked in decisions.evictor.booked] == ["api", "cart"]
-    assert {refusal.verdict.reason.value for refusal in decisions.evictor.refusals if refusal.verdict.reason} == {
+    assert [booked.pod.name for booked in decisions.moves] == ["api", "cart"]
+    assert {refusal.verdict.reason.value for refusal in decisions.refusals if refusal.verdict.reason} == {
         "MigratingLimit"
     }
 
@@ -57,7 +57,7 @@ def test_one_workload_starts_one_migration_a_run() -> None:
 
     decisions = run_taints(pods, {"cart": 10}, maxMigratingPerNode=0)
 
-    assert [booked.pod.name for booked in decisions.evictor.booked] == ["cart-1"]
+    assert [booked.pod.name for booked in decisions.moves] == ["cart-1"]
 
 
 def test_limiter_of_no_duration_is_off() -> None:
@@ -65,7 +65,7 @@ def test_limiter_of_no_duration_is_off() -> None:
 
     decisions = run_taints(pods, {"cart": 10}, maxMigratingPerNode=0, objectLimiters={"workload": {"duration": "0s"}})
 
-    assert [booked.pod.name for booked in decisions.evictor.booked] == ["cart-1", "cart-2"]
+    assert [booked.pod.name for booked in decisions.moves] == ["cart-1", "cart-2"]
 
 
 def test_operators_are_told_that_no_room_is_reserved_yet() -> None:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.placement_verification import (
     PlacementVerificationArgs,
@@ -18,12 +19,11 @@ from descheduler.eviction.placement_verification import (
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import PolicyKind
 from descheduler.report.plan import make_plan
 from descheduler.report.summary import landing_summary
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 FULL = {"cpu": "1"}
@@ -70,13 +70,13 @@ def run(nodes: Sequence[Node], pods: Sequence[Pod], policy: dict[str, Any] | Non
 
 
 def evicted(decisions: Decisions) -> list[str]:
-    return [booked.pod.name for booked in decisions.evictor.booked]
+    return [booked.pod.name for booked in decisions.moves]
 
 
 def codes(decisions: Decisions) -> dict[str, str]:
     return {
         refusal.pod.name: str(refusal.verdict.reason.value)
-        for refusal in decisions.evictor.refusals
+        for refusal in decisions.refusals
         if refusal.verdict.reason is not None
     }
 
@@ -96,10 +96,10 @@ def test_without_it_all_go_and_the_report_says_who_is_left_pending() -> None:
 
     decisions = run([CORDONED, make_node("b", cpu="2")], pods, policy_of(verifies=False))
 
-    landings = [decisions.evictor.landings.landing_of(pod) for pod in pods]
+    landings = [move.landing for move in decisions.moves]
     assert sorted(evicted(decisions)) == ["one", "three", "two"]
     assert sorted(landing.verdict.value for landing in landings if landing) == ["lands", "lands", "no"]
-    assert not decisions.evictor.landings.is_verifying
+    assert not decisions.is_verified
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_refusal_counts_the_nodes_by_reason() -> None:
 
     decisions = run(nodes, [make_pod("big", node="a", cpu="1")])
 
-    (refusal,) = decisions.evictor.refusals
+    (refusal,) = decisions.refusals
     assert "0 of 3 nodes" in refusal.verdict.message
     for reason in ("1 insufficient cpu", "1 untolerated taint", "1 unschedulable"):
         assert reason in refusal.verdict.message
@@ -315,7 +315,7 @@ def test_what_was_granted_one_by_one_is_judged_together() -> None:
 
     decisions = run([CORDONED, make_node("b", cpu="2")], pods)
 
-    together = decisions.evictor.landings.together
+    together = decisions.together
     assert together is not None
     assert (together.verdict.value, together.certificate) == ("lands", "")
     totals = make_plan(decisions).landings

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.scope import EVERYWHERE, Scope
 from descheduler.model.labels import parse_selector
+from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.report.decided_cycles import pod_life_time_policy
 
@@ -40,7 +40,7 @@ def test_only_pods_in_scope_move(scope: Scope, expected: list[str]) -> None:
         scope=scope,
     )
 
-    assert sorted(booked.pod.key for booked in decisions.evictor.booked) == expected
+    assert sorted(booked.pod.key for booked in decisions.moves) == expected
 
 
 def decide_old(*pods: str, scope: Scope, **limits: int) -> Decisions:
@@ -51,7 +51,7 @@ def decide_old(*pods: str, scope: Scope, **limits: int) -> Decisions:
 def test_pod_out_of_scope_is_kept_with_its_reason() -> None:
     decisions = decide_old("blog", "shop", scope=Scope(SHOP))
 
-    (refusal,) = decisions.evictor.refusals
+    (refusal,) = decisions.refusals
     assert refusal.pod.namespace == "blog"
     assert not refusal.is_attempt
     assert refusal.verdict.message == "the run is limited to pods of namespace shop"
@@ -60,7 +60,7 @@ def test_pod_out_of_scope_is_kept_with_its_reason() -> None:
 def test_pods_out_of_scope_use_up_no_limit() -> None:
     decisions = decide_old("blog", "shop", scope=Scope(SHOP), maxNoOfPodsToEvictTotal=1)
 
-    assert [booked.pod.namespace for booked in decisions.evictor.booked] == ["shop"]
+    assert [booked.pod.namespace for booked in decisions.moves] == ["shop"]
 
 
 def test_pods_out_of_scope_still_count_as_replicas() -> None:
@@ -79,7 +79,7 @@ def test_pods_out_of_scope_still_count_as_replicas() -> None:
         load_policy(document, REGISTRY), make_snapshot([make_node("a"), make_node("b")], pods), now=NOW, scope=scope
     )
 
-    assert [booked.pod.name for booked in decisions.evictor.booked] == ["web-2"]
+    assert [booked.pod.name for booked in decisions.moves] == ["web-2"]
 
 
 def test_scope_that_holds_no_pod_is_said() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.pod import Pod
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
 from descheduler.report.summary import landing_summary
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 NODES = [

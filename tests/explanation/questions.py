@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.landing_book import SchedulingSettings
 from descheduler.explanation.explaining import Subject, explain
 from descheduler.explanation.settings import settings_for
@@ -16,7 +17,6 @@ from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.plugin import PluginExplanation
 from descheduler.report.explanation.pod import PodExplanation
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, Object
 from tests.report.decided_cycles import pod_life_time_policy
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 import descheduler.placement
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.argument_docs import argument_docs
 from descheduler.explanation.plugins import explain_plugin
 from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
@@ -15,7 +16,6 @@ from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, lo
 from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
 from descheduler.policy.scheduler_plugins import IN_TREE
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
 from tests.report.decided_cycles import pod_life_time_policy

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.default_evictor import DefaultEvictorArgs
 from descheduler.eviction.migration_controller import MigrationControllerArgs, MigrationObjectLimiter, default_args
 from descheduler.eviction.placement_verification import PlacementVerificationArgs
@@ -14,7 +15,6 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.plugin_sets import PluginReference, PluginSetSection, merge_plugin_set
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import LeaderElection, PluginConfig, Policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_pods_having_too_many_restarts import RemovePodsHavingTooManyRestartsArgs
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import cast
 
+from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.landing_book import SchedulingSettings
@@ -20,21 +20,12 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
+from descheduler.plan.decisions import PluginFailure
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, StrategyError
-from descheduler.strategies.observer import UNOBSERVED, Operation, PluginObserver
 
-__all__ = ["PluginFailure", "run_profiles"]
-
-
-@dataclass(frozen=True, slots=True)
-class PluginFailure:
-    """A plugin that could not work in this cycle."""
-
-    profile: str
-    plugin: str
-    message: str
+__all__ = ["run_profiles"]
 
 
 def run_profiles(
