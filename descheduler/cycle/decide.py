@@ -15,17 +15,17 @@ from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.profiles import run_profiles
 from descheduler.eviction.answers import Answers
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_profiles import migration_notes
-from descheduler.eviction.placement_verification import scheduling_by_profile, verification_notes
-from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile, verification_notes
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.eviction import default_evictor, migration_controller, placement_verification
+from descheduler.eviction.default_evictor import default_evictor
+from descheduler.eviction.migration_controller import args as migration_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.eviction.placement_verification import placement_verification
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.strategies import (
     high_node_utilization,
@@ -37,12 +40,12 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
     PluginSpec(
         name="MigrationController",
-        args_type=migration_controller.MigrationControllerArgs,
+        args_type=migration_args.MigrationControllerArgs,
         extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
-        factory=migration_controller.MigrationController,
-        validate=migration_controller.validate_args,
-        needs=migration_controller.needed_kinds,
-        defaults=migration_controller.default_args,
+        factory=MigrationController,
+        validate=migration_args.validate_args,
+        needs=migration_args.needed_kinds,
+        defaults=migration_args.default_args,
         native=True,
     ),
     PluginSpec(

@@ -7,15 +7,15 @@ from collections.abc import Set as AbstractSet
 from typing import cast
 
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle, StrategyHandle
-from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.eviction.migration_controller import MigrationControllerArgs
-from descheduler.eviction.migration_gate import MigrationGate
-from descheduler.eviction.migration_profiles import dry_profiles
-from descheduler.eviction.placement_verification import LandingQuestion, verification_args
-from descheduler.eviction.profile_evictor import EvictGate, EvictorPlugin, PluginEvictor
-from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.gate import MigrationGate
+from descheduler.eviction.migration_controller.profiles import dry_profiles
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.placement_verification import LandingQuestion, verification_args
+from descheduler.eviction.plugin_evictor import EvictGate, EvictorPlugin, PluginEvictor
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

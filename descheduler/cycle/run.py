@@ -17,8 +17,8 @@ from descheduler.cycle.guards import decide_in_time, find_guard, make_watch, tak
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
-from descheduler.eviction.migration_profiles import is_dry
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS
+from descheduler.eviction.migration_controller.profiles import is_dry
+from descheduler.eviction.placement_verification.placement_verification import PLACEMENT_KINDS
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.supervision import Watch

@@ -10,12 +10,12 @@ from collections import Counter
 from typing import Protocol
 
 from descheduler.eviction.answers import Answers
-from descheduler.eviction.budgets import BudgetLedger
-from descheduler.eviction.landing_book import LandingBook, SchedulingSettings
-from descheduler.eviction.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.checks.budgets import BudgetLedger
+from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.cluster_view import ClusterView
 from descheduler.plan.moves import Move, Refusal
 from descheduler.plan.prior_moves import PriorMove
 

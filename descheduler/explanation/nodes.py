@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.facts import node_facts, reference
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.placement_verification import PlacementVerificationArgs
+from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
 from descheduler.explanation.argument_docs import argument_docs, default_json
 from descheduler.explanation.plugin_docs import about_arguments, points_of, procedure_of, purpose_of
 from descheduler.explanation.scheduling_args import changed_args

@@ -13,8 +13,8 @@ from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, Snapshot
 from descheduler.cycle.decide import needed_kinds
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.reading import read_cluster
-from descheduler.eviction.placement_verification import PlacementVerificationArgs
-from descheduler.eviction.placement_verification import needed_kinds as placement_kinds
+from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
+from descheduler.eviction.placement_verification.placement_verification import needed_kinds as placement_kinds
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.types import Policy
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.explaining import Subject, explain
 from descheduler.explanation.settings import settings_for
 from descheduler.policy.load import load_policy

@@ -4,7 +4,7 @@ import inspect
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.profile_evictor import PluginEvictor
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.explanation import watch
 from descheduler.explanation.watch import Watch
 from tests.builders import NOW, make_node, make_pod, make_snapshot

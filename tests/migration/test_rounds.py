@@ -11,12 +11,15 @@ from descheduler.cycle.decide import decide
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs, default_args
-from descheduler.eviction.object_limiter import ObjectLimiter
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
@@ -24,8 +27,6 @@ from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy

@@ -9,7 +9,7 @@ import pytest
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
-from descheduler.eviction.default_evictor import DefaultEvictorArgs
+from descheduler.eviction.default_evictor.default_evictor import DefaultEvictorArgs
 from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import MetricsProvider, PluginConfig, SecretReference
