@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
-from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.values import read_file_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.logging_flags import takes_logging
 from descheduler.cli.output import takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
-from descheduler.cli.values import read_file_name, read_kube_version
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:

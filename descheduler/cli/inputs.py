@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from descheduler.cli.values import read_file_names, read_instant
+from descheduler.cli.flags.values import read_file_names, read_instant
 from descheduler.telemetry.logging import log_event
 
 if TYPE_CHECKING:

@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
-from descheduler.cli.go_flags import GoFlagsCommand
-from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.known_errors import run_exit_code
-from descheduler.cli.lease_flags import takes_lease
-from descheduler.cli.logging_flags import takes_logging
-from descheduler.cli.output import takes_output, write_document
-from descheduler.cli.scope_flags import takes_scope
-from descheduler.cli.stop_signals import stop_on_signals
-from descheduler.cli.telemetry_flags import takes_telemetry
-from descheduler.cli.upstream_flags import takes_idle_flags, warn_of_idle_flags
-from descheduler.cli.values import (
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.lease import takes_lease
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.telemetry import takes_telemetry
+from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
+from descheduler.cli.flags.values import (
     read_duration,
     read_feature_gates,
     read_file_name,
     read_rate,
 )
+from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
+from descheduler.cli.known_errors import run_exit_code
+from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.exit_code import ExitCode
-from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.urls import shown_url
 

@@ -97,9 +97,9 @@ class SnapshotBuilder:
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._pod_decoder = PodDecoder(keep_conditions=self.keep_conditions)
+        self.pod_decoder = PodDecoder(keep_conditions=self.keep_conditions)
         self._node_decoder = NodeDecoder()
-        self._pod_pages = PodPageReader(self._pod_decoder, self.pods)
+        self._pod_pages = PodPageReader(self.pod_decoder, self.pods)
 
     def add_page(self, kind: Kind, page: bytes) -> int:
         """Reads a list of one kind, as the API server sends it; returns how many objects it held.
@@ -154,6 +154,10 @@ class SnapshotBuilder:
         """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
         self.kinds.add(kind.name)
         self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is broken: {_TOO_DEEP}")
+
+    def add_unreadable(self, kind: Kind) -> None:
+        """Refuses a message that is not one of `kind`, or holds text that is none. Raises SnapshotError."""
+        self._refuse(f"{kind.name} without a name is broken: it cannot be read as protobuf")
 
     def add(self, kind: Kind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""
@@ -297,7 +301,7 @@ class SnapshotBuilder:
 
     def _decoded(self, kind: Kind, block: bytes) -> Pod | Node | SmallObject:
         if kind.name == "Pod":
-            pod = self._pod_decoder.decode(_decode_pod(block))
+            pod = self.pod_decoder.decode(_decode_pod(block))
             _require_name(pod.name)
             return pod
         if kind.name == "Node":
@@ -307,7 +311,7 @@ class SnapshotBuilder:
         assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
         small = kind.decode(block)
         if self.keep_templates and isinstance(small, Workload):
-            return with_template(small, block, self._pod_decoder)
+            return with_template(small, block, self.pod_decoder)
         return small
 
     def _fault_of(self, kind: Kind, block: bytes) -> str:

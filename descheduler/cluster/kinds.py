@@ -67,7 +67,8 @@ class Kind:
     """A kind that is read. `path` is its cluster-wide list; `is_optional` kinds may be absent from a cluster.
 
     Of an `is_measured` kind a fault is no more than absence: only the plugin that wants its figures goes without.
-    `page_size` is the number of objects asked for at once.
+    `page_size` is the number of objects asked for at once. One that `is_message` is read in protobuf from a server that
+    speaks it.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Kind:
     is_measured: bool = False
     decode: Callable[[bytes], SmallObject] | None = None
     page_size: int = _PAGE_SIZE
+    is_message: bool = False
 
 
 def _kind(
@@ -105,8 +107,8 @@ _STORAGE = "storage.k8s.io"
 _KOORDINATOR = "scheduling.koordinator.sh"
 
 _TABLE = (
-    Kind("Node", "", "/api/v1/nodes", page_size=_NODE_PAGE_SIZE),
-    Kind("Pod", "", "/api/v1/pods"),
+    Kind("Node", "", "/api/v1/nodes", page_size=_NODE_PAGE_SIZE, is_message=True),
+    Kind("Pod", "", "/api/v1/pods", is_message=True),
     _kind("Namespace", "", "v1", "namespaces", small_objects.decode_namespace),
     _kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", storage_objects.decode_claim),
     _kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", small_objects.decode_priority_class),

@@ -1,4 +1,4 @@
-"""A snapshot, or a dump, from a live API server. Lists come in pages of raw bytes, each list at one version."""
+"""A snapshot, or a dump, from a live API server: each list at one version, pods and nodes in protobuf."""
 
 from __future__ import annotations
 
@@ -11,12 +11,24 @@ from descheduler.cluster.builder import SnapshotBuilder, printable
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS, Kind
 from descheduler.cluster.loading import paused_gc
+from descheduler.cluster.messages.objects import MessageAdder
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired
+from descheduler.kube.errors import (
+    AnswerBroken,
+    KindAbsent,
+    KindForbidden,
+    KubeError,
+    ListExpired,
+    NotProtobuf,
+    TransportError,
+)
+from descheduler.model.kube_version import encodes_as_stream
 
-__all__ = ["Page", "PageSource", "dump_live", "read_live"]
+__all__ = ["Batch", "Page", "PageSource", "dump_live", "read_live"]
 
 _MAX_RESTARTS = 3
+_PAGE_SIZE = 5000
+"""Objects a page of protobuf from servers that make an answer whole before they send it."""
 
 
 class Page(Protocol):
@@ -35,11 +47,30 @@ class Page(Protocol):
         """The kind of the list, such as `PodList`."""
 
 
+class Batch(Protocol):
+    """Some objects of a list in protobuf."""
+
+    @property
+    def items(self) -> Sequence[bytes]:
+        """The objects."""
+
+    @property
+    def resource_version(self) -> str:
+        """The version of the list."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the list, such as `PodList`."""
+
+
 class PageSource(Protocol):
     """What reading needs of `descheduler.kube.client.KubeClient`."""
 
     def list_pages(self, path: str, *, limit: int = 500) -> Iterator[Page]:
         """The pages of the list at `path`. Raises ListExpired, KindAbsent, KindForbidden or another KubeError."""
+
+    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[Batch]:
+        """The list at `path` in protobuf, `limit` objects a page, 0 for all. Raises also NotProtobuf, AnswerBroken."""
 
 
 def read_live(
@@ -52,6 +83,7 @@ def read_live(
     keep_conditions: bool = True,
     keep_templates: bool = False,
     taken_at: datetime | None = None,
+    git_version: str = "",
 ) -> Snapshot:
     """The snapshot of the kinds `needed` (names of `KINDS`), in the order of that table: nodes, then pods, then others.
 
@@ -59,11 +91,13 @@ def read_live(
     An optional kind that the cluster does not serve is named in `warnings` and not in `kinds`. `resource_version` is
     that of the pods. `wanted` kinds are read as well as far as they may be: one that may not is passed over, and is
     not among the snapshot's `kinds`. Raises SnapshotError when anything else but measured usage cannot be read whole;
-    kinds that may not be read are all named.
+    kinds that may not be read are all named. `git_version` is the server's, "" where it hides that: it tells how a list
+    is best asked for.
     """
     builder = SnapshotBuilder(
         source, skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates
     )
+    messages = _MessageReader(client, MessageAdder(builder), limit=0 if encodes_as_stream(git_version) else _PAGE_SIZE)
     versions: dict[str, str] = {}
 
     def read(kind: Kind) -> None:
@@ -73,9 +107,13 @@ def read_live(
             builder.rollback(mark)
             builder.kinds.discard(kind.name)
 
-        versions[kind.name] = _read_list(
-            client, kind, add_page=lambda page: builder.add_page(kind, page), restart=restart
-        )
+        def read_once() -> str:
+            if kind.is_message and messages.are_spoken:
+                with suppress(NotProtobuf):
+                    return messages.read(kind)
+            return _read_once(client, kind, lambda page: builder.add_page(kind, page))
+
+        versions[kind.name] = _read_list(kind, read_once, restart=restart)
         builder.require_once(kind, mark)
 
     def note_absent(kind: Kind, why: str) -> None:
@@ -95,7 +133,7 @@ def dump_live(client: PageSource, kinds: Sequence[Kind], writer: DumpWriter) -> 
 
     def read(kind: Kind) -> None:
         writer.begin(kind)
-        writer.end(_read_list(client, kind, add_page=writer.add_page, restart=writer.restart))
+        writer.end(_read_list(kind, lambda: _read_once(client, kind, writer.add_page), restart=writer.restart))
 
     _read_all(client, kinds, read, lambda kind, _: writer.absent(kind))
     writer.finish()
@@ -129,15 +167,17 @@ def _read_all(
         raise SnapshotError(_forbidden_message(forbidden))
 
 
-def _read_list(
-    client: PageSource, kind: Kind, *, add_page: Callable[[bytes], object], restart: Callable[[], None]
-) -> str:
-    """Hands all pages of one list over, and returns its version; starts afresh when the list expires on the way."""
-    for _ in range(_MAX_RESTARTS + 1):
+def _read_list(kind: Kind, read_once: Callable[[], str], *, restart: Callable[[], None]) -> str:
+    """The version of a list that `read_once` reads; `restart` before it is read again, as it expired or was cut off."""
+    for num_left in reversed(range(_MAX_RESTARTS + 1)):
         try:
-            return _read_once(client, kind, add_page)
+            return read_once()
         except ListExpired:
             restart()
+        except AnswerBroken as error:
+            restart()
+            if not num_left:
+                raise TransportError(f"{error} (asked {_MAX_RESTARTS + 1} times)") from error
         except KubeError:
             restart()
             raise
@@ -146,19 +186,46 @@ def _read_list(
     )
 
 
+class _MessageReader:
+    """Reads lists in protobuf, `limit` objects a page, 0 in one go, until it turns out that the server has none."""
+
+    def __init__(self, client: PageSource, adder: MessageAdder, *, limit: int) -> None:
+        self._client = client
+        self._adder = adder
+        self._limit = limit
+        self.are_spoken = True
+
+    def read(self, kind: Kind) -> str:
+        """The version of the list, whose objects are all added. Raises NotProtobuf with none added, else KubeError."""
+        version = ""
+        try:
+            for batch in self._client.list_messages(kind.path, limit=self._limit):
+                version = batch.resource_version
+                _require_kind(kind, batch.kind)
+                self._adder.add(kind, batch.items)
+        except NotProtobuf:
+            self.are_spoken = False
+            raise
+        return version
+
+
 def _read_once(client: PageSource, kind: Kind, add_page: Callable[[bytes], object]) -> str:
     version: str | None = None
     for page in client.list_pages(kind.path, limit=kind.page_size):
         if version is not None and page.resource_version != version:
             raise ListExpired(f"{kind.path}: pages of versions {version} and {page.resource_version}")
         version = page.resource_version
-        if page.kind not in ("", f"{kind.name}List"):
-            raise KubeError(
-                f"the answer is a {printable(page.kind)}, not a {kind.name}List; check the server and the proxies in "
-                "front of it"
-            )
+        _require_kind(kind, page.kind)
         add_page(page.body)
     return version or ""
+
+
+def _require_kind(kind: Kind, found: str) -> None:
+    if found not in ("", f"{kind.name}List"):
+        raise KubeError(
+            f"the answer is a {printable(found)}, not a {kind.name}List; check the server and the proxies in "
+            "front of it"
+        )
 
 
 def _forbidden_message(kinds: Sequence[Kind]) -> str:

@@ -48,6 +48,7 @@ def read_cluster(
         keep_conditions=POD_CONDITIONS in needed,
         keep_templates=keep_templates,
         taken_at=taken_at,
+        git_version=git_version,
     )
     snapshot = replace(snapshot, kube_version=_version(git_version))
     return snapshot if policy is None else _with_node_samples(snapshot, client, policy, tell)

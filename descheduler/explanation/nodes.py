@@ -15,8 +15,8 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
-from descheduler.placement.landing import Landing
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
-from descheduler.explanation.argument_docs import argument_docs, default_json
-from descheduler.explanation.plugin_docs import about_arguments, points_of, procedure_of, purpose_of
-from descheduler.explanation.scheduling_args import changed_args
-from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
+from descheduler.explanation.docs.arguments import argument_docs, default_json
+from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.scheduling.args import changed_args
+from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
 from descheduler.explanation.subjects import find_plugin
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.verdict import Reason
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE, POINTS, field_of
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.policy.effective import args_to_document
 from descheduler.policy.plugin import Registry
-from descheduler.policy.scheduler_configuration import SchedulerConfiguration
-from descheduler.policy.scheduler_plugins import IN_TREE, POINTS, field_of
-from descheduler.policy.scheduler_profile import SchedulerProfile
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
 

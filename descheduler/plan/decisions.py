@@ -12,7 +12,7 @@ from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
-    from descheduler.placement.landing import JointVerdict
+    from descheduler.placement.landings.landing import JointVerdict
 
 __all__ = ["BACKGROUND", "SUCCESS", "Decisions", "PluginFailure"]
 

@@ -9,7 +9,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
-    from descheduler.placement.landing import Landing
+    from descheduler.placement.landings.landing import Landing
 
 __all__ = ["Move", "Refusal"]
 

@@ -9,7 +9,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.report.plan_document import LandingTotals, PlannedLanding
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
-    from descheduler.placement.landing import Landing
+    from descheduler.placement.landings.landing import Landing
 
 __all__ = ["landing_totals", "planned_landing"]
 

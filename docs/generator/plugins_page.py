@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.explanation.argument_docs import parts_of
-from descheduler.explanation.plugin_docs import about_arguments, points_of, procedure_of, purpose_of
-from descheduler.explanation.source_docs import attribute_docs, paragraphs
+from descheduler.explanation.docs.arguments import parts_of
+from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.docs.source import attribute_docs, paragraphs
 from descheduler.policy.plugin import PluginSpec
 from docs.generator.markdown import anchor, page, table, wrapped
 from docs.generator.types import default_text, type_text

@@ -14,10 +14,11 @@ from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
-from descheduler.placement.landing_prover import LandingProver
-from descheduler.placement.replacement import ReplacementMaker
-from descheduler.placement.scheduling import Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.table import default_scheduler
+from descheduler.placement.prover import LandingProver
+from descheduler.placement.replacements.replacement import ReplacementMaker
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.bench.measure import in_own_process, megabytes
 from tests.builders import decode_pod, pod_object
 from tests.worlds.generate import generate_cluster
@@ -49,7 +50,7 @@ def _build(dump: str) -> Sequence[float]:
     before = _resident_bytes()
     started = time.perf_counter()
     cluster = ShadowCluster(snapshot)
-    scheduler = Scheduler(cluster)
+    scheduler = default_scheduler(cluster)
     # Followers are built at their first use, so a pod that needs all of them belongs to building.
     scheduler.evaluate(_demanding_pod())
     seconds = time.perf_counter() - started
@@ -73,7 +74,7 @@ def _ask_generated(num_nodes: int) -> Sequence[float]:
 
 
 def _ask(snapshot: Snapshot) -> Sequence[float]:
-    scheduler = Scheduler(ShadowCluster(snapshot))
+    scheduler = default_scheduler(ShadowCluster(snapshot))
     pods = list(_unbound(snapshot))
     demanding = _demanding_pod()
     what_if = _mean_seconds(scheduler, pods[:_REPEATS])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from descheduler.cli.commands import COMMANDS
-from descheduler.cli.upstream_flags import IDLE_FLAGS
+from descheduler.cli.flags.upstream import IDLE_FLAGS
 from descheduler.supervision import Watch
 from tests.cli.commands import Descheduler
 from tests.cli.loaded_modules import HEAVY, modules_of

@@ -15,7 +15,8 @@ from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live, read_live
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, TransportError
+from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
+from descheduler.kube.listing import MessageBatch
 from tests.builders import Object, node_object, pod_object
 
 PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
@@ -48,6 +49,9 @@ class FakeServer:
             if isinstance(step, KubeError):
                 raise step
             yield step
+
+    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+        raise NotProtobuf(path)
 
 
 def page(kind: str, *items: Object, version: str = "1") -> FakePage:

@@ -12,7 +12,8 @@ import urllib3
 from descheduler.cluster.live import read_live
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient
-from descheduler.kube.listing import ListPage
+from descheduler.kube.errors import NotProtobuf
+from descheduler.kube.listing import ListPage, MessageBatch
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill, generated
 from tests.e2e.control_plane import STORE, ControlPlane, running
@@ -102,6 +103,10 @@ class SmallPages:
             if path == PODS and page.continue_token:
                 self._act()
             yield page
+
+    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+        """Nothing: protobuf comes in one list."""
+        raise NotProtobuf(f"{path} is read in pages here")
 
 
 def compact(plane: ControlPlane) -> None:

@@ -7,14 +7,17 @@ import pytest
 
 import descheduler.placement
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.explanation.argument_docs import argument_docs
+from descheduler.explanation.docs.arguments import argument_docs
+from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
-from descheduler.explanation.scheduling_docs import SCHEDULING_DOCS
-from descheduler.explanation.source_docs import attribute_docs
-from descheduler.placement.registry import PLUGINS
-from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, load_scheduler_configuration
-from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
-from descheduler.policy.scheduler_plugins import IN_TREE
+from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    DEFAULT_CONFIGURATION,
+    load_scheduler_configuration,
+)
+from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE
+from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import CONFIGURABLE
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of

@@ -128,6 +128,9 @@ def asked_for(fake_api: FakeApi) -> list[str]:
     return sorted(request.path.split("/")[-2] for request in eviction_requests(fake_api))
 
 
+_LISTS = {kind.path for kind in KINDS.values()}
+
+
 def listed_paths(fake_api: FakeApi) -> set[str]:
     """The lists that were read."""
-    return {request.path for request in fake_api.requests if "limit" in request.query}
+    return {request.path for request in fake_api.requests if request.method == "GET" and request.path in _LISTS}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
-from descheduler.placement.pod_tally import PodCounts, PodSum, PodTally
+from descheduler.placement.shadow.pod_tally import PodsPerNode, PodSum, PodTally
 
 __all__ = ["PodsByLabels"]
 
@@ -19,7 +19,7 @@ class PodsByLabels:
         self._node_index = node_index
         self._tally: PodTally | None = None
 
-    def counts(self, query: PodSum) -> PodCounts:
+    def counts(self, query: PodSum) -> PodsPerNode:
         """By node, the active pods that `query` finds. Not to be written to; valid until a pod leaves or comes."""
         return self._built().counts(query)
 

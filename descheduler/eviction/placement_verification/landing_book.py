@@ -1,6 +1,6 @@
 """Where the replacements of a run's evictions land: one book of moves that all profiles share.
 
-The proof itself is `placement.landing_prover`; this module keeps one prover for each way of scheduling that some
+The proof itself is `placement.prover`; this module keeps one prover for each way of scheduling that some
 profile names, tells it of every booked eviction, and imports numpy only when somebody asks.
 """
 
@@ -17,9 +17,9 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.landing import JointVerdict, Landing
-    from descheduler.placement.landing_prover import LandingProver
-    from descheduler.policy.scheduler_configuration import SchedulerConfiguration
+    from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+    from descheduler.placement.landings.landing import JointVerdict, Landing
+    from descheduler.placement.prover import LandingProver
 
 __all__ = ["KOORD_SCHEDULER", "LandingBook", "SchedulingSettings"]
 
@@ -41,7 +41,10 @@ class SchedulingSettings:
 
     def resolved(self) -> SchedulerConfiguration:
         """The configuration with a profile for each of the schedulers."""
-        from descheduler.policy.scheduler_configuration import default_configuration, with_schedulers
+        from descheduler.placement.configuration.kube_scheduler.configuration import (
+            default_configuration,
+            with_schedulers,
+        )
 
         return with_schedulers(self.configuration or default_configuration(self.version), self.names)
 
@@ -140,6 +143,6 @@ class LandingBook:
         return prover
 
     def _new_prover(self, settings: SchedulingSettings) -> LandingProver:
-        from descheduler.placement.landing_prover import LandingProver
+        from descheduler.placement.prover import LandingProver
 
         return LandingProver(self._snapshot, configuration=settings.resolved(), version=settings.version)

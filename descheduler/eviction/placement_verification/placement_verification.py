@@ -23,7 +23,7 @@ from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile
 
 if TYPE_CHECKING:
-    from descheduler.placement.landing import Landing
+    from descheduler.placement.landings.landing import Landing
 
 __all__ = [
     "PLACEMENT_KINDS",
@@ -240,7 +240,7 @@ def scheduling_settings(
     version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER,)
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
-    from descheduler.policy.scheduler_configuration import scheduler_configuration
+    from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration
 
     configuration = scheduler_configuration(files[args.scheduler_config_file].document, version=version)
     return SchedulingSettings(configuration, version, names)

@@ -10,7 +10,7 @@ from descheduler.model.node import Node
 from descheduler.model.taints import Toleration
 
 if TYPE_CHECKING:
-    from descheduler.placement.framework import BoolMask
+    from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["NodeSelection"]
 
@@ -20,7 +20,7 @@ class NodeSelection:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         # numpy takes longer to import than validating a policy may.
-        from descheduler.placement.node_masks import NodeMasks
+        from descheduler.placement.shadow.node_masks import NodeMasks
 
         self._names = tuple(node.name for node in nodes)
         self.names = frozenset(self._names)

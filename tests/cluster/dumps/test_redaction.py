@@ -101,7 +101,7 @@ def decoded_fields() -> Iterator[tuple[str, str]]:
 
 
 _NOT_OF_OBJECTS = {"ListMetadataWire", "PodPageWire", "ObjectHeader", "_Page", "_Kinded", "DumpHeader", "DumpTrailer"}
-_PASSED_ON = {("descheduler.cluster.decoding.pod_defaults._ResourcesWire", "claims")}
+_PASSED_ON = {("descheduler.cluster.decoding.pods.defaults._ResourcesWire", "claims")}
 """What is copied from one place of an object to another, unseen."""
 
 

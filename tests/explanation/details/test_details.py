@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from descheduler.explanation.details.table import DETAILS
-from descheduler.placement.registry import PLUGINS
+from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import Object, node_object, pod_object, required_anti_affinity, required_node_affinity
 from tests.explanation.questions import ZONE, claim, placement_of, storage_class, volume
 
