@@ -36,11 +36,11 @@ from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
-    from descheduler.eviction.scope import Scope
+    from descheduler.eviction.checks.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
     from descheduler.report.render import Format
-    from descheduler.strategies.decisions import Decisions
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -220,7 +220,7 @@ def _run_on_cluster(
     watch: Watch,
 ) -> ExitCode:
     from descheduler.cycle.run import run_live
-    from descheduler.eviction.migration_profiles import is_dry
+    from descheduler.eviction.migration_controller.profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)

@@ -12,10 +12,10 @@ from typing import Any
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.evaluation import EvaluatedRefusal, Evaluation, evaluation_of
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
-from descheduler.strategies.registry import REGISTRY
 
 Vector = Mapping[str, Any]
 

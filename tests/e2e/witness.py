@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.kube.configuration import load_connection
 from descheduler.kube.status import RawResponse
 from descheduler.kube.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 
 __all__ = ["FAST", "Exchange", "Witness", "watched_run"]

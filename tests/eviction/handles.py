@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.node_fit import NodeFit
 from descheduler.policy.types import Compatibility, Policy, PolicyKind
 from tests.builders import NOW, make_view
 

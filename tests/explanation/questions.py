@@ -8,7 +8,8 @@ from typing import Any
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.explaining import Subject, explain
 from descheduler.explanation.settings import settings_for
 from descheduler.policy.load import load_policy
@@ -18,7 +19,6 @@ from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.plugin import PluginExplanation
 from descheduler.report.explanation.pod import PodExplanation
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, Object, pod_object
 from tests.report.decided_cycles import pod_life_time_policy
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 import descheduler.placement
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
@@ -18,7 +19,6 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import I
 from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import CONFIGURABLE
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
 from tests.report.decided_cycles import pod_life_time_policy

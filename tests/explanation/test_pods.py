@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.pods import explain_pod
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts

@@ -4,10 +4,10 @@ import inspect
 from typing import Any
 
 from descheduler.cycle.decide import decide
-from descheduler.eviction.profile_evictor import PluginEvictor
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.explanation import watch
 from descheduler.explanation.watch import Watch
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.explanation.questions import policy_of
 from tests.report.decided_cycles import pod_life_time_policy
@@ -20,16 +20,16 @@ def watched(**policy: Any) -> tuple[Watch, tuple[object, ...]]:
     seen = Watch(PODS)
     loaded = policy_of(pod_life_time_policy(**policy))
     decisions = decide(loaded, SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
-    return seen, (decisions.evictor.booked, decisions.evictor.refusals, dict(decisions.evictor.results))
+    return seen, (decisions.moves, decisions.refusals, dict(decisions.results))
 
 
 def test_watching_changes_no_decision() -> None:
     policy = pod_life_time_policy(["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
-    plain = decide(policy_of(policy), SNAPSHOT, now=NOW, most_assessed=0).evictor
+    plain = decide(policy_of(policy), SNAPSHOT, now=NOW, most_assessed=0)
 
     _, decided = watched(profiles=["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
 
-    assert decided == (plain.booked, plain.refusals, dict(plain.results))
+    assert decided == (plain.moves, plain.refusals, dict(plain.results))
 
 
 def test_wishes_are_noted_in_order_with_what_was_granted_before() -> None:

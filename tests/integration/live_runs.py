@@ -10,11 +10,11 @@ from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.guards import NOTHING_EVICTED
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi, Request

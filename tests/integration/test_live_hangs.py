@@ -15,7 +15,7 @@ from descheduler.cycle.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 from descheduler.supervision import RunStopped
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.settings import ExecutorSettings

@@ -12,7 +12,7 @@ from descheduler.model.node import Node
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 from tests.builders import Object, make_pod
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import evicted, refused, run_plugin
@@ -348,5 +348,5 @@ def test_usage_that_cannot_be_had_fails_the_plugin(args: Object, facts: Mapping[
 def test_reason_names_the_resources_above_their_target() -> None:
     decisions = run(args={"evictionLimits": {"node": 1}})
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == "node n1 uses 80.0% of its cpu (target 50%) and 88.9% of its pods (target 50%)"

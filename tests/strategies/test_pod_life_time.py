@@ -150,7 +150,7 @@ def test_protected_candidate_is_kept_with_its_reason_and_others_are_not_mentione
 
     decisions = run_plugin("PodLifeTime", NODES, pods, args={"maxPodLifeTimeSeconds": 600})
 
-    assert [(r.pod.name, r.verdict.reason) for r in decisions.evictor.refusals] == [("bare", Reason.BARE_POD)]
+    assert [(r.pod.name, r.verdict.reason) for r in decisions.refusals] == [("bare", Reason.BARE_POD)]
 
 
 def test_sentence_names_age_and_state() -> None:
@@ -158,4 +158,4 @@ def test_sentence_names_age_and_state() -> None:
 
     decisions = run_plugin("PodLifeTime", NODES, [make_pod("p", age=700)], args=args)
 
-    assert [booked.reason for booked in decisions.evictor.booked] == ["is 700 s old, 600 s are allowed, is Running"]
+    assert [booked.reason for booked in decisions.moves] == ["is 700 s old, 600 s are allowed, is Running"]

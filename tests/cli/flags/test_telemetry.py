@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from descheduler.cli.flags.telemetry import takes_telemetry
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.metrics_export import MetricsTarget
 from descheduler.telemetry.recording import TelemetrySettings
 from descheduler.telemetry.tracing import OtlpSettings

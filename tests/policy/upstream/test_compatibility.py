@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import PluginSpec
-from descheduler.strategies.registry import REGISTRY
 from tests.policy.builders import messages, upstream
 
 
