@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -17,9 +19,10 @@ from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.plan.decisions import Decisions
 from descheduler.supervision import RunStopped
+from tests.cluster.messages.writer import proto_object
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
-from tests.integration.faults import Answer, Drip, Fault, Silence, budget_refusal
+from tests.integration.faults import Answer, Drip, Fault, RawAnswer, Silence, budget_refusal
 from tests.integration.live_runs import (
     FAST,
     balancing,
@@ -128,6 +131,44 @@ def test_run_ends_at_its_deadline_in_a_list_without_an_end(fake_api: FakeApi, ru
     num_asked = len(fake_api.sent("GET", "/api/v1/pods"))
     time.sleep(0.2)
     assert len(fake_api.sent("GET", "/api/v1/pods")) <= num_asked + 2
+
+
+@pytest.mark.parametrize("form", ["protobuf", "json"])
+def test_run_ends_at_its_deadline_in_an_answer_without_an_end(
+    fake_api: FakeApi, run_hurried: RunHurried, form: str
+) -> None:
+    """Every object is another pod, and nothing but the time tells that there is no end."""
+    is_over = threading.Event()
+
+    def endless() -> Iterator[bytes]:
+        try:
+            yield from endless_start(form)
+            for number in count():
+                yield b"".join(endless_pod(form, f"p{number}-{index}") for index in range(50))
+        finally:
+            is_over.set()
+
+    fake_api.speaks_protobuf = form == "protobuf"
+    fake_api.fail_always("GET", "/api/v1/pods", RawAnswer(endless))
+
+    assert run_hurried() == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
+    assert is_over.wait(LONG_SECONDS)
+
+
+def endless_start(form: str) -> list[bytes]:
+    if form == "json":
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+        return [head, b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[']
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n\r\n"
+    return [head, b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\xff\x0f\x0a\x00"]
+
+
+def endless_pod(form: str, name: str) -> bytes:
+    pod = {"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"}, "spec": {}, "status": {}}
+    if form == "json":
+        return json.dumps(pod).encode() + b","
+    message = proto_object("Pod", pod)
+    return b"\x12" + bytes([len(message)]) + message
 
 
 def test_run_ends_at_its_deadline_while_prometheus_is_silent(fake_api: FakeApi, run_hurried: RunHurried) -> None:
