@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import pytest
 
 from descheduler.cycle import run as run_module
+from descheduler.cycle.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 from descheduler.supervision import RunStopped
 from tests.cluster.messages.writer import proto_object
 from tests.integration.fake_api import FakeApi, Request
@@ -31,9 +33,10 @@ from tests.integration.live_runs import (
     serve,
     taint_policy,
 )
+from tests.migration.stand_ins import Clock
 
 LEASE = f"{LEASES}/descheduler-p"
-HURRIED = replace(FAST, deadline_seconds=0.5, lease=LeaseOptions())
+LEASED = replace(FAST, lease=LeaseOptions())
 LONG_SECONDS = 20
 """What a run that hangs would take at the very least; no run here may come near."""
 
@@ -48,7 +51,7 @@ def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
     def run_now(policy: str = "") -> str:
         began = time.monotonic()
         with pytest.raises(RunStopped) as raised:
-            run(client, policy or taint_policy(), options=HURRIED, clock=RealClock())
+            run(client, policy or taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=0.5)
         assert time.monotonic() - began < LONG_SECONDS
         assert eviction_requests(fake_api) == []
         return str(raised.value)
@@ -56,11 +59,16 @@ def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
     return run_now
 
 
-class RealClock:
+class RealClock(Clock):
     """A clock that goes."""
 
-    now = staticmethod(time.monotonic)
-    sleep = staticmethod(time.sleep)
+    def now(self) -> float:
+        """The time in seconds."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        time.sleep(seconds)
 
 
 def is_free(fake_api: FakeApi) -> bool:
@@ -200,18 +208,19 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
 ) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
-    decide, is_over, decided = run_module.decide, threading.Event(), []
+    is_over = threading.Event()
+    decided: list[int] = []
 
-    def decide_slowly(*args: object, **options: Mapping[str, object]) -> Decisions:
+    def decide_slowly(*args: Any, **options: Any) -> Decisions:
         if decided:
             compute_until(is_over)
         decided.append(1)
-        return decide(*args, **options)  # type: ignore[arg-type]
+        return decide(*args, **options)
 
     monkeypatch.setattr(run_module, "decide", decide_slowly)
-    options = replace(HURRIED, deadline_seconds=1.5)
+    one_in_total = taint_policy("maxNoOfPodsToEvictTotal: 1")
 
-    result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 1"), options=options, clock=RealClock())
+    result = run(client, one_in_total, options=LEASED, clock=RealClock(), deadline_seconds=1.5)
     is_over.set()
 
     assert codes(result) == {"p1": OutcomeCode.BUDGET}
@@ -220,14 +229,17 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
     assert is_free(fake_api)
 
 
-def test_run_gives_its_lease_back_when_evictions_hang(fake_api: FakeApi, client: KubeClient) -> None:
+def test_lease_outlasts_an_eviction_that_may_still_take_effect(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     fake_api.fail_always("POST", "/api/v1/namespaces/default/pods/p1/eviction", Silence())
     began = time.monotonic()
 
-    result = run(client, taint_policy(), options=replace(HURRIED, deadline_seconds=1.0), clock=RealClock())
+    result = run(client, taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=1.0)
 
     assert codes(result) == {"p1": OutcomeCode.OUTCOME_UNKNOWN}
     assert result.guard == "--deadline 1s"
-    assert is_free(fake_api)
+    spec = fake_api.leases.spec("descheduler-p")
+    effect_seconds = client.request_timeout_seconds + 10
+    assert spec["holderIdentity"]
+    assert spec["leaseDurationSeconds"] == effect_seconds
     assert time.monotonic() - began < LONG_SECONDS

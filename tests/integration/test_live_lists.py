@@ -11,6 +11,7 @@ from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live, read_live
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.kube.client import KubeClient
 from tests.builders import node_object, pod_object
@@ -31,7 +32,7 @@ def served(fake_api: FakeApi) -> FakeApi:
 
 
 def read(client: KubeClient, git_version: str = "v1.36.0") -> Snapshot:
-    return read_live(client, needed={"Node", "Pod"}, git_version=git_version)
+    return read_live(client, SnapshotRequest({"Node", "Pod"}), git_version=git_version)
 
 
 def names(snapshot: Snapshot) -> list[str]:
@@ -122,7 +123,7 @@ def test_list_that_is_always_cut_off_ends_the_run(served: FakeApi, client: KubeC
 def test_broken_pod_is_named_or_left_out(served: FakeApi, client: KubeClient) -> None:
     served.add(PODS, pod_object("broken", cpu="much"))
 
-    snapshot = read_live(client, needed={"Pod"}, skip_broken=True, git_version="v1.36.0")
+    snapshot = read_live(client, SnapshotRequest({"Pod"}, skip_broken=True), git_version="v1.36.0")
 
     assert names(snapshot) == NAMES
     [sentence] = snapshot.skipped

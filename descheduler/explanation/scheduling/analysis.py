@@ -9,10 +9,14 @@ from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
-from descheduler.placement.schedulers import Schedulers
-from descheduler.placement.scheduling import Evaluation, Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME, SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    DEFAULT_SCHEDULER_NAME,
+    SchedulerConfiguration,
+)
+from descheduler.placement.framework.scheduler import Evaluation, Scheduler
+from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.placement import ObstacleCount, PlacementAnalysis, PodRefusal
 
 __all__ = ["analyse"]
@@ -53,11 +57,11 @@ def _scheduler_for(
     cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod
 ) -> tuple[Scheduler, tuple[str, ...]]:
     """The scheduler of `pod`, or the first one there is, and what leaves its answers in doubt."""
-    schedulers = Schedulers(cluster, configuration)
+    schedulers = Schedulers(cluster, configuration, plugins=PLUGINS)
     doubt = schedulers.doubt(pod)
     if configuration.profile_for(pod.spec.scheduler_name) is not None:
         return schedulers.scheduler_of(pod), (doubt,) if doubt else ()
-    stand_in = Scheduler(cluster, configuration.profiles[0])
+    stand_in = Scheduler(cluster, configuration.profiles[0], plugins=PLUGINS)
     name = stand_in.profile.scheduler_name or DEFAULT_SCHEDULER_NAME
     return stand_in, (f"{doubt}; these are the rules of {name}",)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from descheduler.policy.scheduler_plugin_args import PluginArgs, ResourceWeight
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs, ResourceWeight
 
 __all__ = ["changed_args"]
 

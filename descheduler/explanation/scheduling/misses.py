@@ -9,8 +9,9 @@ from descheduler.explanation.details.resources import deficits_of, shortage
 from descheduler.explanation.details.site import Site
 from descheduler.explanation.details.table import DETAILS
 from descheduler.explanation.scheduling.finality import finality
-from descheduler.placement.framework import Cycle, Obstacle
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.report.explanation.placement import NearMiss, NodeObstacle
 
 __all__ = ["Blocked", "nearest_misses", "num_nearest"]
