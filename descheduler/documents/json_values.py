@@ -19,7 +19,9 @@ WINDOW_BYTES = 512 << 10
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _SEPARATOR = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+")
 _SCALAR = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[^][{}",: \t\r\n]++', re.DOTALL)
-_TO_BRACKET = re.compile(rb'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+")*+([][{}])', re.DOTALL)
+_FLAT = rb'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+")*+'
+_TO_BRACKET = re.compile(rb"(?:" + _FLAT + rb"[{\[]" + _FLAT + rb"[}\]])*+" + _FLAT + rb"([]\[{}])", re.DOTALL)
+"""Up to the next bracket but for those of objects and arrays that hold no other."""
 _OPENING = b"{["
 _HEAD = re.compile(rb'\{\s*+"[^"\\]{0,99}+"\s*+:\s*+(?:\{|"[^"\\]{0,99}+"\s*+,)\s*+"[^"\\]{0,99}+"\s*+:')
 """What all objects of a kind begin with: two keys, and the value of the first where it is text."""
@@ -81,13 +83,15 @@ def _measured_end(text: bytes, start: int) -> int | None:
     if scalar is not None:
         is_whole = scalar.end() < len(text) or is_json(scalar[0])
         return after_blanks(text, scalar.end()) if is_whole else None
-    depth, position = 0, start
+    if text[start : start + 1] not in (b"{", b"["):
+        return None
+    depth, position = 1, start + 1
     while (bracket := _TO_BRACKET.match(text, position)) is not None:
         position = bracket.end()
         depth += 1 if text[position - 1] in _OPENING else -1
         if depth > _MOST_LEVELS:
             raise JsonFaultError("is nested too deeply for Kubernetes objects", position - 1)
-        if depth <= 0:
+        if depth == 0:
             return after_blanks(text, position)
     return None
 
