@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from descheduler.cluster.dumps import json_pieces
 from descheduler.cluster.dumps.json_pieces import read_json
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.documents import json_values
 
 Object = dict[str, object]
 
@@ -22,6 +23,8 @@ def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_pieces, "_READ_BYTES", 1)
     monkeypatch.setattr(json_pieces, "_WHOLE_BYTES", 100)
     monkeypatch.setattr(json_pieces, "MAX_OBJECT_BYTES", 1000)
+    monkeypatch.setattr(json_pieces, "WINDOW_BYTES", 50)
+    monkeypatch.setattr(json_values, "WINDOW_BYTES", 300)
 
 
 def chunks_of(text: str, size: int) -> Iterator[bytes]:
