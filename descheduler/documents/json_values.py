@@ -151,6 +151,8 @@ def values(
                 return
             ends = [end]
         for end in ends:
+            if first and text[position : position + 1] not in first:
+                return
             yield position, end
             position = after_blanks(text, end)
             if in_array:
@@ -160,9 +162,9 @@ def values(
 
 
 def _alike_ends(text: bytes, start: int, in_array: bool) -> list[int]:
-    """Where the objects end that begin as the one at `start` does, but for the last of them; none when unsure.
+    """Where the values from `start` to the last object end that begins as the one there does; none when unsure.
 
-    Where none begins so, values in a row are taken for whole to the end of the text.
+    Where no other begins so, values in a row are taken for whole to the end of the text.
 
     The decoder goes over many at once, a hundred times as fast as any loop in Python, but says in words alone where it
     came to a stop. So it is given what seems whole, and believed when it finds that so.

@@ -1,0 +1,46 @@
+"""Flags that say how much is logged and how, the same for every command that logs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from descheduler.telemetry.logging import LogFormat, configure_logging
+
+__all__ = ["TRACEBACK_VERBOSITY", "takes_logging"]
+
+TRACEBACK_VERBOSITY = 6
+"""From this verbosity on an unexpected error is shown with its traceback."""
+
+
+def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the flags and sets the log up before the command starts."""
+
+    @click.option(
+        "-v",
+        "--v",
+        "verbosity",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Log level: 0 the story of the run, 1 every eviction; 6 adds tracebacks.",
+    )
+    @click.option(
+        "--log-format",
+        "--logging-format",
+        "log_format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="Format of the log on standard error.",
+    )
+    @wraps(command)
+    def with_logging(*args: object, verbosity: int, log_format: LogFormat, **flags: object) -> object:
+        configure_logging(sys.stderr, verbosity=verbosity, log_format=log_format)
+        return command(*args, **flags)
+
+    return with_logging
