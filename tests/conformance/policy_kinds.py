@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
+from descheduler.documents.decode import Decoder
 from descheduler.documents.problems import PolicyError
+from descheduler.documents.source import read_document
 from descheduler.policy.effective import args_to_document, policy_to_document
 from descheduler.policy.load import inspect_policy
-from descheduler.policy.plugin_args import load_args
+from descheduler.policy.plugin import PluginSpec
+from descheduler.policy.plugin_args import ArgsReader
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.strategies.registry import REGISTRY
 
@@ -44,7 +49,7 @@ def check_validate(vector: Vector) -> str | None:
     expected = vector["expect"]["valid"]
     outcomes = {}
     if "args" in vector:
-        outcomes["arguments"] = _error_of(lambda: load_args(REGISTRY[vector["plugin"]], vector["args"]))
+        outcomes["arguments"] = _error_of(lambda: _read_args(REGISTRY[vector["plugin"]], vector["args"]))
     if "policy" in vector:
         outcomes["policy"] = _error_of(lambda: inspect_policy(vector["policy"], REGISTRY))
     for what, error in outcomes.items():
@@ -55,8 +60,18 @@ def check_validate(vector: Vector) -> str | None:
 
 def check_defaults(vector: Vector) -> str | None:
     """What the arguments are once defaults are filled in."""
-    args = load_args(REGISTRY[vector["plugin"]], vector["args"])
+    args = _read_args(REGISTRY[vector["plugin"]], vector["args"])
     return _difference(args_to_document(args), vector["expect"]["result"])
+
+
+def _read_args(spec: PluginSpec[Any], source: Mapping[str, object]) -> msgspec.Struct:
+    """The validated and defaulted arguments, outside of any policy. Raises PolicyError."""
+    document = read_document(source, f"<{spec.name}Args>")
+    decoder = Decoder(document)
+    args = ArgsReader(decoder, "error" if spec.native else "warning").read(spec, document.root, ())
+    if args is None or decoder.problems:
+        raise PolicyError(decoder.problems)
+    return args
 
 
 def _priority_class_values(vector: Vector) -> dict[str, int]:
