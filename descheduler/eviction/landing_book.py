@@ -45,8 +45,9 @@ class SchedulingSettings:
             default_configuration,
             with_schedulers,
         )
+        from descheduler.placement.plugins.table import PLUGINS
 
-        return with_schedulers(self.configuration or default_configuration(self.version), self.names)
+        return with_schedulers(self.configuration or default_configuration(self.version, PLUGINS), self.names)
 
 
 class LandingBook:

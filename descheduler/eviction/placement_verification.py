@@ -241,8 +241,11 @@ def scheduling_settings(
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
     from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration
+    from descheduler.placement.plugins.table import PLUGINS
 
-    configuration = scheduler_configuration(files[args.scheduler_config_file].document, version=version)
+    configuration = scheduler_configuration(
+        files[args.scheduler_config_file].document, version=version, plugins=PLUGINS
+    )
     return SchedulingSettings(configuration, version, names)
 
 

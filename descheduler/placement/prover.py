@@ -49,7 +49,7 @@ class LandingProver:
         version = version or KubeVersion()
         self.cluster = ShadowCluster(snapshot, version=version)
         """The cluster with everything that is booked. Whoever changes it has to roll it back."""
-        schedulers = Schedulers(self.cluster, configuration or default_configuration(version), plugins=plugins)
+        schedulers = Schedulers(self.cluster, configuration or default_configuration(version, plugins), plugins=plugins)
         forms = PlacementForms(snapshot)
         self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
         self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     nodes_to_find,
 )
 from descheduler.placement.framework.extension_points import (
-    Code,
     FilterPlugin,
-    Obstacle,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
@@ -36,6 +34,7 @@ from descheduler.placement.framework.extension_points import (
     StartPlugin,
 )
 from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -77,6 +76,22 @@ class Choice:
     ties: tuple[int, ...]
     margin: int | None
     is_sampled: bool
+
+
+class _LeftOut(NamedTuple):
+    """A node is not among those that a plugin has narrowed the search to."""
+
+    plugin: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return f"node(s) {self.short}"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return f"didn't satisfy plugin(s) [{self.plugin}]"
 
 
 class Evaluation:
@@ -123,8 +138,7 @@ class Evaluation:
         if self.refusals:
             return self.refusals[0]
         if self.narrowed is not None and not self.narrowed[node]:
-            reason = f"node(s) didn't satisfy plugin(s) [{self._narrowed_by}]"
-            return Obstacle(self._narrowed_by, Code.UNRESOLVABLE, (reason,))
+            return Obstacle.of(self._narrowed_by, Code.UNRESOLVABLE, _LeftOut(self._narrowed_by))
         obstacles = self.obstacles_on(node)
         if not obstacles:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")

@@ -14,7 +14,7 @@ from itertools import count
 from operator import attrgetter, neg
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.obstacles import open_for_good
+from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask

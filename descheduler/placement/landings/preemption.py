@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.extension_points import Code
-from descheduler.placement.framework.obstacles import open_for_good
+from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.scheduler import Evaluation
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import priority_of

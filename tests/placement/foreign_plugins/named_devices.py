@@ -6,7 +6,8 @@ import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -95,7 +96,9 @@ class NamedDevices:
         return Obstacle(self.name, Code.UNSCHEDULABLE, ("node(s) had too few free devices",))
 
 
-ROW = SchedulingPlugin(NamedDevices, points=frozenset({"pre_filter", "filter", "reserve"}), interactions=own_node)
+ROW = SchedulingPlugin(
+    plugin=NamedDevices, points=frozenset({"pre_filter", "filter", "reserve"}), interactions=own_node
+)
 
 
 def _wanted(pod: Pod) -> int:

@@ -11,7 +11,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     load_scheduler_configuration,
 )
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-from descheduler.placement.plugins.table import PLUGINS, known_points
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import make_snapshot
 from tests.placement.foreign_plugins import gang_at_permit, named_devices, team_quota
@@ -37,7 +37,7 @@ def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> Sch
                 }
             ],
         },
-        known=known_points(TABLE),
+        plugins=TABLE,
     )
 
 
