@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.scheduler import Evaluation, Scheduler
 from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["ObstacleCounts", "open_for_good"]
@@ -67,7 +67,7 @@ class ObstacleCounts:
         return refused
 
 
-def open_for_good(scheduler: Scheduler, evaluation: Evaluation) -> BoolMask:
+def open_for_good(scheduler: SchedulerModel, evaluation: Evaluation) -> BoolMask:
     """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
     is_open = np.full(len(evaluation.feasible), not evaluation.refusals)
     if evaluation.narrowed is not None:

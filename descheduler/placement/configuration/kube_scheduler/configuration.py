@@ -6,7 +6,7 @@ every field is strict, and what would keep it from starting is an error here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,7 +39,6 @@ __all__ = [
     "load_scheduler_configuration",
     "nodes_to_find",
     "scheduler_configuration",
-    "with_schedulers",
 ]
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -146,14 +145,6 @@ def default_configuration(version: KubeVersion, plugins: Mapping[str, PluginSett
     return load_scheduler_configuration(
         {"apiVersion": SCHEDULER_API_VERSION, "kind": _KIND}, version=version, plugins=plugins
     )
-
-
-def with_schedulers(configuration: SchedulerConfiguration, names: Iterable[str]) -> SchedulerConfiguration:
-    """`configuration` with its first profile under further scheduler names, those aside that have one of their own."""
-    known = {profile.scheduler_name for profile in configuration.profiles}
-    first = configuration.profiles[0]
-    more = tuple(replace(first, scheduler_name=name) for name in dict.fromkeys(names) if name not in known)
-    return replace(configuration, profiles=(*configuration.profiles, *more))
 
 
 def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:

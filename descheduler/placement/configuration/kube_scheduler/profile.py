@@ -74,6 +74,8 @@ class SchedulerProfile:
     """Plugins that are not kube-scheduler's own; what they make of a pod is unknown."""
     unknown_scorers: tuple[str, ...] = ()
     """Those of `unknown_plugins` that cannot refuse a node, only change which one is chosen or which pod goes first."""
+    unmodelled_plugins: tuple[str, ...] = ()
+    """Plugins that run beside without being configured: the scheduler is made of kube-scheduler and these."""
     unprepared_filters: tuple[str, ...] = ()
     """Plugins without the PreFilter that their Filter or Reserve reads from: kube-scheduler fails every pod."""
     unprepared_scorers: tuple[str, ...] = ()
