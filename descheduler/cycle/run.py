@@ -12,11 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from descheduler.cluster.snapshot import POD_TEMPLATES
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of, needed_kinds
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, needed_kinds
 from descheduler.cycle.guards import decide_in_time, find_guard, make_watch, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
+from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.eviction.placement_verification.placement_verification import PLACEMENT_KINDS
 from descheduler.policy.plugin import Registry

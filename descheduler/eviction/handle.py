@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.policy.types import Policy
 
@@ -25,7 +24,6 @@ class Handle:
     view: ClusterView
     node_fit: NodeFit
     now: datetime
-    landings: LandingBook
 
 
 @dataclass(frozen=True, slots=True)

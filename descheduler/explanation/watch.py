@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from descheduler.eviction.handle import Handle, StrategyHandle
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.bundles import Candidate
 from descheduler.policy.plugin import Registry
 
 __all__ = ["Watch", "Wish"]
@@ -65,6 +67,16 @@ class Watch:
         del plugin, operation
         self._profile = profile
         yield
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A context that leaves nothing noted: what happens in it is taken back."""
+        wishes, granted, refused = len(self.wishes), len(self.granted), deepcopy(self.refused)
+        try:
+            yield
+        finally:
+            del self.wishes[wishes:], self.granted[granted:]
+            self.refused = refused
 
     def filters_of(self, profile: str, pod: Pod) -> Verdict:
         """What the filters of a profile say of `pod` after the run; acceptance for a profile that ran no plugin."""
@@ -138,7 +150,14 @@ class _WatchedEvictor(PluginEvictor):
         self._watch.note_wish(self._name, candidate, verdict, is_request=False)
         self._inner.keep(candidate, verdict)
 
-    def request(self, candidate: Pod, reason: str = "") -> Verdict:
-        verdict = self._inner.request(candidate, reason)
-        self._watch.note_wish(self._name, candidate, verdict, is_request=True, reason=reason)
+    def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
+        bundle = tuple(candidates)
+        verdict = self._inner.request_all(bundle)
+        for candidate in bundle:
+            self._watch.note_wish(self._name, candidate.pod, verdict, is_request=True, reason=candidate.reason)
         return verdict
+
+    @contextmanager
+    def what_if(self) -> Iterator[None]:
+        with self._watch.paused(), self._inner.what_if():
+            yield
