@@ -15,16 +15,14 @@ from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.profiles import run_profiles
 from descheduler.eviction.answers import Answers
-from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
-from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext, MakeCheck
+from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import migration_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
-from descheduler.eviction.placement_verification.landing_book import LandingBook
-from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile, verification_notes
+from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
@@ -75,11 +73,13 @@ def decide(
     policy = resolve_priority_thresholds(policy, priorities)
     view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
     handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
-    landings = LandingBook(snapshot, scheduling_by_profile(policy, snapshot.kube_version))
-    is_enabled = bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND))
-    background = BackgroundEvictions(snapshot, answers, is_enabled=is_enabled)
-    context = CheckContext(handle, scope, background, landings)
-    evictor = Evictor(view, [make(context) for make in checks], background=background, landings=landings)
+    evictor = make_evictor(
+        handle,
+        answers=answers,
+        evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+        scope=scope,
+        checks=checks,
+    )
     notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
@@ -87,8 +87,8 @@ def decide(
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
-    landings.assess(most_assessed)
-    together = judge_together(landings, _MOST_PROVED)
+    evictor.landings.assess(most_assessed)
+    together = judge_together(evictor.landings, _MOST_PROVED)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(decisions, together=together, failures=failures, notes=notes)
 

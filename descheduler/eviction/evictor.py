@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+import msgspec
+
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.book import Book
 from descheduler.eviction.cluster_view import ClusterView
@@ -154,6 +156,9 @@ class Evictor:
     def _refuse(self, bundle: Bundle, verdict: Verdict) -> None:
         """Notes a refusal for every pod of the bundle."""
         profile, plugin = bundle.profile, bundle.plugin
+        if len(bundle.candidates) > 1:
+            message = f"all {len(bundle.candidates)} pods of its bundle stay: {verdict.message}"
+            verdict = msgspec.structs.replace(verdict, message=message)
         for pod in bundle.pods:
             if verdict.reason in _NOT_ASKED_FOR:
                 self.keep(pod, profile=profile, plugin=plugin, verdict=verdict)
