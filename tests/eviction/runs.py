@@ -20,6 +20,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Bundle, Candidate
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object
 
@@ -61,10 +62,18 @@ class Run:
         return [check.verdict(bundle) for check in self.checks for bundle in bundles]
 
 
-def make_run(policy: Object, snapshot: Snapshot, *, table: Sequence[MakeCheck] = REQUEST_CHECKS, **options: Any) -> Run:
+def make_run(
+    policy: Object,
+    snapshot: Snapshot,
+    *,
+    table: Sequence[MakeCheck] = REQUEST_CHECKS,
+    prior_moves: Sequence[PriorMove] = (),
+    **options: Any,
+) -> Run:
     """A run of `policy`, as `decide` would start it; `table` has its checks, and options are the evictor's."""
     loaded = load_policy(policy, REGISTRY)
-    view = ClusterView(snapshot, moves_take_effect=loaded.kind == "DeschedulerConfiguration")
+    is_koordinator = loaded.kind == "DeschedulerConfiguration"
+    view = ClusterView(snapshot, moves_take_effect=is_koordinator, prior_moves=prior_moves)
     handle = Handle(loaded, view, NodeFit(view), NOW)
     checks: list[RequestCheck] = []
 
