@@ -8,9 +8,10 @@ from typing import cast
 
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
 from descheduler.eviction.evictor import Evictor
-from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import dry_profiles
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

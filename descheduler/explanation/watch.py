@@ -15,8 +15,10 @@ from typing import Any, cast
 import msgspec
 
 from descheduler.cycle.observer import Operation
-from descheduler.eviction.handle import Handle, StrategyHandle
+from descheduler.eviction.handle import Handle
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.eviction.wrapped_evictor import WrappedEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Candidate
@@ -129,35 +131,26 @@ class _WatchedFilter:
         return verdict
 
 
-class _WatchedEvictor(PluginEvictor):
-    """A plugin's evictor under watch. It has no state of its own: every method asks `inner`."""
+class _WatchedEvictor(WrappedEvictor):
+    """A plugin's evictor under watch."""
 
     def __init__(self, inner: PluginEvictor, plugin: str, watch: Watch) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._name = plugin
         self._watch = watch
 
-    def filter(self, pod: Pod) -> Verdict:
-        return self._inner.filter(pod)
-
-    def pre_eviction_filter(self, pod: Pod) -> Verdict:
-        return self._inner.pre_eviction_filter(pod)
-
-    def num_taken_before(self, node_name: str) -> int:
-        return self._inner.num_taken_before(node_name)
-
     def keep(self, candidate: Pod, verdict: Verdict) -> None:
         self._watch.note_wish(self._name, candidate, verdict, is_request=False)
-        self._inner.keep(candidate, verdict)
+        super().keep(candidate, verdict)
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
         bundle = tuple(candidates)
-        verdict = self._inner.request_all(bundle)
+        verdict = super().request_all(bundle)
         for candidate in bundle:
             self._watch.note_wish(self._name, candidate.pod, verdict, is_request=True, reason=candidate.reason)
         return verdict
 
     @contextmanager
     def what_if(self) -> Iterator[None]:
-        with self._watch.paused(), self._inner.what_if():
+        with self._watch.paused(), super().what_if():
             yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
-from tests.builders import NOW, Object
+from tests.builders import NOW
 
 __all__ = ["Run", "bundle_of", "make_run"]
 
@@ -63,7 +63,7 @@ class Run:
 
 
 def make_run(
-    policy: Object,
+    policy: Mapping[str, object],
     snapshot: Snapshot,
     *,
     table: Sequence[MakeCheck] = REQUEST_CHECKS,
