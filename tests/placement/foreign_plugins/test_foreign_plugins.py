@@ -38,7 +38,9 @@ def annotated(pod: Pod, *, has: str = "", wants: int = 0) -> Pod:
     return msgspec.structs.replace(pod, annotations={key: value for key, value in annotations.items() if value})
 
 
-def victim(name: str, labels: Mapping[str, str] | None = None, *, node: str = "c", has: str = "", wants: int = 0) -> Pod:
+def victim(
+    name: str, labels: Mapping[str, str] | None = None, *, node: str = "c", has: str = "", wants: int = 0
+) -> Pod:
     """A pod of an owner of its own on a node that takes none back."""
     pod = make_pod(name, node=node, labels=labels or {}, owners=[f"ReplicaSet/{name}"])
     return annotated(pod, has=has, wants=wants)
@@ -150,7 +152,7 @@ def test_obstacle_of_a_plugin_is_put_into_words_and_explained_by_its_row() -> No
 def test_scheduler_of_another_kind_places_the_pods_that_name_it() -> None:
     facts = {"node": "a", "cpu": "1", "scheduler": last_node.NAME}
     first, second = (make_pod(name, owners=[f"ReplicaSet/{name}"], **facts) for name in ("first", "second"))
-    idle = make_pod("idle", owners=["ReplicaSet/idle"], {**facts, "cpu": None})
+    idle = make_pod("idle", owners=["ReplicaSet/idle"], **{**facts, "cpu": None})
     nodes = [make_node(name, cpu="1") for name in ("a", "b", "c")]
     prover = prover_of(nodes, [first, second, idle])
 
