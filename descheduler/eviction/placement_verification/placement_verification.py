@@ -7,7 +7,6 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,9 +21,6 @@ from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "OWNER_KINDS",
