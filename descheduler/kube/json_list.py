@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NoReturn
 
-from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end
+from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
 from descheduler.kube.bounded_body import OBJECT_BYTES, UNPAGED_BYTES
 from descheduler.kube.errors import AnswerBroken, AnswerTooLarge
 from descheduler.kube.found import describe_body
@@ -62,6 +63,8 @@ class JsonList(IncomingList):
             self._at += 1
             yield opening + b"]}"
         while not is_ended:
+            self._read_ahead()
+            self._next()
             start, text = self._at, self._bytes
             end, is_ended = self._whole_objects()
             if end > start:
@@ -72,37 +75,32 @@ class JsonList(IncomingList):
 
     def _whole_objects(self) -> tuple[int, bool]:
         """Goes over the objects that are at hand as a whole: where the last ends, and whether the array ends there."""
-        text, end, num_objects = self._bytes, self._at, 0
-        view = memoryview(text)
-        mark = b""
-        while num_objects < MOST_TOGETHER and mark != b"]":
-            length = self._length(view[self._at :])
-            if length is None or self._at + length == len(text):
-                break
-            end = self._at + length
-            mark = text[end : end + 1]
-            if mark not in (b",", b"]"):
-                self._break()
-            self._at = end + 1
-            num_objects += 1
-        self._count(num_objects)
+        try:
+            together = list(islice(values(self._bytes, self._at, spare=WINDOW_BYTES), MOST_TOGETHER))
+        except JsonFaultError:
+            self._break()
+        if not together:
+            return self._at, False
+        self._count(len(together))
+        end = self._at = together[-1][1]
+        mark = self._next()
+        if mark not in (b",", b"]"):
+            self._break()
+        self._at += 1
         return end, mark == b"]"
 
     def _value(self, max_bytes: int) -> bytes:
         """Takes the value that is next. Raises AnswerTooLarge."""
         self._next()
         # Something stands behind each value of an object.
-        while (length := self._length(memoryview(self._bytes)[self._at :])) is None or self._at + length == len(
-            self._bytes
-        ):
+        while (end := self._end()) is None or end == len(self._bytes):
             if len(self._bytes) - self._at > max_bytes:
                 raise AnswerTooLarge(
                     f"{self._what}: a part of the answer is larger than {max_bytes >> 20} MiB; check the server and "
                     "the proxies in front of it"
                 )
             self._require_more()
-        value = self._bytes[self._at : self._at + length]
-        self._at += length
+        value, self._at = self._bytes[self._at : end], end
         return value
 
     def _next(self) -> bytes:
@@ -116,9 +114,9 @@ class JsonList(IncomingList):
             self._at = after_blanks(self._bytes, self._at)
         return self._bytes[self._at : self._at + 1]
 
-    def _length(self, text: memoryview) -> int | None:
+    def _end(self) -> int | None:
         try:
-            return value_end(text)
+            return value_end(self._bytes, self._at)
         except JsonFaultError:
             self._break()
 
