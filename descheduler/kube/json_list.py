@@ -30,7 +30,7 @@ class JsonList(IncomingList):
         piece, up to the size of one that comes so whatever is asked for. Raises AnswerBroken for what is no whole JSON
         object, AnswerTooLarge, KubeError.
         """
-        if self._next() != b"{":
+        if not self._more() or self._next() != b"{":
             self._break()
         self._at += 1
         head: dict[bytes, bytes] = {}
