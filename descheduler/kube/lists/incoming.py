@@ -48,6 +48,11 @@ class IncomingList:
         self._bytes, self._at = b"".join(parts), 0
         return num_new > 0
 
+    def _read_ahead(self) -> None:
+        """Reads on where little is left, so that most of what comes next is whole."""
+        if len(self._bytes) - self._at < _TOGETHER_BYTES:
+            self._more()
+
     def _require_more(self) -> None:
         """Reads on. Raises AnswerBroken at the end."""
         if not self._more():

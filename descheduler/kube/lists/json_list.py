@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NoReturn
 
-from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end, values
+from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
 from descheduler.kube.errors import AnswerBroken, AnswerTooLarge
 from descheduler.kube.http.bounded_body import OBJECT_BYTES, UNPAGED_BYTES
 from descheduler.kube.http.found import describe_body
@@ -62,6 +63,8 @@ class JsonList(IncomingList):
             self._at += 1
             yield opening + b"]}"
         while not is_ended:
+            self._read_ahead()
+            self._next()
             start, text = self._at, self._bytes
             end, is_ended = self._whole_objects()
             if end > start:
@@ -72,28 +75,19 @@ class JsonList(IncomingList):
 
     def _whole_objects(self) -> tuple[int, bool]:
         """Goes over the objects that are at hand as a whole: where the last ends, and whether the array ends there."""
-        text, num_objects = self._bytes, 0
-        self._at = end = after_blanks(text, self._at)
-        mark = b""
-        for _, stop in self._values():
-            # Something stands behind each of them.
-            if stop == len(text):
-                break
-            end, mark = stop, text[stop : stop + 1]
-            if mark not in (b",", b"]"):
-                self._break()
-            self._at = end + 1
-            num_objects += 1
-            if num_objects == MOST_TOGETHER or mark == b"]":
-                break
-        self._count(num_objects)
-        return end, mark == b"]"
-
-    def _values(self) -> Iterator[tuple[int, int]]:
         try:
-            yield from values(self._bytes, self._at)
+            together = list(islice(values(self._bytes, self._at, spare=WINDOW_BYTES), MOST_TOGETHER))
         except JsonFaultError:
             self._break()
+        if not together:
+            return self._at, False
+        self._count(len(together))
+        end = self._at = together[-1][1]
+        mark = self._next()
+        if mark not in (b",", b"]"):
+            self._break()
+        self._at += 1
+        return end, mark == b"]"
 
     def _value(self, max_bytes: int) -> bytes:
         """Takes the value that is next. Raises AnswerTooLarge."""
@@ -106,15 +100,8 @@ class JsonList(IncomingList):
                     "the proxies in front of it"
                 )
             self._require_more()
-        value = self._bytes[self._at : end]
-        self._at = end
+        value, self._at = self._bytes[self._at : end], end
         return value
-
-    def _end(self) -> int | None:
-        try:
-            return value_end(self._bytes, self._at)
-        except JsonFaultError:
-            self._break()
 
     def _next(self) -> bytes:
         """The first byte that is no blank, which `_at` is moved to."""
@@ -126,6 +113,12 @@ class JsonList(IncomingList):
             self._require_more()
             self._at = after_blanks(self._bytes, self._at)
         return self._bytes[self._at : self._at + 1]
+
+    def _end(self) -> int | None:
+        try:
+            return value_end(self._bytes, self._at)
+        except JsonFaultError:
+            self._break()
 
     def _break(self) -> NoReturn:
         found = describe_body(self._bytes) if not self._passed else "not whole JSON"
