@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
-from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.values import read_file_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.logging_flags import takes_logging
 from descheduler.cli.output import takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
-from descheduler.cli.values import read_file_name, read_kube_version
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.cycle.options import ConnectionOptions
-    from descheduler.eviction.landing_book import SchedulingSettings
+    from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
     from descheduler.explanation.explaining import Subject
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy

@@ -14,9 +14,9 @@ import click
 
 from descheduler.cli.commands import commands
 from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
 from descheduler.cli.known_errors import is_policy_error, known_error
 from descheduler.cli.leaving import leave
-from descheduler.cli.logging_flags import TRACEBACK_VERBOSITY
 from descheduler.model.printable import printable
 from descheduler.supervision import Watch
 from descheduler.telemetry.faults import place_of, traceback_lines

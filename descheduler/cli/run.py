@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
-from descheduler.cli.go_flags import GoFlagsCommand
-from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.known_errors import run_exit_code
-from descheduler.cli.lease_flags import takes_lease
-from descheduler.cli.logging_flags import takes_logging
-from descheduler.cli.output import takes_output, write_document
-from descheduler.cli.scope_flags import takes_scope
-from descheduler.cli.stop_signals import stop_on_signals
-from descheduler.cli.telemetry_flags import takes_telemetry
-from descheduler.cli.upstream_flags import takes_idle_flags, warn_of_idle_flags
-from descheduler.cli.values import (
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.lease import takes_lease
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.telemetry import takes_telemetry
+from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
+from descheduler.cli.flags.values import (
     read_duration,
     read_feature_gates,
     read_file_name,
     read_rate,
 )
+from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
+from descheduler.cli.known_errors import run_exit_code
+from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
-    from descheduler.eviction.scope import Scope
+    from descheduler.eviction.checks.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
     from descheduler.report.render import Format
-    from descheduler.strategies.decisions import Decisions
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -185,22 +185,16 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
-    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
-    from descheduler.cycle.decide import decide, needed_kinds
+    from descheduler.cycle.decide import decide
+    from descheduler.cycle.request import Landings, snapshot_request
 
     record.is_dry = True
-    observer, needed = record.observer, needed_kinds(policy)
+    observer = record.observer
+    landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
+    request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
     with observer.cycle():
-        read = partial(
-            read_dump,
-            dump_paths(flags.snapshot),
-            needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
-            skip_broken=flags.skip_broken_objects,
-            keep_conditions=POD_CONDITIONS in needed,
-            keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
-        )
         with observer.snapshot():
-            snapshot = watch.call("reading the dump", read)
+            snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         decide_now = partial(
@@ -226,7 +220,7 @@ def _run_on_cluster(
     watch: Watch,
 ) -> ExitCode:
     from descheduler.cycle.run import run_live
-    from descheduler.eviction.migration_profiles import is_dry
+    from descheduler.eviction.migration_controller.profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)

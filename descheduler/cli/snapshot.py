@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.connection_flags import takes_connection
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
-from descheduler.cli.go_flags import GoFlagsCommand
-from descheduler.cli.logging_flags import takes_logging
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.values import read_file_name
 from descheduler.cli.stop_signals import stop_on_signals
-from descheduler.cli.values import read_file_name
 from descheduler.supervision import Watch
 from descheduler.telemetry.logging import log_event
 

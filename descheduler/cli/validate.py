@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.exit_code import ExitCode
-from descheduler.cli.go_flags import GoFlagsCommand
+from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.urls import shown_url
 
@@ -64,9 +64,9 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_eff
 
 
 def _judge(file: str) -> _Verdict:
+    from descheduler.cycle.plugins import REGISTRY
     from descheduler.documents.problems import PolicyError
     from descheduler.policy.load import load_policy
-    from descheduler.strategies.registry import REGISTRY
 
     try:
         return _Verdict(file, (), load_policy(Path(file), REGISTRY))

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.answers import Answers
-from descheduler.placement.prior_moves import PriorMove
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.scope import EVERYWHERE, Scope
-from descheduler.strategies.decisions import Decisions
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.plan.decisions import Decisions
 
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions

@@ -9,16 +9,15 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from descheduler.cluster.snapshot import POD_TEMPLATES
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of, needed_kinds
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of
 from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
-from descheduler.eviction.migration_profiles import is_dry
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS
+from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -122,16 +121,13 @@ def _read_and_carry_out(
     reader = carrier.client.watched(lambda path: watch.tell(doing_of(path)))
     facts = watch.call("reaching the API server", partial(discover, reader))
     with observer.snapshot():
-        needed = needed_kinds(policy, registry)
         is_assessed = options.most_assessed > 0 and (options.dry_run or is_dry(policy))
+        landings = Landings.ASSESSED if is_assessed else Landings.UNSEEN
         read_now = partial(
             read_cluster,
             reader,
             policy,
-            needed=needed,
-            wanted=PLACEMENT_KINDS if is_assessed else frozenset(),
-            keep_templates=POD_TEMPLATES in needed,
-            skip_broken=options.skip_broken,
+            snapshot_request(policy, landings, registry=registry, skip_broken=options.skip_broken),
             taken_at=now,
             git_version=facts.git_version,
             tell=watch.tell,

@@ -6,7 +6,7 @@ Everything else about placed pods is counted; only an explanation asks who they 
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["PlacedPods"]
 

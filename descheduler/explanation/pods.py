@@ -7,15 +7,15 @@ from datetime import datetime
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.explanation.analysis import analyse
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.facts import pod_facts
 from descheduler.explanation.landings import explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
+from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.pod import Pod
-from descheduler.placement.landing import Landing
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.pod import PodExplanation
 

@@ -18,6 +18,7 @@ __all__ = [
     "UNPAGED_BYTES",
     "BodyTooLargeError",
     "read_body",
+    "stream_body",
 ]
 
 _MEBIBYTE = 1 << 20
@@ -97,6 +98,29 @@ def read_body(response: urllib3.BaseHTTPResponse, *, max_bytes: int) -> bytes:
         raise
     response.release_conn()
     return body
+
+
+def stream_body(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    """The decompressed body of `response`, in parts of bounded size that are not kept; else as `read_body`.
+
+    Raises BodyTooLargeError when much is received and nothing comes of it.
+    """
+    try:
+        decoder = _decoder(response.headers.get("content-encoding", ""))
+        num_idle = 0
+        for piece in response.stream(_PIECE_BYTES, decode_content=False):
+            num_idle += len(piece)
+            for part in decoder.parts(piece):
+                if part:
+                    num_idle = 0
+                    yield part
+            if num_idle > OBJECT_BYTES:
+                raise BodyTooLargeError
+        decoder.finish()
+    except BaseException:
+        response.close()
+        raise
+    response.release_conn()
 
 
 def _read(response: urllib3.BaseHTTPResponse, max_bytes: int) -> bytes:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from typing import TypeVar
 
 import msgspec
 
 from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
 from descheduler.kube.configuration import load_connection
-from descheduler.kube.errors import ApiError, KubeError, TransportError, credentials_refused
+from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, TransportError, credentials_refused
 from descheduler.kube.found import describe_body
 from descheduler.kube.header_values import user_header
 from descheduler.kube.listing import ListPage, list_pages
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse, decode_status
+from descheduler.kube.streamed_lists import MessageBatch, list_messages, list_pieces
 from descheduler.kube.token_bucket import TokenBucket
-from descheduler.kube.transport import Transport
+from descheduler.kube.transport import StreamedResponse, Transport
 
 __all__ = ["KubeClient", "connect"]
 
@@ -51,7 +53,10 @@ class KubeClient:
         self._before_send = before_send
 
     def watched(self, before_send: Callable[[str], None]) -> KubeClient:
-        """The same client, which calls `before_send` with the path of each request; that may raise to forbid it."""
+        """The same client, which calls `before_send` with the path of each request; that may raise to forbid it.
+
+        It is called between the parts of a list that is asked for as a whole as well.
+        """
         return KubeClient(self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send)
 
     def send(
@@ -70,9 +75,7 @@ class KubeClient:
         `max_bytes` is the most that the body of an honest answer takes: unless told otherwise, that of a small object.
         `accept` and `may_send` as in `Transport.send`.
         """
-        while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
-            self.retry.sleep(wait_seconds)
-        self._before_send(path)
+        self._wait_for_turn(path)
         return self._transport.send(
             method, path, query=query, body=body, max_bytes=max_bytes, accept=accept, may_send=may_send
         )
@@ -105,24 +108,61 @@ class KubeClient:
         resource_version: str | None = None,
         label_selector: str | None = None,
     ) -> Iterator[ListPage]:
-        """The pages of the list at `path`; see `descheduler.kube.listing.list_pages`."""
-        return list_pages(self, path, limit=limit, resource_version=resource_version, label_selector=label_selector)
+        """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.listing.list_pages`.
+
+        With a limit of 0 the list is asked for as a whole; see `descheduler.kube.streamed_lists.list_pieces`.
+        """
+        if limit:
+            return list_pages(self, path, limit=limit, resource_version=resource_version, label_selector=label_selector)
+        options = {"resourceVersion": resource_version, "labelSelector": label_selector}
+        query = {name: text for name, text in options.items() if text is not None}
+        return self._asked_for(path, list_pieces(self, path, query))
+
+    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+        """The list at `path` in protobuf; see `descheduler.kube.streamed_lists.list_messages`."""
+        return self._asked_for(path, list_messages(self, path, limit=limit))
+
+    def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
+        """The body of a successful GET, still to be read, of the first type of `accept` if the server has it.
+
+        Faults and overload before it are retried; raises as `fetch`. The caller closes it.
+        """
+        return self.retry.call(lambda: self._open_once(path, query, accept))
 
     def close(self) -> None:
         """Closes idle connections."""
         self._transport.close()
 
+    def _wait_for_turn(self, path: str) -> None:
+        while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
+            self.retry.sleep(wait_seconds)
+        self._before_send(path)
+
+    def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Iterator[T]:
+        """`parts` of an answer, as long as it may be asked for: who forbids requests forbids the rest of it."""
+        try:
+            with closing(parts):
+                for part in parts:
+                    self._before_send(path)
+                    yield part
+        except AnswerBroken:
+            # It will be asked for again.
+            self.retry.sleep(self.retry.first_wait_seconds)
+            raise
+
+    def _open_once(self, path: str, query: Mapping[str, str], accept: str) -> StreamedResponse:
+        self._wait_for_turn(path)
+        response = self._transport.stream(path, query=query, accept=accept)
+        if isinstance(response, StreamedResponse):
+            return response
+        raise self._fault("GET", path, response)
+
     def _fetch_once(
         self, path: str, decode: Callable[[bytes], T], query: Mapping[str, str] | None, max_bytes: int
     ) -> T:
         response = self.send("GET", path, query=query, max_bytes=max_bytes)
-        if not response.is_success:
-            raise self._refusal("GET", path, response)
         if response.status_code != _OK:
-            raise KubeError(
-                f"GET {path} on {self.host}: answered with HTTP status {response.status_code}, which is not the whole "
-                "answer of an API server (200); check the proxies in front of it"
-            )
+            raise self._fault("GET", path, response)
         try:
             return decode(response.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -130,6 +170,14 @@ class KubeClient:
                 f"GET {path} on {self.host}: the answer is cut short or not what was asked "
                 f"({describe_body(response.body)})"
             ) from error
+
+    def _fault(self, method: str, path: str, response: RawResponse) -> KubeError:
+        if not response.is_success:
+            return self._refusal(method, path, response)
+        return KubeError(
+            f"{method} {path} on {self.host}: answered with HTTP status {response.status_code}, which is not the whole "
+            "answer of an API server (200); check the proxies in front of it"
+        )
 
     def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
         status = decode_status(response)
@@ -156,7 +204,8 @@ def connect(
     """A client for the cluster that kubectl would talk to with these settings; nothing is sent yet.
 
     `as_user` is impersonated; `request_timeout` is in seconds and bounds each answer, from the connection to its last
-    byte; `qps` and `burst` pace every request, None not at all. Raises KubeConfigError.
+    byte, but for lists in protobuf, of any length, the time without progress; `qps` and `burst` pace every request,
+    None not at all. Raises KubeConfigError.
     """
     connection = load_connection(kubeconfig, context, environ=environ)
     headers = {"User-Agent": user_agent or f"descheduler/{_version()}"}

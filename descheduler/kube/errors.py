@@ -5,6 +5,7 @@ from __future__ import annotations
 from descheduler.model.urls import is_https
 
 __all__ = [
+    "AnswerBroken",
     "AnswerTooLarge",
     "ApiError",
     "KindAbsent",
@@ -13,6 +14,7 @@ __all__ = [
     "KubeError",
     "ListExpired",
     "NotConnected",
+    "NotProtobuf",
     "TransportError",
     "Withheld",
     "credentials_refused",
@@ -41,6 +43,14 @@ class AnswerTooLarge(TransportError):  # noqa: N818 - an answer callers act on, 
 
 class Withheld(NotConnected):
     """The caller changed its mind before anything was sent."""
+
+
+class AnswerBroken(TransportError):  # noqa: N818 - a state callers act on, named after what it says
+    """An answer that was read as it came ended in its middle; drop what was read and start again."""
+
+
+class NotProtobuf(KubeError):  # noqa: N818 - an answer callers act on, named after what it says
+    """The server answers in JSON although protobuf was asked for."""
 
 
 class ListExpired(KubeError):  # noqa: N818 - an answer callers act on, named after what it says

@@ -12,7 +12,7 @@ from descheduler.documents.json_values import JsonFaultError, members
 from descheduler.kube.errors import KubeError
 from descheduler.kube.found import Head, describe_body
 
-__all__ = ["ListBodyReader", "ListPage", "comes_in_one_piece", "kind_in"]
+__all__ = ["ListBodyReader", "ListPage", "comes_in_one_piece", "kind_in", "version_in"]
 
 Item = TypeVar("Item")
 
@@ -73,7 +73,7 @@ class ListBodyReader:
                 count()
 
         self._path = path
-        self._version = _version_in(path)
+        self._version = version_in(path)
         self._may_be_null = comes_in_one_piece(path)
         self._num_items = 0
         self._decode = msgspec.json.Decoder(_Page[CountedItem]).decode
@@ -154,7 +154,7 @@ def comes_in_one_piece(path: str) -> bool:
     return path.startswith("/apis/metrics.k8s.io/")
 
 
-def _version_in(path: str) -> str:
+def version_in(path: str) -> str:
     """`v1` of `/api/v1/pods`, `policy/v1` of `/apis/policy/v1/poddisruptionbudgets`."""
     parts = path.strip("/").split("/")
     return f"{parts[1]}/{parts[2]}" if parts[0] == "apis" else parts[1]

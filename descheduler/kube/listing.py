@@ -1,4 +1,4 @@
-"""Paged lists as raw bytes: the next page is fetched while the caller decodes this one."""
+"""Lists as raw bytes: pages of JSON, one fetched ahead of the caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindFo
 from descheduler.kube.list_body import ListBodyReader, ListPage, comes_in_one_piece, kind_in
 from descheduler.kube.list_progress import ListProgress
 
-__all__ = ["ListPage", "doing_of", "list_pages", "read_list"]
+__all__ = ["ListPage", "doing_of", "list_pages", "list_refusal", "read_list"]
 
 T = TypeVar("T")
 
@@ -113,14 +113,15 @@ class _PageFetcher:
             try:
                 return self._client.fetch(self._path, self._read, query=asked, max_bytes=max_bytes)
             except ApiError as error:
-                raise _meaning(self._path, error) from error
+                raise list_refusal(self._path, error) from error
             except AnswerTooLarge:
                 if self._limit == 1 or not self._is_paged:
                     raise
                 self._limit = max(1, self._limit // _SHRINKING)
 
 
-def _meaning(path: str, error: ApiError) -> KubeError:
+def list_refusal(path: str, error: ApiError) -> KubeError:
+    """What a refusal of the list at `path` means."""
     kind = kind_in(path)
     match error.status_code:
         case 410:

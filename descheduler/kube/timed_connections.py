@@ -1,4 +1,4 @@
-"""Connections on which a whole answer, not each wait for a part of it, has to arrive within the time-out."""
+"""Connections on which a whole answer, or a good part of a long one, has to arrive within the time-out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from urllib3.util.ssl_match_hostname import CertificateError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["HandshakeError", "keep_to_time", "whole_answer"]
+__all__ = ["HandshakeError", "keep_to_time", "steady_answer", "whole_answer"]
 
 _LONGEST_CONNECT_SECONDS = 10.0
 _BUFFER_BYTES = 1 << 16
+_LEAST_PROGRESS_BYTES = 1 << 16
 _LEAST_SECONDS = 0.001
 """Zero would have a socket not wait at all, which is something else than a time-out."""
 
@@ -31,6 +32,15 @@ class HandshakeError(ssl.SSLError):
 def whole_answer(seconds: float) -> urllib3.Timeout:
     """The time-out of a request whose answer has to be there to its last byte after `seconds`."""
     return urllib3.Timeout(total=seconds, connect=min(_LONGEST_CONNECT_SECONDS, seconds), read=seconds)
+
+
+class _Steady(float):
+    """Seconds within which the next part of an answer has to arrive, and not the whole of it."""
+
+
+def steady_answer(seconds: float) -> urllib3.Timeout:
+    """The time-out of a request whose answer may take as long as 64 KiB, or its end, come every `seconds`."""
+    return urllib3.Timeout(connect=min(_LONGEST_CONNECT_SECONDS, seconds), read=_Steady(seconds))
 
 
 def keep_to_time(pool: urllib3.PoolManager) -> urllib3.PoolManager:
@@ -78,27 +88,31 @@ class _InTime:
         """What `http.client` reads an answer with, a proxy's to CONNECT included."""
         if self.timeout is None:
             return HTTPResponse(sock, *args, **kwargs)
-        timed = _TimedSocket(sock, time.monotonic() + self.timeout)
+        timed = _TimedSocket(sock, self.timeout)
         return HTTPResponse(timed, *args, **kwargs)  # type: ignore[arg-type]  # it calls makefile and nothing else
 
 
 class _TimedSocket:
-    """As much of a socket as `http.client.HTTPResponse` asks for; `until` is a time of `time.monotonic`."""
+    """As much of a socket as `http.client.HTTPResponse` asks for."""
 
-    def __init__(self, sock: socket.socket, until: float) -> None:
+    def __init__(self, sock: socket.socket, seconds: float) -> None:
         self._sock = sock
-        self._until = until
+        self._seconds = seconds
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """A reader of the socket that raises TimeoutError from `until` on."""
-        return io.BufferedReader(_TimedReader(self._sock, self._until), _BUFFER_BYTES)
+        """A reader of the socket that raises TimeoutError when the time is over."""
+        return io.BufferedReader(_TimedReader(self._sock, self._seconds), _BUFFER_BYTES)
 
 
 class _TimedReader(io.RawIOBase):
-    def __init__(self, sock: socket.socket, until: float) -> None:
+    """`seconds` are those of the whole answer, or when they are `_Steady` of each part of it."""
+
+    def __init__(self, sock: socket.socket, seconds: float) -> None:
         self._sock = sock
         self._raw = sock.makefile("rb", buffering=0)
-        self._until = until
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._num_since = 0
 
     def readable(self) -> bool:
         return True
@@ -108,7 +122,16 @@ class _TimedReader(io.RawIOBase):
         if seconds_left <= 0:
             raise TimeoutError("timed out")
         self._sock.settimeout(seconds_left)
-        return self._raw.readinto(buffer)
+        num_read = self._raw.readinto(buffer)
+        if isinstance(self._seconds, _Steady):
+            self._note_progress(num_read or 0)
+        return num_read
+
+    def _note_progress(self, num_bytes: int) -> None:
+        self._num_since += num_bytes
+        if self._num_since >= _LEAST_PROGRESS_BYTES:
+            self._num_since = 0
+            self._until = time.monotonic() + self._seconds
 
     def close(self) -> None:
         self._raw.close()

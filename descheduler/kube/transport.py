@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.client import HTTPException, RemoteDisconnected
 from http.client import IncompleteRead as BrokenRead
 from ssl import SSLEOFError
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import urllib3
@@ -23,13 +24,23 @@ from urllib3.exceptions import (
 )
 from urllib3.exceptions import TimeoutError as NoAnswerInTime
 
-from descheduler.kube.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body
-from descheduler.kube.echoed_credentials import without_credentials
-from descheduler.kube.errors import AnswerTooLarge, KubeError, NotConnected, TransportError, Withheld
+from descheduler.kube.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body, stream_body
+from descheduler.kube.echoed_credentials import text_without_credentials, without_credentials
+from descheduler.kube.errors import (
+    AnswerBroken,
+    AnswerTooLarge,
+    KubeError,
+    NotConnected,
+    TransportError,
+    Withheld,
+)
 from descheduler.kube.status import RawResponse
-from descheduler.kube.timed_connections import HandshakeError, keep_to_time, whole_answer
+from descheduler.kube.timed_connections import HandshakeError, keep_to_time, steady_answer, whole_answer
 
-__all__ = ["Connection", "Transport", "exchange"]
+__all__ = ["Connection", "StreamedResponse", "Transport", "exchange"]
+
+_OK = 200
+_TEXT = "application/json"
 
 
 class Connection(Protocol):
@@ -48,6 +59,14 @@ class Connection(Protocol):
 
     def refuse(self, authorization: str) -> None:
         """Takes note that the server did not accept this value, so that the next one is another where possible."""
+
+
+class _Answer(Protocol):
+    @property
+    def status_code(self) -> int: ...
+
+
+Answer = TypeVar("Answer", bound=_Answer)
 
 
 class Transport:
@@ -72,7 +91,7 @@ class Transport:
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
-        accept: str = "application/json",
+        accept: str = _TEXT,
         may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request, whatever its status code.
@@ -83,17 +102,28 @@ class Transport:
         media type asked for. `may_send` is asked when nothing is left but to send the request, after the wait for new
         credentials: Withheld is raised when it says no.
         """
-        request = _Request(method, path + (f"?{urlencode(query)}" if query else ""), body, max_bytes, accept, may_send)
+        request = _Request(method, _target(path, query), body, max_bytes, accept, may_send)
+        return self._renewing(request, self._send_as)
+
+    def stream(self, path: str, *, query: Mapping[str, str], accept: str) -> RawResponse | StreamedResponse:
+        """The answer to a GET, read as it comes when it is the whole (200) and of the first type of `accept`.
+
+        Raises as `send`. The time-out bounds the time without progress.
+        """
+        request = _Request("GET", _target(path, query), None, STATUS_BYTES, accept, lambda: True)
+        return self._renewing(request, self._stream_as)
+
+    def _renewing(self, request: _Request, send: Callable[[str, _Request], Answer]) -> Answer:
         authorization = self._authorization()
-        answer = self._send_as(authorization, request)
+        answer = send(authorization, request)
         if answer.status_code != 401 or not authorization:
             return answer
         # A token may have been rotated meanwhile. What creates something is for its caller to ask for again, who knows
         # what an answer of 401 leaves open.
         renewed = self._authorization(refused=authorization)
-        if method == "POST" or renewed in ("", authorization):
+        if request.method == "POST" or renewed in ("", authorization):
             return answer
-        return self._send_as(renewed, request)
+        return send(renewed, request)
 
     def close(self) -> None:
         """Closes the idle connections of the pool."""
@@ -114,26 +144,78 @@ class Transport:
         if request.body is not None:
             headers["Content-Type"] = "application/json"
         answer = exchange(
-            lambda: self._open(request, headers),
-            what=f"{request.method} {request.path.partition('?')[0]} on {self.host}",
+            lambda: self._open(request, headers, whole_answer(self.timeout_seconds)),
+            what=self._what(request),
             timeout_seconds=self.timeout_seconds,
             max_bytes=request.max_bytes,
             proxy=self._proxy,
         )
         return without_credentials(answer, authorization)
 
-    def _open(self, request: _Request, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
+    def _stream_as(self, authorization: str, request: _Request) -> RawResponse | StreamedResponse:
+        headers = self._headers | {"Accept": request.accept}
+        if not request.accept.startswith(_TEXT):
+            # Compressing what is dense already costs the server more than all else about it.
+            headers["Accept-Encoding"] = "identity"
+        headers |= {"Authorization": authorization} if authorization else {}
+        what, seconds = self._what(request), self.timeout_seconds
+        response = _opened(lambda: self._open(request, headers, steady_answer(seconds)), what, seconds, self._proxy)
+        if response.status == _OK:
+            return StreamedResponse(response, what, seconds, authorization)
+        return without_credentials(_whole(response, what, seconds, request.max_bytes), authorization)
+
+    def _what(self, request: _Request) -> str:
+        return f"{request.method} {request.path.partition('?')[0]} on {self.host}"
+
+    def _open(self, request: _Request, headers: dict[str, str], timeout: urllib3.Timeout) -> urllib3.BaseHTTPResponse:
         return self._connection.pool.request(
             request.method,
             self.host + request.path,
             body=request.body,
             headers=headers,
-            timeout=whole_answer(self.timeout_seconds),
+            timeout=timeout,
             retries=False,
             redirect=False,
             preload_content=False,
             enforce_content_length=True,
         )
+
+
+class StreamedResponse:
+    """A success whose body is still to come. It has to be read to its end, or closed."""
+
+    status_code = _OK
+
+    def __init__(
+        self, response: urllib3.BaseHTTPResponse, what: str, timeout_seconds: float, authorization: str
+    ) -> None:
+        self.what = what
+        self.content_type = response.headers.get("content-type", "").partition(";")[0].strip()
+        self._response = response
+        self._timeout_seconds = timeout_seconds
+        self._authorization = authorization
+
+    @contextmanager
+    def credentials_hidden(self) -> Iterator[None]:
+        """Lets no KubeError say a credential of the request that the body repeats."""
+        try:
+            yield
+        except KubeError as error:
+            hidden = text_without_credentials(str(error), self._authorization)
+            raise KubeError(hidden) from None
+
+    def parts(self) -> Iterator[bytes]:
+        """The body, part by part. Raises AnswerBroken when it does not come whole, AnswerTooLarge for a bomb."""
+        try:
+            yield from stream_body(self._response)
+        except BodyTooLargeError as error:
+            raise AnswerTooLarge(f"{self.what}: the compressed answer holds nothing; check the server") from error
+        except (HTTPError, OSError) as error:
+            raise AnswerBroken(f"{self.what}: {_describe_fault(error, self._timeout_seconds)}") from error
+
+    def close(self) -> None:
+        """Gives the rest of the body up."""
+        self._response.close()
 
 
 class _Request(NamedTuple):
@@ -145,6 +227,10 @@ class _Request(NamedTuple):
     max_bytes: int
     accept: str
     may_send: Callable[[], bool]
+
+
+def _target(path: str, query: Mapping[str, str] | None) -> str:
+    return path + (f"?{urlencode(query)}" if query else "")
 
 
 def exchange(
@@ -161,12 +247,21 @@ def exchange(
 
     `open_response` asks a pool of `keep_to_time` with the time-out `whole_answer(timeout_seconds)`.
     """
+    return _whole(_opened(open_response, what, timeout_seconds, proxy), what, timeout_seconds, max_bytes)
+
+
+def _opened(
+    open_response: Callable[[], urllib3.BaseHTTPResponse], what: str, timeout_seconds: float, proxy: str
+) -> urllib3.BaseHTTPResponse:
     try:
-        response = open_response()
+        return open_response()
     except ProxyError as error:
         raise TransportError(f"{what}: {_describe_proxy_fault(error, proxy)}") from error
     except (HTTPError, OSError) as error:
         raise _meaning(error, what, timeout_seconds) from error
+
+
+def _whole(response: urllib3.BaseHTTPResponse, what: str, timeout_seconds: float, max_bytes: int) -> RawResponse:
     try:
         body = read_body(response, max_bytes=max_bytes)
     except BodyTooLargeError as error:

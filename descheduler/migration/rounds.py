@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.eviction.evictor import BookedEviction
 from descheduler.migration.executor import execute
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -22,8 +21,9 @@ from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
-from descheduler.placement.prior_moves import PriorMove
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
+from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
@@ -59,12 +59,12 @@ def carry_out(
     paces = Paces(settings, now=clock)
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
-    moves: dict[str, PriorMove] = {}
+    made: dict[str, PriorMove] = {}
     num_faulty = 0
     for num_rounds in range(1, MAX_ROUNDS + 1):
-        new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes, settings)]
-        moves.update({booked.pod.key: _move(booked) for booked in new})
-        plan = [_planned(booked, settings) for booked in new]
+        new = [move for move in decisions.moves if _is_new(move, outcomes, settings)]
+        made.update({move.pod.key: _prior_move(move) for move in new})
+        plan = [_planned(move, settings) for move in new]
         latest = execute(
             plan,
             port,
@@ -87,7 +87,7 @@ def carry_out(
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
         try:
-            decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
+            decisions = decide(answers, [made[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
         except Exception as error:  # pods are evicted already, which has to be reported whatever this is
             note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
@@ -114,29 +114,29 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
     return EvictionAnswer(outcome.status_code, outcome.message) if outcome.kind.frees_limits else None
 
 
-def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
+def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
     """Whether it is still to be carried out; also what only a dry profile had asked for, once another one does."""
-    outcome = None if booked.is_repeated else outcomes.get(booked.pod.key)
+    outcome = None if move.is_repeated else outcomes.get(move.pod.key)
     if outcome is None:
-        return not booked.is_repeated
-    return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(booked.profile).is_dry
+        return not move.is_repeated
+    return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
 
 
-def _move(booked: BookedEviction) -> PriorMove:
-    return PriorMove(booked.pod, booked.profile, booked.plugin, booked.reason)
+def _prior_move(move: Move) -> PriorMove:
+    return PriorMove(move.pod, move.profile, move.plugin, move.reason)
 
 
-def _planned(booked: BookedEviction, settings: ExecutorSettings) -> PlannedEviction:
-    pod, terms = booked.pod, settings.terms_of(booked.profile)
+def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
+    pod, terms = move.pod, settings.terms_of(move.profile)
     grace_period_seconds = terms.grace_period_seconds
     return PlannedEviction(
         namespace=pod.namespace,
         name=pod.name,
         uid=pod.uid,
         node=pod.node_name,
-        profile=booked.profile,
-        plugin=booked.plugin,
-        repeated=booked.is_repeated,
+        profile=move.profile,
+        plugin=move.plugin,
+        repeated=move.is_repeated,
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
@@ -145,7 +145,7 @@ def _planned(booked: BookedEviction, settings: ExecutorSettings) -> PlannedEvict
 
 def _repeated(decisions: Decisions, settings: ExecutorSettings) -> Iterator[Outcome]:
     """Further requests for pods of the plan: reported, never sent."""
-    for booked in decisions.evictor.booked:
-        if booked.is_repeated:
-            message = f"pod {booked.pod.key} was requested before in this run"
-            yield Outcome(_planned(booked, settings), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)
+    for move in decisions.moves:
+        if move.is_repeated:
+            message = f"pod {move.pod.key} was requested before in this run"
+            yield Outcome(_planned(move, settings), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)

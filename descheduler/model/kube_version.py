@@ -12,13 +12,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-__all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError"]
+__all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError", "encodes_as_stream"]
 
 OLDEST = (1, 33)
 """The oldest release whose scheduler is described here."""
 NEWEST = (1, 36)
 """The newest one, and the one that is assumed when nothing else is known."""
 _NEVER = (99, 0)
+_STREAMED_SINCE = (1, 33)
 
 
 class KubeVersionError(ValueError):
@@ -146,6 +147,16 @@ class KubeVersion:
         gate = _known(name)
         is_on = dict(self.overrides).get(name, (self.major, self.minor) >= gate.since)
         return is_on and all(self.gate(required) for required in gate.requires)
+
+
+def encodes_as_stream(git_version: str) -> bool:
+    """Whether the API server of this version sends a long list object by object instead of making it whole first.
+
+    The gates StreamingCollectionEncodingToJSON and StreamingCollectionEncodingToProtobuf are on by default from 1.33 on
+    and cannot be switched off from 1.34 on. A version that cannot be read is taken for an old one.
+    """
+    match = _SYNTAX.fullmatch(git_version.strip())
+    return match is not None and (int(match[1]), int(match[2])) >= _STREAMED_SINCE
 
 
 def _dotted(release: tuple[int, int]) -> str:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import msgspec
 
 from descheduler.model.duration import format_duration
-from descheduler.policy.plugin_sets import DEFAULT_PLUGINS, OWN_DEFAULTS
+from descheduler.policy.koordinator.plugin_sets import DEFAULT_PLUGINS, OWN_DEFAULTS
 from descheduler.policy.types import LeaderElection, MetricsProvider, PluginConfig, Policy, Profile
 
 __all__ = ["args_to_document", "policy_to_document"]

@@ -10,10 +10,10 @@ from descheduler.documents.document import Node, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.policy.checks import Checks, in_order
-from descheduler.policy.descheduler_configuration import read_descheduler_configuration
-from descheduler.policy.descheduler_policy import empty_policy, read_descheduler_policy
+from descheduler.policy.koordinator.descheduler_configuration import read_descheduler_configuration
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
+from descheduler.policy.upstream.descheduler_policy import empty_policy, read_descheduler_policy
 
 __all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
 

@@ -20,7 +20,7 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import PodFilter
 from descheduler.strategies.topology_spread.constraints import (
     SpreadConstraint,
     distinct_constraints,

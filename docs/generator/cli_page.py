@@ -8,8 +8,8 @@ import click
 
 from descheduler.cli.commands import commands
 from descheduler.cli.exit_code import ExitCode
-from descheduler.cli.upstream_flags import IDLE_FLAGS
-from descheduler.explanation.source_docs import member_docs, paragraphs
+from descheduler.cli.flags.upstream import IDLE_FLAGS
+from descheduler.explanation.docs.source import member_docs, paragraphs
 from docs.generator.markdown import page, table, wrapped
 
 __all__ = ["make_page"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.explanation.source_docs import member_docs
+from descheduler.explanation.docs.source import member_docs
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from docs.generator.markdown import page, table
 

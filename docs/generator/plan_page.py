@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from descheduler.explanation.argument_docs import parts_of
-from descheduler.explanation.source_docs import paragraphs
+from descheduler.explanation.docs.arguments import parts_of
+from descheduler.explanation.docs.source import paragraphs
 from descheduler.report.schema import DOCUMENTS, published_schema
 from docs.generator.markdown import anchor, page, table, wrapped
 

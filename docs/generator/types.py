@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.explanation.argument_docs import default_json, type_words
+from descheduler.explanation.docs.arguments import default_json, type_words
 from docs.generator.markdown import anchor
 
 __all__ = ["default_text", "type_text"]

@@ -13,7 +13,7 @@ __all__ = ["restored_logging"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals):
+def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals) -> None:
     watch = Watch()
 
     with stop_on_signals(watch) as stop:
@@ -32,7 +32,7 @@ def default_sigint() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("default_sigint")
-def test_the_second_signal_ends_at_once():
+def test_the_second_signal_ends_at_once() -> None:
     with stop_on_signals():
         signal.raise_signal(signal.SIGINT)
 
@@ -41,7 +41,7 @@ def test_the_second_signal_ends_at_once():
 
 
 @pytest.mark.usefixtures("default_sigint", "restored_logging")
-def test_the_second_signal_names_the_pods_that_may_leave(capfd: pytest.CaptureFixture[str]):
+def test_the_second_signal_names_the_pods_that_may_leave(capfd: pytest.CaptureFixture[str]) -> None:
     watch = Watch()
     watch.has_effects = True
     watch.find_open = lambda: [f"shop/p{number}" for number in range(103)]
@@ -59,7 +59,7 @@ def test_the_second_signal_names_the_pods_that_may_leave(capfd: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("default_sigint")
-def test_the_second_signal_has_nothing_to_say_before_the_first_eviction(capfd: pytest.CaptureFixture[str]):
+def test_the_second_signal_has_nothing_to_say_before_the_first_eviction(capfd: pytest.CaptureFixture[str]) -> None:
     with stop_on_signals():
         signal.raise_signal(signal.SIGTERM)
         with pytest.raises(KeyboardInterrupt):
@@ -68,7 +68,7 @@ def test_the_second_signal_has_nothing_to_say_before_the_first_eviction(capfd: p
     assert capfd.readouterr().err == ""
 
 
-def test_signals_mean_what_they_meant_before_afterwards():
+def test_signals_mean_what_they_meant_before_afterwards() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     with stop_on_signals() as stop:

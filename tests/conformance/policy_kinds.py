@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.decode import Decoder
 from descheduler.documents.problems import PolicyError
 from descheduler.documents.source import read_document
@@ -17,7 +18,6 @@ from descheduler.policy.effective import args_to_document, policy_to_document
 from descheduler.policy.load import inspect_policy
 from descheduler.policy.plugin_args import ArgsReader
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["check_decode", "check_defaults", "check_validate"]
 

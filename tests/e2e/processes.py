@@ -59,6 +59,14 @@ class Component:
         """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def cpu_seconds(self) -> float:
+        """The CPU that the running process has taken so far, in user and in kernel mode."""
+        assert self._process is not None, f"{self.name} was not started"
+        # Names may hold spaces and brackets; the fields behind the last bracket start with the third.
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def start(self) -> None:
         """Spawns the process and returns at once; its output is appended to the log file."""
         self._home.mkdir(parents=True, exist_ok=True)

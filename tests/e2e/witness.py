@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.kube.configuration import load_connection
 from descheduler.kube.status import RawResponse
-from descheduler.kube.transport import Transport
+from descheduler.kube.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 
 __all__ = ["FAST", "Exchange", "Witness", "watched_run"]
@@ -64,13 +64,23 @@ class Witness(Transport):
 
     def send(self, method: str, path: str, *, query: Mapping[str, str] | None = None, **options: Any) -> RawResponse:
         """The answer to one request, with the options of `Transport.send`."""
-        if self._before is not None:
-            with self._lock:
-                self._before(method, path, query or {})
-        sent_at = time.monotonic()
+        sent_at = self._announce(method, path, query or {})
         answer = super().send(method, path, query=query, **options)
         self.exchanges.append(Exchange(method, path, dict(query or {}), sent_at, answer.status_code, answer.headers))
         return answer
+
+    def stream(self, path: str, *, query: Mapping[str, str], accept: str) -> RawResponse | StreamedResponse:
+        """The answer to one request, whose body is still to come; its header is not kept."""
+        sent_at = self._announce("GET", path, query)
+        answer = super().stream(path, query=query, accept=accept)
+        self.exchanges.append(Exchange("GET", path, dict(query), sent_at, answer.status_code, {}))
+        return answer
+
+    def _announce(self, method: str, path: str, query: Mapping[str, str]) -> float:
+        if self._before is not None:
+            with self._lock:
+                self._before(method, path, query)
+        return time.monotonic()
 
     def evictions(self) -> list[Exchange]:
         """The evictions asked for, in the order they were sent."""

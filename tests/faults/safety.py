@@ -124,7 +124,7 @@ def _grace_seconds(history: History, run: Run, tenure: Tenure) -> float:
     """For how long a run cannot know that its Lease is gone. When it had run out by the run's own clock it can."""
     if tenure.had_expired:
         return 0.0
-    seconds = history.terms.lease_seconds or 0
+    seconds: float = history.terms.lease_seconds or 0
     if not _has_lease_faults(history, run):
         seconds /= 3  # the time from one renewal to the next; one that gets no answer may be tried again until the end
     return seconds + history.terms.request_timeout_seconds + _SLACK_SECONDS + run.stalled_seconds

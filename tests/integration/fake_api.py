@@ -24,8 +24,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from tests.certificates import Certificate
+from tests.cluster.messages.writer import proto_list
 from tests.integration.fake_leases import FakeLeases
 from tests.integration.faults import (
     Answer,
@@ -46,7 +47,8 @@ from tests.integration.faults import (
 __all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
-_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in KINDS.values()}
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,9 @@ class FakeApi:
         self.objects: dict[str, list[dict[str, Any]]] = {_PODS: [], "/api/v1/nodes": []}
         self.groups = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1"}
         self.core_resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
+        self.git_version = "v1.36.0"
+        self.speaks_protobuf = True
+        """Whether pods and nodes are sent in protobuf to those who ask for it."""
         self.expired_continues = 0
         """How many of the next requests with a continue token are answered with 410."""
         self.terminate_only = False
@@ -187,7 +192,7 @@ class FakeApi:
             case (("GET" | "POST"), ["api", "v1", "query"]):
                 return Answer(200, self.prometheus)
             case "GET", ["version"]:
-                return Answer(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.0"})
+                return Answer(200, {"major": "1", "minor": "36", "gitVersion": self.git_version})
             case "GET", ["api"]:
                 return Answer(200, {"kind": "APIVersions", "versions": ["v1"]})
             case "GET", ["api", "v1"]:
@@ -249,6 +254,12 @@ class FakeApi:
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
         kind = _LIST_KINDS.get(request.path, "List")
         stated = {"kind": kind, "apiVersion": api_version(request.path)}
+        if self.speaks_protobuf and _wants_protobuf(request) and kind in ("PodList", "NodeList"):
+            with suppress(ValueError, TypeError, AttributeError, KeyError):  # objects that have no place in messages
+                item_kind = kind.removesuffix("List")
+                more = str(metadata.get("continue", ""))
+                body = proto_list(item_kind, items[start:end], version=version, more=more)
+                return Answer(200, body, {"Content-Type": _PROTOBUF})
         return Answer(200, {**stated, "metadata": metadata, "items": items[start:end]})
 
     def _evict(self, namespace: str, name: str, body: dict[str, Any]) -> Answer:
@@ -266,6 +277,10 @@ class FakeApi:
             else:
                 self.objects[_PODS].remove(pod)
         return Answer(201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
+
+
+def _wants_protobuf(request: Request) -> bool:
+    return request.headers.get("accept", "").startswith(_PROTOBUF)
 
 
 def api_version(path: str) -> str:
@@ -339,7 +354,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, answer: Answer, fault: Fault | None) -> None:
         body = json.dumps(answer.body).encode() if not isinstance(answer.body, bytes) else answer.body
         self.send_response(answer.status_code)
-        self.send_header("Content-Type", "application/json")
+        if "Content-Type" not in answer.headers:
+            self.send_header("Content-Type", "application/json")
         if isinstance(fault, BrokenGzip):
             self.send_header("Content-Encoding", "gzip")
         elif "gzip" in self.headers.get("Accept-Encoding", "") and not isinstance(fault, Truncate):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.guards import NOTHING_EVICTED
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi, Request
@@ -47,10 +49,10 @@ def serve(fake_api: FakeApi, *objects: Object) -> None:
         if not kind.is_optional:
             fake_api.objects.setdefault(kind.path, [])
     for item in objects:
-        fake_api.add(KINDS[item["kind"]].path, item)
+        fake_api.add(KINDS[kind_key(item["kind"], item["apiVersion"])].path, item)
 
 
-def crowded_cluster(*names: str, **facts: object) -> list[Object]:
+def crowded_cluster(*names: str, **facts: Any) -> list[Object]:
     """A tainted node with a pod for each name that does not tolerate it, and a free node; `facts` hold for all pods."""
     return [TAINTED, node_object("free"), *(pod_object(name, node="tainted", **facts) for name in names)]
 
@@ -124,6 +126,9 @@ def asked_for(fake_api: FakeApi) -> list[str]:
     return sorted(request.path.split("/")[-2] for request in eviction_requests(fake_api))
 
 
+_LISTS = {kind.path for kind in KINDS.values()}
+
+
 def listed_paths(fake_api: FakeApi) -> set[str]:
     """The lists that were read."""
-    return {request.path for request in fake_api.requests if "limit" in request.query}
+    return {request.path for request in fake_api.requests if request.method == "GET" and request.path in _LISTS}

@@ -202,6 +202,7 @@ def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli
     process.send_signal(signal.SIGTERM)
 
     assert process.wait(IN_TIME_SECONDS) == 0
+    assert process.stderr is not None
     assert '"Outcome not written"' in process.stderr.read()
 
 
@@ -210,6 +211,7 @@ def test_log_that_nobody_reads_holds_no_run_up(fake_api: FakeApi, cli: Cli) -> N
     serve(fake_api, *crowded_cluster(*(f"p{number:04}" for number in range(400))))
     pace = ("--client-connection-qps", "10000", "--client-connection-burst", "10000")
     process = cli.start("-o", "json", "-v", "4", *pace)
+    assert process.stdout is not None
     reader = threading.Thread(target=process.stdout.read, daemon=True)
     reader.start()
 

@@ -10,12 +10,12 @@ import pytest
 
 from descheduler import evaluate
 from descheduler.cycle.options import ConnectionOptions, RunOptions
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_live
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object, required_node_affinity
 from tests.integration.fake_api import FakeApi
@@ -215,7 +215,7 @@ def test_dry_run_decides_and_writes_nothing(
 
     result = run(client, policy, options=options)
 
-    assert [booked.pod.name for booked in result.decisions.evictor.booked] == ["cart"]
+    assert [booked.pod.name for booked in result.decisions.moves] == ["cart"]
     assert result.outcomes == ()
     assert {request.method for request in fake_api.requests} == {"GET"}
 

@@ -94,7 +94,7 @@ def test_no_other_pod_is_looked_for_after_the_deadline(fake_api: FakeApi, client
     result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 2"), options=ONE_BY_ONE, deadline_seconds=0.5)
 
     assert codes(result) == {"p1": OutcomeCode.BUDGET, "p2": OutcomeCode.DEADLINE}
-    booked = [booked.pod.name for booked in result.decisions.evictor.booked]
+    booked = [booked.pod.name for booked in result.decisions.moves]
     assert booked == ["p1", "p2"]
 
 

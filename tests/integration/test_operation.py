@@ -13,6 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
 from descheduler.kube.lease_settings import LeaseSettings
@@ -21,7 +22,6 @@ from descheduler.migration import lease_settings as lease_settings_module
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from tests.builders import NOW
 from tests.cli.commands import Descheduler, descheduler, restored_logging

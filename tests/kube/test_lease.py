@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def take(
     return acquire(client, settings, retry=client.retry, identity=me, now=lambda: NOW, clock=clock.now)
 
 
-def held_by(holder: str, *, seconds_ago: float, **spec: object) -> dict[str, object]:
+def held_by(holder: str, *, seconds_ago: float, **spec: Any) -> dict[str, Any]:
     """A lease of 60 seconds that its holder renewed so long ago."""
     renewed = micro_time(NOW - timedelta(seconds=seconds_ago))
     usual = {"acquireTime": renewed, "leaseDurationSeconds": 60, "leaseTransitions": 4}
@@ -75,7 +76,7 @@ def test_lease_of_a_live_run_is_respected(fake_api: FakeApi, client: KubeClient,
         ),
     ],
 )
-def test_lease_of_a_run_is_taken_over(fake_api: FakeApi, client: KubeClient, spec: dict[str, object]) -> None:
+def test_lease_of_a_run_is_taken_over(fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]) -> None:
     fake_api.leases.put("repair", **spec)
 
     take(client)
@@ -97,7 +98,7 @@ AGES = [
 
 @pytest.mark.parametrize("spec", AGES)
 def test_lease_whose_times_cannot_be_true_is_watched_and_taken_over(
-    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]
 ) -> None:
     fake_api.leases.put("repair", **held_by("dead", seconds_ago=0, **spec))
     clock = Clock()
@@ -111,7 +112,7 @@ def test_lease_whose_times_cannot_be_true_is_watched_and_taken_over(
 
 @pytest.mark.parametrize("spec", AGES)
 def test_lease_whose_times_cannot_be_true_is_respected_when_it_is_renewed(
-    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]
 ) -> None:
     fake_api.leases.put("repair", **held_by("other", seconds_ago=0, **spec))
     clock = Clock()
@@ -136,7 +137,7 @@ def test_lease_whose_times_cannot_be_true_is_respected_when_it_is_renewed(
     ],
 )
 def test_lease_that_ran_out_long_ago_is_taken_over_at_once(
-    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]
 ) -> None:
     fake_api.leases.put("repair", **held_by("dead", seconds_ago=12, **spec))
 

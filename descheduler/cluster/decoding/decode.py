@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from sys import intern
+
+import msgspec
 
 from descheduler.cluster.decoding import wire
 from descheduler.cluster.decoding.annotations import AnnotationReader
@@ -14,20 +19,82 @@ from descheduler.cluster.decoding.blocks import (
     decode_owners,
     decode_quantities,
 )
-from descheduler.cluster.decoding.pod_specs import SpecDecoder
-from descheduler.cluster.decoding.pod_status import ResizeDecoder, StatusDecoder, decode_conditions, is_ready
-from descheduler.cluster.decoding.pod_volumes import read_volumes
+from descheduler.cluster.decoding.pods.specs import SpecDecoder
+from descheduler.cluster.decoding.pods.status import (
+    PodStatus,
+    ResizeDecoder,
+    StatusDecoder,
+    decode_conditions,
+    is_ready,
+)
+from descheduler.cluster.decoding.pods.volumes import PodVolumes, read_volumes
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
+from descheduler.model.requests import ResizedRequests
 from descheduler.model.taints import Taint
 
-__all__ = ["NodeDecoder", "PodDecoder"]
+__all__ = ["Decoding", "NodeDecoder", "PodDecoder", "PodParts", "node_decoder", "pod_decoder"]
+
+_read_pod = msgspec.json.Decoder(wire.PodWire).decode
+_read_node = msgspec.json.Decoder(wire.NodeWire).decode
 
 _NO_METADATA = wire.MetadataWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
 _NO_NODE_STATUS = wire.NodeStatusWire()
+
+
+class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """What replicas of a workload mostly have in common."""
+
+    spec: PodSpec
+    volumes: PodVolumes
+    status: PodStatus
+    is_ready: bool
+    resized: ResizedRequests | None
+
+    def pod(
+        self,
+        name: str,
+        namespace: str,
+        uid: str,
+        node_name: str,
+        created_at: datetime | None,
+        started_at: datetime | None,
+        deleted_at: datetime | None,
+        labels: Mapping[str, str],
+        annotations: Mapping[str, str],
+        owners: tuple[Owner, ...],
+        conditions: tuple[PodCondition, ...] | None,
+    ) -> Pod:
+        """The pod that adds this of its own; arguments as the fields of `Pod`."""
+        status, volumes = self.status, self.volumes
+        return Pod(
+            name,
+            namespace,
+            uid,
+            self.spec,
+            node_name,
+            status.phase,
+            created_at,
+            started_at,
+            deleted_at,
+            labels,
+            annotations,
+            owners,
+            volumes.claim_names,
+            status.reason,
+            status.qos_class,
+            status.containers,
+            status.init_containers,
+            status.ephemeral_containers,
+            self.is_ready,
+            conditions,
+            volumes.ephemeral,
+            status.nominated_node_name,
+            self.resized,
+        )
 
 
 class PodDecoder:
@@ -37,12 +104,13 @@ class PodDecoder:
     """
 
     def __init__(self, *, keep_conditions: bool = True) -> None:
-        self._keep_conditions = keep_conditions
-        labels = BlockCache(decode_labels)
-        self._labels = LastBlock(labels)
-        self._owners = LastBlock(BlockCache(decode_owners))
+        self.keep_conditions = keep_conditions
+        self._label_blocks = BlockCache(decode_labels)
+        self._owner_blocks = BlockCache(decode_owners)
+        self._labels = LastBlock(self._label_blocks)
+        self._owners = LastBlock(self._owner_blocks)
         self._annotations = AnnotationReader()
-        self._specs = SpecDecoder(labels)
+        self._specs = SpecDecoder(self._label_blocks)
         self._statuses = StatusDecoder()
         self._resizes = ResizeDecoder()
 
@@ -53,41 +121,47 @@ class PodDecoder:
         told = pod.status or wire.StatusWire()
         # What is the pod's own is taken out, so that the rest can be compared with the pod before as a whole.
         node_name, asked.node_name = asked.node_name, None
-        volumes, asked.volumes = read_volumes(asked.volumes), None
         started_at, told.start_time = told.start_time, None
-        conditions, told.conditions = bytes(told.conditions), ABSENT
-        spec = self._specs.decode(asked, volumes)
-        status = self._statuses.decode(told)
+        conditions = bytes(told.conditions)
+        parts = self.parts(asked, told)
         created_at, deleted_at = metadata.creation_timestamp, metadata.deletion_timestamp
         if started_at == created_at:
             started_at = created_at = set_time(created_at)
         else:
             created_at, started_at = set_time(created_at), set_time(started_at)
-        return Pod(
+        return parts.pod(
             metadata.name or "",
             intern(metadata.namespace or ""),
             metadata.uid or "",
-            spec,
             intern(node_name) if node_name else "",
-            status.phase,
             created_at,
             started_at,
             None if deleted_at is None else set_time(deleted_at),
             self._labels.value(metadata.labels),
             self._annotations.read(metadata.annotations),
             self._owners.value(metadata.owner_references),
-            volumes.claim_names,
-            status.reason,
-            status.qos_class,
-            status.containers,
-            status.init_containers,
-            status.ephemeral_containers,
-            is_ready(conditions),
-            decode_conditions(conditions) if self._keep_conditions else None,
-            volumes.ephemeral,
-            status.nominated_node_name,
-            self._resizes.decode(spec, status, asked, told, conditions),
+            decode_conditions(conditions) if self.keep_conditions else None,
         )
+
+    def parts(self, asked: wire.PodSpecWire, told: wire.StatusWire) -> PodParts:
+        """What a pod has in common with others of this spec and status, but for its node and the time of its start.
+
+        Takes them apart. Raises ValueError on content that is malformed.
+        """
+        volumes, asked.volumes = read_volumes(asked.volumes), None
+        conditions, told.conditions = bytes(told.conditions), ABSENT
+        spec = self._specs.decode(asked, volumes)
+        status = self._statuses.decode(told)
+        resized = self._resizes.decode(spec, status, asked, told, conditions)
+        return PodParts(spec, volumes, status, is_ready(conditions), resized)
+
+    def labels(self, block: bytes) -> Mapping[str, str]:
+        """The shared value of `metadata.labels`."""
+        return self._label_blocks[block]
+
+    def owners(self, block: bytes) -> tuple[Owner, ...]:
+        """The shared value of `metadata.ownerReferences`."""
+        return self._owner_blocks[block]
 
     def forget(self) -> None:
         """Lets go of the bytes of the last pod, and of the page that they are part of."""
@@ -124,3 +198,39 @@ class NodeDecoder:
             images=self._images[bytes(status.images)],
             declared_features=decode_features(bytes(status.declared_features)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What the objects of one snapshot are decoded with. Workloads are decoded with their pods if `keep_templates`."""
+
+    pods: PodDecoder = field(default_factory=PodDecoder)
+    keep_templates: bool = False
+
+
+def pod_decoder(decoding: Decoding) -> Callable[[bytes], Pod]:
+    """What makes a Pod from its bytes."""
+
+    def decode(block: bytes) -> Pod:
+        pod = decoding.pods.decode(_read_pod(block))
+        _require_name(pod.name)
+        return pod
+
+    return decode
+
+
+def node_decoder(_decoding: Decoding) -> Callable[[bytes], Node]:
+    """What makes a Node from its bytes."""
+    nodes = NodeDecoder()
+
+    def decode(block: bytes) -> Node:
+        node = nodes.decode(_read_node(block))
+        _require_name(node.name)
+        return node
+
+    return decode
+
+
+def _require_name(name: str) -> None:
+    if not name:
+        raise ValueError("metadata.name is missing")

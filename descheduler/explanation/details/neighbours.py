@@ -8,12 +8,12 @@ from descheduler.explanation.details.site import Site
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import HostPort, Pod
-from descheduler.placement.affinity_terms import AffinityTerms
-from descheduler.placement.filters.inter_pod_affinity import AffinityFault
-from descheduler.placement.framework import Obstacle
-from descheduler.placement.pod_groups import PodGroups
-from descheduler.placement.spread_constraints import SpreadConstraint, SpreadConstraints
-from descheduler.placement.term_holders import HeldTerm, TermHolders
+from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.plugins.inter_pod_affinity.filter import AffinityFault
+from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders
+from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.shadow.pod_counts import PodCounts
 
 __all__ = ["explain_pod_affinity", "explain_ports", "explain_spread"]
 
@@ -55,7 +55,7 @@ def explain_spread(site: Site, obstacle: Obstacle) -> Iterator[str]:
 
 def _crowded(site: Site, constraint: SpreadConstraint) -> Iterator[str]:
     counted = constraint.counted
-    sums = counted.sums(site.cycle.cluster.follow(PodGroups).counts(constraint.query))
+    sums = counted.sums(site.cycle.cluster.follow(PodCounts).counts(constraint.query))
     is_enough = bool(counted.num) and counted.num >= constraint.min_domains
     least = counted.least(sums) if is_enough else 0
     held = int(sums[counted.domains.ids[site.node_index]])

@@ -9,9 +9,9 @@ from descheduler.model.affinity import NodeSelectorTerm
 from descheduler.model.labels import Requirement
 from descheduler.model.node import Node
 from descheduler.model.taints import Taint, Tolerance
-from descheduler.placement.framework import Obstacle
-from descheduler.placement.node_masks import hard_taints
-from descheduler.placement.tolerations import honoured_tolerations
+from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.shadow.node_masks import hard_taints
+from descheduler.placement.shadow.tolerations import honoured_tolerations
 
 __all__ = [
     "explain_cordon",

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from descheduler.explanation.details.site import Site
 from descheduler.model.requests import PODS
-from descheduler.placement.filters.node_resources_fit import Shortage
-from descheduler.placement.framework import Obstacle
+from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.plugins.node_resources_fit.filter import Shortage
 from descheduler.report.amounts import amount_text
 from descheduler.report.explanation.placement import Deficit
 

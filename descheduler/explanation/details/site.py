@@ -9,8 +9,9 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.explanation.placed_pods import PlacedPods
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.framework import Cycle, Obstacle
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.shadow.shadow_cluster import Cycle
 
 __all__ = ["Explain", "Site"]
 

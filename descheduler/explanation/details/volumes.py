@@ -8,11 +8,11 @@ from descheduler.explanation.details.node_conditions import unmet
 from descheduler.explanation.details.site import Site
 from descheduler.model.in_tree_volumes import migrated_affinity
 from descheduler.model.storage import READ_WRITE_ONCE_POD, PersistentVolume, PersistentVolumeClaim
-from descheduler.placement.filters.volume_binding import VolumeFault
-from descheduler.placement.framework import Obstacle
-from descheduler.placement.volumes.attachable import AttachableVolumes
-from descheduler.placement.volumes.attached_volumes import AttachedVolumes
-from descheduler.placement.volumes.pod_claims import PodClaims
+from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.plugins.volume_binding import VolumeFault
+from descheduler.placement.plugins.volumes.attachable import AttachableVolumes
+from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
+from descheduler.placement.plugins.volumes.pod_claims import PodClaims
 from descheduler.report.amounts import amount_text
 
 __all__ = ["explain_volume_binding", "explain_volume_limits", "explain_volume_restrictions", "explain_volume_zone"]

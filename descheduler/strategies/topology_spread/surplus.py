@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.label_index import LabelIndex
-from descheduler.placement.node_fit import NodeFit, NodeSet
 from descheduler.strategies.topology_spread.balance import balancing_transfers
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 from descheduler.strategies.topology_spread.domains import Domains, leaving_order
+from descheduler.strategies.topology_spread.label_index import LabelIndex
 
 __all__ = ["Listing", "RoomBelow", "Surplus", "find_surplus"]
 

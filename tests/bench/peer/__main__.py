@@ -1,4 +1,4 @@
-"""`python -m tests.bench.peer`: wall, CPU, peak memory and bytes received of both programs on one live cluster."""
+"""`python -m tests.bench.peer`: what both programs, and the API server for them, take on one live cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.peer.measure import Run, measured
 from tests.bench.peer.programs import Job, Program, ours, upstream
 from tests.bench.peer.table import render
 from tests.e2e.binaries import Binaries, BinariesMissingError, resolve
-from tests.e2e.kube_api import KubeApi
+from tests.e2e.control_plane import ControlPlane
 from tests.e2e.pins import CONTROL_PLANE, PEERS
 
 _SIZES = ("1000x30000", "5000x150000")
@@ -51,18 +51,19 @@ def _measure_size(
             for case in cases:
                 job = Job(plane.kubeconfig, case.write_policy(place, datetime.now(UTC)), dry_run=case.evicts)
                 title = f"{nodes:,} nodes, {pods:,} pods: {case.title}"
-                _say(render(f"\n{title}", _alternate(programs, job, plane.api, num_runs, limit_seconds)))
+                _say(render(f"\n{title}", _alternate(programs, job, plane, num_runs, limit_seconds)))
 
 
 def _alternate(
-    programs: Sequence[Program], job: Job, api: KubeApi, num_runs: int, limit_seconds: float
+    programs: Sequence[Program], job: Job, plane: ControlPlane, num_runs: int, limit_seconds: float
 ) -> dict[str, list[Run]]:
+    server = plane["kube-apiserver"]
     runs: dict[str, list[Run]] = {program.name: [] for program in programs}
     for number in range(num_runs):
         for program in programs:
-            stir(api, number)
+            stir(plane.api, number)
             load = os.getloadavg()[0]
-            run = measured(program, job, limit_seconds=limit_seconds)
+            run = measured(program, job, lambda: server.cpu_seconds, limit_seconds=limit_seconds)
             runs[program.name].append(run)
             _say(f"  {program.name} {number + 1}: {run.usage.wall_seconds:.1f} s, load before {load:.1f}", sys.stderr)
     return runs

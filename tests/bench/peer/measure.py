@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,26 +18,35 @@ _LOG_BYTES_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of one program. `num_evictions` is None, and `was_stopped` true, when its time was over first."""
+    """One run of one program. `num_evictions` is None, and `was_stopped` true, when its time was over first.
+
+    `server_cpu_seconds` is what the API server took meanwhile.
+    """
 
     usage: Usage
+    server_cpu_seconds: float
     bytes_received: int
     num_evictions: int | None
     was_stopped: bool
 
 
-def measured(program: Program, job: Job, *, limit_seconds: float) -> Run:
-    """Runs `program` once; it is killed after `limit_seconds`. Raises RuntimeError when it fails by itself."""
+def measured(program: Program, job: Job, server_cpu: Callable[[], float], *, limit_seconds: float) -> Run:
+    """Runs `program` once; it is killed after `limit_seconds`. Raises RuntimeError when it fails by itself.
+
+    `server_cpu` tells the CPU seconds that the API server has taken so far.
+    """
     with tempfile.TemporaryDirectory() as folder, ByteCounter(_port(job.kubeconfig)) as counter:
         kubeconfig = _through(counter.port, job.kubeconfig, Path(folder) / "kubeconfig")
         log = Path(folder) / "log"
         command = program.command(Job(kubeconfig, job.policy, job.dry_run))
+        server_cpu_before = server_cpu()
         ended = run_command(command, log=log, limit_seconds=limit_seconds)
+        server_cpu_seconds = server_cpu() - server_cpu_before
         if ended.exit_code and not ended.was_stopped:
             tail = log.read_bytes()[-_LOG_BYTES_SHOWN:].decode(errors="replace")
             raise RuntimeError(f"{command[0]}: exit {ended.exit_code}: {tail}")
         with log.open(errors="replace") as lines:
-            return Run(ended.usage, counter.bytes_received, num_evictions(lines), ended.was_stopped)
+            return Run(ended.usage, server_cpu_seconds, counter.bytes_received, num_evictions(lines), ended.was_stopped)
 
 
 def _port(kubeconfig: Path) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.registry import SchedulingPlugin, own_node
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 DEVICES = "devices"
 """A label: of a node, the names of its devices, joined by points; of a pod, how many it wants."""
@@ -95,7 +95,7 @@ class NamedDevices:
         return Obstacle(self.name, Code.UNSCHEDULABLE, ("node(s) had too few free devices",))
 
 
-ROW = SchedulingPlugin(NamedDevices, points=frozenset({"pre_filter", "filter", "reserve"}), interplay=own_node)
+ROW = SchedulingPlugin(NamedDevices, points=frozenset({"pre_filter", "filter", "reserve"}), interactions=own_node)
 
 
 def _wanted(pod: Pod) -> int:

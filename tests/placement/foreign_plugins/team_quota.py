@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 
-from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.registry import SchedulingPlugin
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 TEAM = "team"
 OWN, SHARED = 1, 1

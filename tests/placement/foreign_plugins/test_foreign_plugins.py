@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descheduler.model.pod import Pod
-from descheduler.placement.attempts import place
-from descheduler.placement.framework import Cycle
-from descheduler.placement.landing import LandingVerdict
-from descheduler.placement.scheduling import Scheduler
-from descheduler.placement.shadow_cluster import Placed, ShadowCluster
+from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.foreign_plugins.gang_at_permit import GANG, MIN_AVAILABLE
 from tests.placement.foreign_plugins.named_devices import ALLOCATED, DEVICES, DeviceLedger
@@ -189,4 +188,4 @@ def test_digest_is_the_same_whatever_order_pods_leave_in(order: tuple[int, ...])
 
 
 def _place(cluster: ShadowCluster, pod: Pod, node: int, ledgers: tuple[QuotaLedger, DeviceLedger]) -> Placed:
-    return cluster.place(Cycle(cluster.incoming(pod), cluster), node, ledgers)
+    return cluster.place(Cycle(cluster.placement_class(pod), cluster), node, ledgers)

@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.landing_prover import LandingProver
-from descheduler.placement.registry import PLUGINS, SchedulingPlugin, known_points
-from descheduler.policy.scheduler_configuration import SchedulerConfiguration, load_scheduler_configuration
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerConfiguration,
+    load_scheduler_configuration,
+)
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins.table import PLUGINS, known_points
+from descheduler.placement.prover import LandingProver
 from tests.builders import make_snapshot
 from tests.placement.foreign_plugins import gang_at_permit, named_devices, team_quota
 

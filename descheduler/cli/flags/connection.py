@@ -1,0 +1,58 @@
+"""Flags that say which cluster to talk to, the same for every command that does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from descheduler.cli.flags.values import read_duration
+
+if TYPE_CHECKING:
+    from descheduler.cycle.options import ConnectionOptions
+
+__all__ = ["takes_connection"]
+
+
+def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the flags and hands them to the command as `connection`, a function that makes ConnectionOptions."""
+
+    @click.option(
+        "--kubeconfig",
+        "--client-connection-kubeconfig",
+        "kubeconfig",
+        metavar="FILE",
+        help="Kubeconfig; by default KUBECONFIG, the service account of the pod, or ~/.kube/config.",
+    )
+    @click.option("--context", metavar="NAME", help="Context of the kubeconfig; by default its current one.")
+    @click.option("--as", "as_user", metavar="USER", help="User to impersonate.")
+    @click.option(
+        "--request-timeout",
+        metavar="DURATION",
+        default="30s",
+        show_default=True,
+        callback=read_duration,
+        help="Longest time for one whole answer of the API server, or without progress of a list of pods or nodes; an "
+        "eviction without a clear answer is followed for this time and 10 s more.",
+    )
+    @wraps(command)
+    def with_connection(
+        *args: object,
+        kubeconfig: str | None,
+        context: str | None,
+        as_user: str | None,
+        request_timeout: timedelta,
+        **flags: object,
+    ) -> object:
+        def connection() -> ConnectionOptions:
+            from descheduler.cycle.options import ConnectionOptions
+
+            timeout_seconds = request_timeout.total_seconds()
+            return ConnectionOptions(kubeconfig or None, context or None, as_user or None, timeout_seconds)
+
+        return command(*args, connection=connection, **flags)
+
+    return with_connection

@@ -1,0 +1,176 @@
+"""Pods from the API's protobuf: what replicas have in common is decoded once, and known again by its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sys import intern
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.cluster.decoding import wire
+from descheduler.cluster.decoding.decode import PodDecoder, PodParts
+from descheduler.cluster.messages.as_json import json_of, json_of_all, moment_of
+from descheduler.cluster.messages.definitions import message_class
+from descheduler.model.annotations import KNOWN_ANNOTATIONS
+from descheduler.model.pod import Owner, Pod, PodCondition
+
+__all__ = ["ProtoPodReader"]
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_MOST_REMEMBERED = 20_000
+"""Keys take some hundred bytes each. Clusters have fewer workloads; one whose pods all differ gains nothing by them."""
+
+_Pod: Any = message_class("Pod")
+_BriefPod: Any = message_class("BriefPod")
+_TimedPod: Any = message_class("TimedPod")
+_Annotated: Any = message_class("AnnotatedPod")
+
+_decode_spec = msgspec.json.Decoder(wire.PodSpecWire).decode
+_decode_status = msgspec.json.Decoder(wire.StatusWire).decode
+_decode_metadata = msgspec.json.Decoder(wire.MetadataWire).decode
+_decode_pod = msgspec.json.Decoder(wire.PodWire).decode
+
+
+_OWN_METADATA = ("name", "uid", "creationTimestamp", "deletionTimestamp")
+_NONE: Mapping[str, str] = {}
+
+
+class _Common(msgspec.Struct, frozen=True, gc=False, eq=False):
+    namespace: str
+    labels: Mapping[str, str]
+    owners: tuple[Owner, ...]
+    has_annotations: bool
+    """Whether there are some that a rule reads."""
+
+
+class _Remembered(dict[Key, Value]):
+    """Values by their bytes; all are forgotten when they become too many."""
+
+    def keep(self, key: Key, value: Value) -> Value:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        self[key] = value
+        return value
+
+
+class ProtoPodReader:
+    """Makes `Pod` values through `decoder`, which sees what is new to it in JSON: there is one way to read a field.
+
+    What is the pod's own is taken out of its message, and fields that nothing reads are dropped. The rest is written
+    down again: pods of equal bytes say the same.
+    """
+
+    def __init__(self, decoder: PodDecoder) -> None:
+        self._decoder = decoder
+        self._parse = (_TimedPod if decoder.keep_conditions else _BriefPod).FromString
+        self._commons: _Remembered[bytes, _Common] = _Remembered()
+        self._specs: _Remembered[bytes, bytes] = _Remembered()
+        self._statuses: _Remembered[bytes, bytes] = _Remembered()
+        self._parts: _Remembered[tuple[bytes, bytes], PodParts] = _Remembered()
+
+    def read(self, item: bytes) -> Pod:
+        """The pod in `item`, a message `Pod`. Raises ValueError and DecodeError on content that is malformed."""
+        message = self._parse(item)
+        message.DiscardUnknownFields()
+        metadata, asked, told = message.metadata, message.spec, message.status
+        name, uid, node_name = metadata.name, metadata.uid, asked.nodeName
+        created_at, started_at = moment_of(metadata.creationTimestamp), moment_of(told.startTime)
+        deleted_at = moment_of(metadata.deletionTimestamp) if metadata.HasField("deletionTimestamp") else None
+        for own in _OWN_METADATA:
+            metadata.ClearField(own)
+        asked.ClearField("nodeName")
+        told.ClearField("startTime")
+        conditions = _without_times(told) if self._decoder.keep_conditions else None
+        key = asked.SerializeToString(), told.SerializeToString()
+        parts = self._parts.get(key)
+        if parts is None:
+            if _has_named_volume(asked):
+                return self._decoder.decode(_decode_pod(json_of(_Pod.FromString(item))))
+            parts = self._parts_but_claims(asked, told, key[1])
+        common = self._common(metadata)
+        return parts.pod(
+            name,
+            common.namespace,
+            uid,
+            intern(node_name),
+            created_at,
+            created_at if started_at == created_at else started_at,
+            deleted_at,
+            common.labels,
+            self._annotations(item) if common.has_annotations else _NONE,
+            common.owners,
+            conditions,
+        )
+
+    def _parts_but_claims(self, asked: Any, told: Any, status: bytes) -> PodParts:
+        # Claims of a StatefulSet are its pods' own: the rest is known without them.
+        claims = _taken_claims(asked)
+        key = asked.SerializeToString(), status
+        parts = self._parts.get(key) or self._parts.keep(key, self._new_parts(asked, told))
+        return replace(parts, volumes=replace(parts.volumes, claim_names=claims)) if claims else parts
+
+    def _new_parts(self, asked: Any, told: Any) -> PodParts:
+        volumes = _decode_spec(b'{"volumes":' + json_of_all(asked.volumes) + b"}").volumes
+        asked.ClearField("volumes")
+        key = asked.SerializeToString()
+        spec = _decode_spec(self._specs.get(key) or self._specs.keep(key, json_of(asked)))
+        spec.volumes = volumes
+        key = told.SerializeToString()
+        status = self._statuses.get(key) or self._statuses.keep(key, json_of(told))
+        return self._decoder.parts(spec, _decode_status(status))
+
+    def _common(self, metadata: Any) -> _Common:
+        key = metadata.SerializeToString()
+        known = self._commons.get(key)
+        return known or self._commons.keep(key, self._new_common(metadata))
+
+    def _new_common(self, metadata: Any) -> _Common:
+        names = [entry.key for entry in metadata.annotations]
+        metadata.ClearField("annotations")
+        block = _decode_metadata(json_of(metadata))
+        return _Common(
+            intern(block.namespace or ""),
+            self._decoder.labels(bytes(block.labels)),
+            self._decoder.owners(bytes(block.owner_references)),
+            has_annotations=not KNOWN_ANNOTATIONS.isdisjoint(names),
+        )
+
+    def _annotations(self, item: bytes) -> Mapping[str, str]:
+        found = _Annotated.FromString(item).metadata.annotations
+        return {entry.key: entry.value for entry in found if entry.key in KNOWN_ANNOTATIONS}
+
+
+def _has_named_volume(spec: Any) -> bool:
+    """Whether the claim of an ephemeral volume is named after it, so that its name is needed."""
+    return any(volume.volumeSource.HasField("ephemeral") for volume in spec.volumes)
+
+
+def _taken_claims(spec: Any) -> tuple[str, ...]:
+    """The claims that a spec names, which are taken out of it."""
+    claims = []
+    for volume in spec.volumes:
+        source = volume.volumeSource
+        if source.HasField("persistentVolumeClaim"):
+            claims.append(source.persistentVolumeClaim.claimName)
+            source.persistentVolumeClaim.ClearField("claimName")
+    return tuple(claims)
+
+
+def _without_times(told: Any) -> tuple[PodCondition, ...]:
+    """The conditions of a status, whose times are taken out: they are the pod's own."""
+    conditions = []
+    seen, time = -1, None
+    for condition in told.conditions:
+        # Conditions mostly change together: those of one moment share one value.
+        if condition.lastTransitionTime.seconds != seen:
+            time = moment_of(condition.lastTransitionTime)
+            seen = condition.lastTransitionTime.seconds
+        conditions.append(
+            PodCondition(intern(condition.type), intern(condition.status), intern(condition.reason), time)
+        )
+        condition.ClearField("lastTransitionTime")
+    return tuple(conditions)

@@ -1,0 +1,148 @@
+"""Where the replacements of a run's evictions land: one book of moves that all profiles share.
+
+The proof itself is `placement.prover`; this module keeps one prover for each way of scheduling that some
+profile names, tells it of every booked eviction, and imports numpy only when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+    from descheduler.placement.landings.landing import JointVerdict, Landing
+    from descheduler.placement.prover import LandingProver
+
+__all__ = ["KOORD_SCHEDULER", "LandingBook", "SchedulingSettings"]
+
+
+KOORD_SCHEDULER = "koord-scheduler"
+"""The scheduler of Koordinator, which runs kube-scheduler's plugins beside its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingSettings:
+    """Who places the replacements. `configuration` None is kube-scheduler as it comes.
+
+    The schedulers `names` are taken to run its first profile beside plugins of their own.
+    """
+
+    configuration: SchedulerConfiguration | None = None
+    version: KubeVersion = field(default_factory=KubeVersion)
+    names: tuple[str, ...] = (KOORD_SCHEDULER,)
+
+    def resolved(self) -> SchedulerConfiguration:
+        """The configuration with a profile for each of the schedulers."""
+        from descheduler.placement.configuration.kube_scheduler.configuration import (
+            default_configuration,
+            with_schedulers,
+        )
+
+        return with_schedulers(self.configuration or default_configuration(self.version), self.names)
+
+
+class LandingBook:
+    """The landings of one run over `snapshot`, in the order of its evictions.
+
+    `scheduling` has an entry a profile, in order: its name, and who places what comes after its evictions; None for one
+    that evicts without asking. Every scheduler has a book of all moves, in which it places every replacement itself;
+    the landing of a move is that of the scheduler under which it was granted.
+    """
+
+    def __init__(self, snapshot: Snapshot, scheduling: Sequence[tuple[str, SchedulingSettings | None]] = ()) -> None:
+        self.together: JointVerdict | None = None
+        """Whether all landings hold together in any order; None where `prove` was not asked or has nothing to say."""
+        self.scheduling = tuple(scheduling)
+        self.is_verifying = bool(scheduling) and all(settings is not None for _, settings in scheduling)
+        """Whether every profile runs with PlacementVerification."""
+        self._snapshot = snapshot
+        self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
+        self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
+        self._leaving: list[tuple[Pod, SchedulingSettings]] = []
+        self._landings: dict[int, Landing] = {}
+        self._considered: tuple[SchedulingSettings, Pod, Landing] | None = None
+
+    def landing_of(self, pod: Pod) -> Landing | None:
+        """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""
+        return self._landings.get(id(pod))
+
+    def arrival_of(self, pod: Pod) -> Pod | None:
+        """The pod that comes for an evicted one, bound to where it lands; None when none comes or nobody knows."""
+        landing = self.landing_of(pod)
+        if landing is None or landing.node is None or landing.replacement.pod is None:
+            return None
+        return msgspec.structs.replace(landing.replacement.pod, node_name=landing.node)
+
+    def scheduling_of(self, profile: str) -> SchedulingSettings | None:
+        """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
+        return next((settings for name, settings in self.scheduling if name == profile), None)
+
+    def consider(self, pod: Pod, settings: SchedulingSettings) -> Landing:
+        """Where the replacement of `pod` would land after everything booked so far."""
+        if self._considered is not None:
+            known_settings, known_pod, landing = self._considered
+            if known_pod is pod and known_settings == settings:
+                return landing
+        landing = self._prover(settings).consider(pod)
+        self._considered = settings, pod, landing
+        return landing
+
+    def book(self, pod: Pod, settings: SchedulingSettings | None) -> None:
+        """Takes in that `pod` is evicted, granted under `settings`; None when nobody asked where it lands.
+
+        Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
+        """
+        if settings is not None:
+            self._prover(settings)
+        self._considered = None
+        granted = settings or self._unverified
+        self._leaving.append((pod, granted))
+        for known, prover in self._provers:
+            landing = prover.book(pod)
+            if known == granted:
+                self._landings[id(pod)] = landing
+
+    def assess(self, most: int) -> None:
+        """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them."""
+        num_left = min(most, sum(id(pod) not in self._landings for pod, _ in self._leaving))
+        prover = self._new_prover(self._unverified) if num_left else None
+        for pod, _ in self._leaving:
+            if prover is None or not num_left:
+                return
+            landing = prover.book(pod)
+            if id(pod) not in self._landings:
+                self._landings[id(pod)] = landing
+                num_left -= 1
+
+    def prove(self, most: int) -> None:
+        """Judges all evictions at once, as far as they were verified by one scheduler and are no more than `most`.
+
+        Each was granted on top of those before it; this tells whether the replacements also land in another order.
+        """
+        if len(self._provers) == 1 and 0 < len(self._leaving) <= most:
+            self.together = self._provers[0][1].prove([pod for pod, _ in self._leaving])
+
+    def _prover(self, settings: SchedulingSettings) -> LandingProver:
+        for known, prover in self._provers:
+            if known == settings:
+                return prover
+        prover = self._new_prover(settings)
+        for pod, granted in self._leaving:
+            landing = prover.book(pod)
+            if granted == settings:
+                self._landings[id(pod)] = landing
+        self._provers.append((settings, prover))
+        return prover
+
+    def _new_prover(self, settings: SchedulingSettings) -> LandingProver:
+        from descheduler.placement.prover import LandingProver
+
+        return LandingProver(self._snapshot, configuration=settings.resolved(), version=settings.version)

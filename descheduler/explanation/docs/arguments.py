@@ -1,0 +1,122 @@
+"""Arguments of plugins in the words of a policy file: their types, their defaults, and what they mean."""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+
+import msgspec
+
+from descheduler.explanation.docs.source import attribute_docs
+from descheduler.model.duration import format_duration
+from descheduler.policy.effective import args_to_document
+from descheduler.report.explanation.plugin import PluginArgument
+
+__all__ = ["argument_docs", "default_json", "part_of", "parts_of", "type_words"]
+
+_NAMES: Mapping[object, str] = {
+    str: "string",
+    bool: "true or false",
+    int: "integer",
+    float: "number",
+    timedelta: "duration",
+}
+
+
+def type_words(kind: object, name_part: Callable[[type[msgspec.Struct]], str]) -> str:
+    """What a value of the type is; `name_part` gives the words for an object with fields of its own."""
+    if kind in _NAMES:
+        return _NAMES[kind]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return name_part(kind)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return f"{type_words(arguments[0], name_part)}{_bound_text(arguments[1])}"
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_words(argument, name_part) for argument in arguments if argument is not type(None))
+    if origin is tuple:
+        return f"list of {type_words(arguments[0], name_part)}"
+    if origin is not None and issubclass(origin, Mapping):
+        return f"map of string to {type_words(arguments[1], name_part)}"
+    raise TypeError(f"no words for the type {kind!r}; add them")
+
+
+def default_json(value: object) -> str:
+    """A default as it would be written in the policy; empty for what is simply unset."""
+    match value:
+        case None | "" | () | {}:
+            return ""
+        case msgspec.Struct():
+            document = args_to_document(value)
+            return json.dumps(document) if document else ""
+        case timedelta():
+            return format_duration(value)
+        case Mapping():
+            return json.dumps({key: _plain(part) for key, part in value.items()})
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return json.dumps(value)
+
+
+def parts_of(cls: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:
+    """The Structs that the fields of `cls` hold, in order, parts of parts included."""
+    found: dict[type[msgspec.Struct], None] = {}
+
+    def visit(kind: object) -> None:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind not in found:
+            found[kind] = None
+            for field in msgspec.structs.fields(kind):
+                visit(field.type)
+        for argument in typing.get_args(kind):
+            visit(argument)
+
+    for field in msgspec.structs.fields(cls):
+        visit(field.type)
+    return list(found)
+
+
+def part_of(kind: object) -> tuple[type[msgspec.Struct], str] | None:
+    """The Struct that a value of the type is or holds, and how a path goes on to it: ``, `[]` or `.*`."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind, ""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    step = "[]" if origin is tuple else ".*" if origin is not None and _is_mapping(origin) else ""
+    for argument in arguments:
+        found = part_of(argument)
+        if found is not None:
+            return found[0], f"{step}{found[1]}"
+    return None
+
+
+def argument_docs(args: msgspec.Struct, lead: str = "") -> Iterator[PluginArgument]:
+    """Every argument of the type of `args`, which holds the defaults; parts follow what they are part of."""
+    docs = attribute_docs(type(args))
+    for field in msgspec.structs.fields(type(args)):
+        name = f"{lead}{field.encode_name}"
+        value = getattr(args, field.name)
+        yield PluginArgument(
+            name=name,
+            type_text=type_words(field.type, lambda _: "object"),
+            default=default_json(value),
+            meaning=docs.get(field.name, ""),
+        )
+        part = part_of(field.type)
+        if part is not None:
+            cls, step = part
+            yield from argument_docs(value if isinstance(value, cls) else cls(), f"{name}{step}.")
+
+
+def _bound_text(meta: object) -> str:
+    return " from 0 up" if isinstance(meta, msgspec.Meta) and meta.ge == 0 else ""
+
+
+def _is_mapping(origin: object) -> bool:
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def _plain(part: object) -> object:
+    return args_to_document(part) if isinstance(part, msgspec.Struct) else part

@@ -1,0 +1,112 @@
+"""One pod through the scheduler's plugins, as an operator wants to see it: counts, nearest misses, best nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from descheduler.explanation.scheduling.finality import finality
+from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
+from descheduler.explanation.scheduling.ranking import rank
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    DEFAULT_SCHEDULER_NAME,
+    SchedulerConfiguration,
+)
+from descheduler.placement.framework.scheduler import Evaluation, Scheduler
+from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.report.explanation.placement import ObstacleCount, PlacementAnalysis, PodRefusal
+
+__all__ = ["analyse"]
+
+
+def analyse(
+    cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod, source: str = ""
+) -> PlacementAnalysis:
+    """What the scheduler of `pod` would make of it now; `source` is the node that it leaves, if any.
+
+    Of a pod whose scheduler has no profile the first profile is asked, and `notes` say so.
+    """
+    scheduler, notes = _scheduler_for(cluster, configuration, pod)
+    evaluation = scheduler.evaluate(pod)
+    nodes = cluster.table.nodes
+    blocked = [] if evaluation.refusals else _blocked(evaluation)
+    ranking = rank(evaluation, source)
+    return PlacementAnalysis(
+        scheduler=scheduler.profile.scheduler_name,
+        summary=_summary(evaluation, len(nodes)),
+        num_nodes=len(nodes),
+        num_feasible=len(evaluation.nodes),
+        is_queued=evaluation.is_queued,
+        refusals=tuple(
+            PodRefusal(plugin=o.plugin, finality=finality(o.code), reasons=o.reasons) for o in evaluation.refusals
+        ),
+        obstacles=_counts(blocked),
+        misses=nearest_misses(blocked, evaluation.cycle, scheduler.profile, source),
+        num_misses=num_nearest(blocked),
+        ranking=ranking.nodes,
+        margin=ranking.margin,
+        score_error=ranking.error,
+        notes=(*notes, *dict.fromkeys(evaluation.cycle.notes)),
+    )
+
+
+def _scheduler_for(
+    cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod
+) -> tuple[Scheduler, tuple[str, ...]]:
+    """The scheduler of `pod`, or the first one there is, and what leaves its answers in doubt."""
+    schedulers = Schedulers(cluster, configuration, plugins=PLUGINS)
+    doubt = schedulers.doubt(pod)
+    if configuration.profile_for(pod.spec.scheduler_name) is not None:
+        return schedulers.scheduler_of(pod), (doubt,) if doubt else ()
+    stand_in = Scheduler(cluster, configuration.profiles[0], plugins=PLUGINS)
+    name = stand_in.profile.scheduler_name or DEFAULT_SCHEDULER_NAME
+    return stand_in, (f"{doubt}; these are the rules of {name}",)
+
+
+def _blocked(evaluation: Evaluation) -> list[Blocked]:
+    """The nodes that do not take the pod, with everything against it there."""
+    found = []
+    for node, fits in enumerate(evaluation.feasible.tolist()):
+        if not fits:
+            # A node that the pod's own terms leave out by name may have nothing else against it.
+            found.append(Blocked(node, evaluation.obstacles_on(node) or (evaluation.first_obstacle_on(node),)))
+    return found
+
+
+def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:
+    """One entry a plugin and reason, the most frequent first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    alone: Counter[tuple[str, str]] = Counter()
+    for node in blocked:
+        reasons = [(obstacle.plugin, reason) for obstacle in node.obstacles for reason in obstacle.reasons]
+        counts.update(reasons)
+        if len(reasons) == 1:
+            alone.update(reasons)
+    in_order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(
+        ObstacleCount(plugin=plugin, reason=reason, num_nodes=number, num_alone=alone[plugin, reason])
+        for (plugin, reason), number in in_order
+    )
+
+
+def _summary(evaluation: Evaluation, num_nodes: int) -> str:
+    """How many nodes take the pod, or what the scheduler's event would say."""
+    if not evaluation.is_queued:
+        return f"is not tried at all: {_joined(evaluation.refusals[0].reasons)}"
+    if evaluation.refusals:
+        return f"0/{num_nodes} nodes are available: {_joined(evaluation.refusals[0].reasons)}"
+    if evaluation.fits:
+        return f"{len(evaluation.nodes)} of {num_nodes} nodes take it"
+    reasons: Counter[str] = Counter()
+    for node in range(num_nodes):
+        reasons.update(evaluation.first_obstacle_on(node).reasons)
+    # The scheduler sorts these as text, so that the count comes first.
+    parts = sorted(f"{number} {reason}" for reason, number in reasons.items())
+    return f"0/{num_nodes} nodes are available: {', '.join(parts) or 'there are none'}"
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    return ", ".join(reasons)

@@ -1,0 +1,52 @@
+"""The nodes that take a pod, best first, with what each plugin gives them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.placement.framework.extension_points import ScoreError
+from descheduler.placement.framework.scheduler import Evaluation, ScoreTable
+from descheduler.report.explanation.placement import RankedNode
+
+__all__ = ["Ranking", "rank"]
+
+_MOST_NODES = 20
+
+
+class Ranking(NamedTuple):
+    """The best nodes in order, and the node that the pod leaves. `error` says why a pod cannot be scored."""
+
+    nodes: tuple[RankedNode, ...] = ()
+    margin: int | None = None
+    error: str = ""
+
+
+def rank(evaluation: Evaluation, source: str) -> Ranking:
+    """The ranking of the feasible nodes; of equal totals in name order."""
+    if not evaluation.fits:
+        return Ranking()
+    try:
+        table = evaluation.scores()
+    except ScoreError as error:
+        return Ranking(error=str(error))
+    best = int(table.totals.max())
+    others = table.totals[table.totals < best]
+    names = [evaluation.cycle.cluster.table.nodes[node].name for node in table.nodes.tolist()]
+    # A stable sort of the negated totals keeps nodes of one total in name order.
+    in_order = np.argsort(-table.totals, kind="stable").tolist()
+    shown = [place for index, place in enumerate(in_order) if index < _MOST_NODES or names[place] == source]
+    rows = tuple(_row(table, place, names[place], best, source) for place in shown)
+    return Ranking(rows, best - int(others.max()) if len(others) else None)
+
+
+def _row(table: ScoreTable, place: int, name: str, best: int, source: str) -> RankedNode:
+    total = int(table.totals[place])
+    return RankedNode(
+        node=name,
+        total=total,
+        is_best=total == best,
+        is_source=name == source,
+        scores={plugin: int(scores.final[place]) for plugin, scores in table.by_plugin.items()},
+    )

@@ -1,0 +1,334 @@
+"""One pod through the plugins of one scheduler profile: which nodes pass, what the others have against it, who wins.
+
+The order of steps is that of `k8s.io/kubernetes/pkg/scheduler/schedule_one.go` (1.36), except that every filter looks
+at every node, because an operator wants all obstacles and not only the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerProfile,
+    nodes_to_find,
+)
+from descheduler.placement.framework.extension_points import (
+    Code,
+    FilterPlugin,
+    Obstacle,
+    PermitPlugin,
+    Plugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterResult,
+    ReasonBits,
+    ReservePlugin,
+    ScoreError,
+    ScorePlugin,
+    Scores,
+    StartPlugin,
+)
+from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed, ShadowCluster
+
+__all__ = ["Choice", "Evaluation", "Scheduler", "ScoreTable"]
+
+_STATIC_CELLS = 5_000_000
+"""Nodes times placement classes whose static answers are kept, some ten bytes each."""
+_LEAST_STATIC = 64
+_UNPREPARED = "runs at filter without its preFilter, which fails every pod"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Scores of the feasible `nodes` (ascending indices). `by_plugin` is weighted; absent plugins give 0 everywhere."""
+
+    nodes: NDArray[np.intp]
+    by_plugin: Mapping[str, Scores]
+    totals: NDArray[np.int64]
+
+    @property
+    def best(self) -> NDArray[np.intp]:
+        """The nodes with the highest total, ascending: the scheduler takes any of them."""
+        best: NDArray[np.intp] = self.nodes[self.totals == self.totals.max()]
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The predicted node: the first of `ties`, all of which have `total`.
+
+    `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
+    scheduler would stop before it has found every feasible node, so that it may miss the ties altogether.
+    """
+
+    node: int
+    total: int
+    ties: tuple[int, ...]
+    margin: int | None
+    is_sampled: bool
+
+
+class Evaluation:
+    """What the filters say of one pod. Valid until the cluster changes."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        cycle: Cycle,
+        *,
+        is_queued: bool,
+        refusals: tuple[Obstacle, ...],
+        narrowed: BoolMask | None,
+        narrowed_by: str,
+        bits: Mapping[str, ReasonBits],
+        feasible: BoolMask,
+    ) -> None:
+        self.cycle = cycle
+        self.is_queued = is_queued
+        self.refusals = refusals
+        self.narrowed = narrowed
+        self.bits = bits
+        self.feasible = feasible
+        self._narrowed_by = narrowed_by
+        self._scheduler = scheduler
+
+    @cached_property
+    def nodes(self) -> NDArray[np.intp]:
+        """The feasible nodes, ascending."""
+        return np.flatnonzero(self.feasible)
+
+    @property
+    def fits(self) -> bool:
+        """Whether any node passes."""
+        return bool(self.feasible.any())
+
+    def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
+        """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""
+        found = ((name, int(bits[node])) for name, bits in self.bits.items())
+        return tuple(self._scheduler.filters[name].obstacle(self.cycle, node, bits) for name, bits in found if bits)
+
+    def first_obstacle_on(self, node: int) -> Obstacle:
+        """What a real run reports of an infeasible node. Raises ValueError for a feasible one."""
+        if self.refusals:
+            return self.refusals[0]
+        if self.narrowed is not None and not self.narrowed[node]:
+            reason = f"node(s) didn't satisfy plugin(s) [{self._narrowed_by}]"
+            return Obstacle(self._narrowed_by, Code.UNRESOLVABLE, (reason,))
+        obstacles = self.obstacles_on(node)
+        if not obstacles:
+            raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
+        return obstacles[0]
+
+    def scores(self) -> ScoreTable:
+        """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
+        unprepared = self._scheduler.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        by_plugin = {}
+        totals = np.zeros(len(self.nodes), dtype=np.int64)
+        for plugin, weight in self._scheduler.scorers:
+            scores = plugin.score(self.cycle, self.nodes)
+            if scores is not None:
+                weighted = by_plugin[plugin.name] = Scores(scores.final * weight, scores.raw)
+                totals += weighted.final
+        return ScoreTable(self.nodes, by_plugin, totals)
+
+    def choose(self) -> Choice | None:
+        """The node that the scheduler would take; None when no node passes, or when the pod cannot be scored."""
+        if not len(self.nodes):
+            return None
+        if len(self.nodes) == 1:
+            return Choice(int(self.nodes[0]), 0, (int(self.nodes[0]),), None, is_sampled=False)
+        try:
+            table = self.scores()
+        except ScoreError:
+            return None
+        best = table.best
+        total = int(table.totals.max())
+        others = table.totals[table.totals < total]
+        return Choice(
+            node=int(best[0]),
+            total=total,
+            ties=tuple(best.tolist()),
+            margin=total - int(others.max()) if len(others) else None,
+            is_sampled=len(self.nodes) > self._scheduler.num_nodes_to_find,
+        )
+
+
+class _StaticAnswers:
+    """What the static plugins say of one placement class, for good."""
+
+    __slots__ = ("bits", "blocked", "pre_filters")
+
+    def __init__(
+        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], num_nodes: int
+    ) -> None:
+        self.pre_filters = pre_filters
+        self.bits = bits
+        self.blocked = np.zeros(num_nodes, dtype=bool)
+        for against in bits.values():
+            self.blocked |= against != 0
+
+
+class Scheduler:
+    """The plugins of `profile`, out of the table `plugins`, over one shadow cluster."""
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        profile: SchedulerProfile,
+        *,
+        plugins: Mapping[str, SchedulingPlugin],
+    ) -> None:
+        self.cluster = cluster
+        self.profile = profile
+        made = _made(cluster, profile, plugins)
+        self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
+        filtering = _those(made, (*profile.filters, *profile.pre_filters))
+        self._pre_filters = {plugin.name: plugin for plugin in filtering if isinstance(plugin, FilterPlugin)}
+        # A plugin that is disabled as a filter alone still answers before nodes are looked at.
+        self._only_before = frozenset(self._pre_filters) - {*profile.filters}
+        self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
+        self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
+        self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
+        self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
+        self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
+        self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
+        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        """How pods that this scheduler places bear on each other."""
+        self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
+        self.scorers: list[tuple[ScorePlugin, int]] = []
+        for name, weight in profile.scores:
+            row = plugins.get(name)
+            if row is not None and row.score is not None and weight:
+                self.scorers.append((row.score(cluster, profile), weight))
+        percentage = profile.percentage_of_nodes_to_score or 0
+        self.num_nodes_to_find = nodes_to_find(len(cluster.table), percentage)
+        self._static: dict[PlacementClass, _StaticAnswers] = {}
+        self._most_static = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
+
+    def evaluate(self, pod: Pod) -> Evaluation:
+        """Asks every filter about `pod`, as the cluster is now."""
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
+        barred = self._barred(cycle)
+        if barred is not None:
+            return barred
+        static = self._static.get(cycle.pod) or self._static_answers(cycle)
+        refusals = []
+        narrowed, narrowed_by = None, ""
+        asked = []
+        for name, plugin in self._pre_filters.items():
+            result = static.pre_filters[name] if plugin.is_static else plugin.pre_filter(cycle)
+            if result.obstacle is not None:
+                refusals.append(result.obstacle)
+            if result.nodes is not None:
+                narrowed = result.nodes if narrowed is None else narrowed & result.nodes
+                narrowed_by = narrowed_by or name
+            if not result.is_skipped and name not in self._only_before:
+                asked.append(plugin)
+        if refusals:
+            refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
+            return self._refused(cycle, tuple(refusals), is_queued=True)
+        bits = {}
+        feasible = ~static.blocked if narrowed is None else narrowed & ~static.blocked
+        for plugin in asked:
+            against = static.bits.get(plugin.name) if plugin.is_static else plugin.filter(cycle)
+            if against is not None:
+                bits[plugin.name] = against
+                if not plugin.is_static:
+                    feasible &= against == 0
+        return Evaluation(
+            self,
+            cycle,
+            is_queued=True,
+            refusals=(),
+            narrowed=narrowed,
+            narrowed_by=narrowed_by,
+            bits=bits,
+            feasible=feasible,
+        )
+
+    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+        """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
+        return self.cluster.place(evaluation.cycle, node, (*ledgers, *self._ledgers))
+
+    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
+        """What keeps the pod of `cycle` from being bound to `node`, although there is room; each plugin's word."""
+        answers = (plugin.permit(cycle, node) for plugin in self._permitters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
+
+    def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences."""
+        found = [sentence for plugin in self._starters for sentence in plugin.before_start(cycle, node)]
+        found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
+        found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
+        return tuple(found)
+
+    def _barred(self, cycle: Cycle) -> Evaluation | None:
+        """The answer for a pod that never gets as far as PreFilter."""
+        for gate in self._pre_enqueue:
+            obstacle = gate.pre_enqueue(cycle.pod)
+            if obstacle is not None:
+                return self._refused(cycle, (obstacle,), is_queued=False)
+        return self._refused(cycle, self._failures, is_queued=True) if self._failures else None
+
+    def _refused(self, cycle: Cycle, refusals: tuple[Obstacle, ...], *, is_queued: bool) -> Evaluation:
+        nowhere = np.zeros(len(self.cluster.table), dtype=bool)
+        return Evaluation(
+            self,
+            cycle,
+            is_queued=is_queued,
+            refusals=refusals,
+            narrowed=None,
+            narrowed_by="",
+            bits={},
+            feasible=nowhere,
+        )
+
+    def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
+        pre_filters, bits = {}, {}
+        for name, plugin in self._pre_filters.items():
+            if plugin.is_static:
+                result = pre_filters[name] = plugin.pre_filter(cycle)
+                if result.obstacle is None and not result.is_skipped and name not in self._only_before:
+                    against = plugin.filter(cycle)
+                    if against is not None:
+                        bits[name] = against
+        if len(self._static) >= self._most_static:
+            del self._static[next(iter(self._static))]  # pods with claims of their own are a class each
+        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, len(self.cluster.table))
+        return answers
+
+
+def _made(
+    cluster: ShadowCluster, profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]
+) -> dict[str, Plugin]:
+    """The plugins that `profile` enables at any point but Score, each of them once."""
+    names = dict.fromkeys(
+        (
+            *profile.pre_enqueue,
+            *profile.filters,
+            *profile.pre_filters,
+            *profile.reserves,
+            *profile.permits,
+            *profile.pre_binds,
+        )
+    )
+    rows = ((name, plugins.get(name)) for name in names)
+    return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:
+    """The plugins of these names that there are, in order."""
+    return [made[name] for name in names if name in made]

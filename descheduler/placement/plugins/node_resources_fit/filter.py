@@ -1,0 +1,107 @@
+"""NodeResourcesFit (kube-scheduler 1.36): what the pod asks for has to be free on the node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.framework.extension_points import PASS, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit", "Shortage"]
+
+PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
+"""Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
+
+_BITS = {CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+
+
+class Shortage(NamedTuple):
+    """A resource of which a node has too little: what the pod asks for, what it may use, and what there is in all.
+
+    `free` is negative on an overcommitted node; it holds what plugins grant the pod on top. Units are those of the node
+    table.
+    """
+
+    resource: str
+    requested: int
+    free: int
+    allocatable: int
+
+
+class NodeResourcesFit:
+    """The filter. Only what the pod asks for is compared, so an overcommitted node still takes a pod of nothing."""
+
+    name = "NodeResourcesFit"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._table = cluster.table
+        self._rules_out = cluster.version.gate("rules_out_nodes_too_small")
+        args = profile.args.node_resources_fit
+        self._ignored = args.ignored_resources
+        self._ignored_groups = args.ignored_resource_groups
+        self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Passes every pod."""
+        return PASS
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """What each node is short of."""
+        against: ReasonBits | None = None
+        for row, amount in self._asked(cycle.pod):
+            short = amount > self._free(cycle, row)
+            if short.any():
+                bits = short * np.uint32(_bit(row))
+                against = bits if against is None else against | bits
+        return against
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The resources that `node` is short of. None but preemption helps, unless one exceeds the node as a whole."""
+        names = self._table.resources
+        found: list[tuple[str, Shortage]] = []
+        code = Code.UNSCHEDULABLE
+        for row, amount in self._asked(cycle.pod):
+            free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
+            if not bits & _bit(row) or amount <= free:
+                continue
+            reason = "Too many pods" if row == PODS_ROW else f"Insufficient {names[row]}"
+            found.append((reason, Shortage(names[row], amount, free, allocatable)))
+            if row != PODS_ROW and self._rules_out and amount > allocatable:
+                code = Code.UNRESOLVABLE
+        found.sort()
+        return Obstacle(self.name, code, tuple(reason for reason, _ in found), tuple(fact for _, fact in found))
+
+    def _free(self, cycle: Cycle, row: int) -> NDArray[np.int64]:
+        # In this order no step leaves int64, however large the amounts.
+        free: NDArray[np.int64] = self._table.allocatable[row] - self._table.requested[row]
+        credit = cycle.credit.get(row)
+        return free if credit is None else free + credit
+
+    def _asked(self, pod: PlacementClass) -> tuple[tuple[int, int], ...]:
+        """(resource row, amount) of what is compared; every pod takes one place."""
+        known = self._checked.get(pod)
+        if known is None:
+            names = self._table.resources
+            amounts = (pair for pair in pod.demand.amounts if not self._is_ignored(names[pair[0]]))
+            known = self._checked[pod] = ((PODS_ROW, 1), *amounts)
+        return known
+
+    def _is_ignored(self, name: str) -> bool:
+        # Only extended resources can be ignored; `kubernetes.io/` marks those that Kubernetes itself defines.
+        if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+            return False
+        return name in self._ignored or name.partition("/")[0] in self._ignored_groups
+
+
+def _bit(row: int) -> int:
+    return PODS if row == PODS_ROW else _BITS.get(row, SCALAR)

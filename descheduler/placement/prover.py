@@ -1,0 +1,212 @@
+"""The book of a run's moves, and the proof that their replacements land."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.batches.joint_proof import JointProof
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerConfiguration,
+    default_configuration,
+)
+from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
+from descheduler.placement.landings.competitors import CompetitorFinder
+from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
+from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.preemption import preemption_hint
+from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Changes, ShadowCluster
+
+__all__ = ["LandingProver"]
+
+
+class LandingProver:
+    """One run's book of moves over `snapshot`, in which every answer counts with what was booked before.
+
+    The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes. What
+    was booked before a victim has settled by the time of its eviction: earlier victims are gone, and their
+    replacements are where they were predicted. Pending pods of the snapshot that fit are placed before the first move.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        *,
+        configuration: SchedulerConfiguration | None = None,
+        version: KubeVersion | None = None,
+        plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
+    ) -> None:
+        version = version or KubeVersion()
+        self.cluster = ShadowCluster(snapshot, version=version)
+        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
+        schedulers = Schedulers(self.cluster, configuration or default_configuration(version), plugins=plugins)
+        forms = PlacementForms(snapshot)
+        self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
+        self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
+        self._competitors = CompetitorFinder(self.cluster, self._pending)
+        self._pending.place_all()
+        self._bookings = self.cluster.what_if()
+        self._booked: dict[int, Pod] = {}
+        self._homeless: list[Pod] = []
+        self._gone: Counter[str] = Counter()
+        self._last: _Considered | None = None
+        """What was asked about since the last booking; it is booked without asking again."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the answers leave out, each a sentence."""
+        found = []
+        num_ghosts = sum(node == NO_NODE for _, node in self.cluster.placed_pods)
+        if num_ghosts:
+            found.append(f"counted for the claims in use only: {_pods(num_ghosts)} on nodes that were not read")
+        if self._pending.num_foreign:
+            found.append(f"left out: {_pods(self._pending.num_foreign)} pending for schedulers that are not known")
+        return tuple(found)
+
+    def consider(self, victim: Pod) -> Landing:
+        """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
+
+        `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
+        hangs on the conditions; among them that no pending pod of the same or a higher priority takes the room.
+        `NO`: no node takes it with all booked replacements where they were predicted. `UNKNOWN`: the snapshot cannot
+        tell. `cold` is the same question while the victim is terminating.
+        """
+        with self.cluster.what_if() as trial:
+            candidate = self._candidate(victim)
+            decision = self._decide(candidate)
+            self._last = _Considered(victim, candidate, decision, trial.changes)
+            return decision.landing
+
+    def book(self, victim: Pod) -> Landing:
+        """The same, for good: the victim is gone and its replacement, where it lands, takes room.
+
+        A replacement that does not land waits among the pending pods from now on.
+        """
+        last, self._last = self._last, None
+        if last is not None and last.victim is victim:
+            candidate, decision = last.candidate, last.decision
+            self.cluster.repeat(last.changes)
+        else:
+            candidate = self._candidate(victim)
+            decision = self._decide(candidate)
+        if candidate.is_moved:
+            self._booked[id(victim)] = victim
+            if victim.controller is not None:
+                self._gone[victim.controller.uid] += 1
+        if decision.homeless is not None:
+            self._pending.add(decision.homeless)
+            self._homeless.append(decision.homeless)
+        return decision.landing
+
+    def preemption_hint(self, victim: Pod) -> str:
+        """Where the replacement of `victim`, which does not land, would land by preempting others; empty if nowhere.
+
+        It has to be told, as it hurts others, and is never a landing.
+        """
+        unplaced = self._candidate(victim).unplaced
+        if unplaced is None:
+            return ""
+        with self.cluster.what_if():
+            self.cluster.remove(victim)
+            return preemption_hint(unplaced, self.cluster, {*self._booked, id(victim)})
+
+    def prove(self, victims: Sequence[Pod]) -> JointVerdict:
+        """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
+
+        The book is neither asked nor changed.
+        """
+        booked = self._booked
+        self._forget()
+        try:
+            proof = JointProof(self.cluster, self._candidates, self._pending)
+            return proof.verdict(list(dict.fromkeys(victims)))
+        finally:
+            self._bookings.take_back()
+            for victim in booked.values():
+                self.book(victim)
+
+    def _forget(self) -> None:
+        self._last = None
+        self._bookings.take_back()
+        self._pending.withdraw(self._homeless)
+        self._booked, self._homeless, self._gone = {}, [], Counter()
+
+    def _candidate(self, victim: Pod) -> Candidate:
+        if id(victim) in self._booked:
+            return evicted_before(victim)
+        return self._candidates.candidate(victim, self._gone)
+
+    def _decide(self, candidate: Candidate) -> _Decision:
+        """The landing of one victim. The cluster is left as it is once that has happened.
+
+        A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
+        """
+        with self.cluster.what_if() as trial:
+            decision = self._settle(candidate)
+            if decision.landing.settled is not LandingVerdict.UNKNOWN:
+                trial.keep()
+            return decision
+
+    def _settle(self, candidate: Candidate) -> _Decision:
+        if candidate.leaves:
+            cold = None if candidate.unplaced is None else self._cold(candidate.unplaced)
+            self.cluster.remove(candidate.victim)
+        if candidate.unplaced is None:
+            assert candidate.landing is not None  # noqa: S101 - it is one or the other
+            return _Decision(candidate.landing)
+        unplaced = candidate.unplaced
+        self._pending.place_after(unplaced.victim, unplaced.priority)
+        other = (
+            None if unplaced.alternative is None else unplaced.alternative.scheduler.evaluate(unplaced.alternative.pod)
+        )
+        attempt = place(unplaced.scheduler, unplaced.pod)
+        placement = attempt.placement
+        if other is not None and other.fits is (placement is None):
+            return _Decision(differing_revisions(unplaced, attempt, other, cold=cold))
+        if placement is not None:
+            return _Decision(landed(unplaced, placement, self.cluster, cold=cold))
+        competition = self._competitors.competition(unplaced, attempt.evaluation)
+        if competition is None:
+            landing = not_landed(unplaced, attempt.evaluation, cold=cold)
+            return _Decision(landing, unplaced.pod if landing.settled is LandingVerdict.NO else None)
+        conditions = (competition.condition,)
+        landing = landed(unplaced, competition.placement, self.cluster, cold=cold, conditions=conditions)
+        return _Decision(landing, unplaced.pod)
+
+    def _cold(self, unplaced: UnplacedReplacement) -> LandingVerdict | None:
+        """What is said while the victim is terminating; None for a replacement that comes only when it is gone."""
+        if not unplaced.returns_at_once:
+            return None
+        with self.cluster.what_if():
+            self.cluster.terminate(unplaced.victim)
+            return verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+
+
+class _Decision(NamedTuple):
+    """A landing, and the pod that is left without a node by it."""
+
+    landing: Landing
+    homeless: Pod | None = None
+
+
+class _Considered(NamedTuple):
+    """A victim that was asked about, and what its eviction would change."""
+
+    victim: Pod
+    candidate: Candidate
+    decision: _Decision
+    changes: Changes
+
+
+def _pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"

@@ -1,0 +1,41 @@
+"""Placement classes: pods that look for a node and are alike in all that the plugins read."""
+
+from __future__ import annotations
+
+from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.shadow.node_table import Demand
+
+__all__ = ["PlacementClass", "class_key"]
+
+
+class PlacementClass:
+    """A placement class. `pod` stands for all its members; plugins keep what they find out about it by identity.
+
+    A pod that names a node asks for that node alone (`spec.nodeName` before it is bound).
+    """
+
+    __slots__ = ("__weakref__", "demand", "pod")
+
+    def __init__(self, pod: Pod, demand: Demand) -> None:
+        self.pod = pod
+        self.demand = demand
+
+    @property
+    def spec(self) -> PodSpec:
+        """The pod's spec, shared with its replicas."""
+        return self.pod.spec
+
+
+def class_key(pod: Pod) -> object:
+    """What makes two pods of one snapshot the same to every plugin; equal specs and labels are one object there."""
+    controller = pod.controller
+    return (
+        id(pod.spec),
+        pod.namespace,
+        id(pod.labels),
+        None if controller is None else (controller.api_version, controller.kind, controller.name),
+        pod.node_name,
+        pod.claim_names,
+        # Claims of generic ephemeral volumes carry the pod's name and belong to its uid.
+        (pod.name, pod.uid, id(pod.ephemeral_volumes)) if pod.ephemeral_volumes else None,
+    )

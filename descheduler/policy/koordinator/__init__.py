@@ -1,0 +1,1 @@
+"""Documents of koordinator-sh/koordinator, read as its descheduler reads them."""

@@ -1,0 +1,205 @@
+"""Profiles of a DeschedulerConfiguration: plugin sets merged with the defaults, arguments, and whether they agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from descheduler.documents.decode import Decoder, Path
+from descheduler.documents.document import Node
+from descheduler.documents.problems import did_you_mean, dotted, shown
+from descheduler.model.labels import LabelError, LabelSelector
+from descheduler.policy.checks import Checks
+from descheduler.policy.koordinator.plugin_sets import (
+    DEFAULT_PLUGINS,
+    POINTS,
+    PluginSetSection,
+    PluginsSection,
+    merge_plugin_set,
+)
+from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.plugin_args import (
+    ArgsReader,
+    PluginConfigSection,
+    is_koordinator_only,
+    unknown_plugin,
+    wrong_extension_point,
+)
+from descheduler.policy.priority_thresholds import threshold_of, too_high, with_threshold_value
+from descheduler.policy.shared_args import Args, LabelSelectorArg, compile_selector
+from descheduler.policy.types import PluginConfig, Profile
+
+__all__ = ["ProfileSection", "read_profile"]
+
+_EVICTOR = "DefaultEvictor"
+_EVERYTHING = "*"
+
+
+class ProfileSection(Args, frozen=True):
+    """One entry of `profiles`."""
+
+    name: str = ""
+    plugin_config: tuple[PluginConfigSection, ...] = ()
+    plugins: PluginsSection = PluginsSection()
+    node_selector: LabelSelectorArg | None = None
+
+
+def read_profile(checks: Checks, section: ProfileSection, index: int, registry: Registry) -> Profile:
+    """The profile in `section`, the `index`-th of the document, with what is wrong recorded in `checks`.
+
+    Every enabled plugin has arguments afterwards, defaults for those without an entry of `pluginConfig`.
+    """
+    return _ProfileReader(checks, section, index, registry).read()
+
+
+class _ProfileReader:
+    def __init__(self, checks: Checks, section: ProfileSection, index: int, registry: Registry) -> None:
+        self._checks = checks
+        self._section = section
+        self._registry = registry
+        self._path: Path = ("profiles", index)
+        self._sets: dict[str, tuple[str, ...]] = {
+            key: merge_plugin_set(DEFAULT_PLUGINS[key], getattr(section.plugins, key)) for key in POINTS
+        }
+        self._enabled = set[str]().union(*self._sets.values())
+
+    def read(self) -> Profile:
+        for key in POINTS:
+            self._check_set(key)
+        self._check_evict()
+        configs = self._read_configs()
+        return Profile(
+            name=self._section.name,
+            plugin_configs=(*configs, *self._default_configs()),
+            deschedule=self._sets["deschedule"],
+            balance=self._sets["balance"],
+            filter=self._implementing("filter"),
+            pre_eviction_filter=self._implementing("preEvictionFilter"),
+            evict=self._sets["evict"],
+            node_selector=self._compile_selector(),
+            node_selector_spec=self._section.node_selector,
+        )
+
+    def _implementing(self, point: ExtensionPoint) -> tuple[str, ...]:
+        """The filter plugins that implement `point`; most implement both."""
+        return tuple(
+            name
+            for name in self._sets["filter"]
+            if name in self._registry and point in self._registry[name].extension_points
+        )
+
+    def _compile_selector(self) -> LabelSelector | None:
+        try:
+            return compile_selector(self._section.node_selector)
+        except LabelError as error:
+            self._checks.fail_build((*self._path, "nodeSelector"), str(error))
+            return None
+
+    def _check_set(self, key: str) -> None:
+        path = (*self._path, "plugins", key)
+        section: PluginSetSection = getattr(self._section.plugins, key)
+        seen = set[str]()
+        for index, plugin in enumerate(section.enabled):
+            place = (*path, "enabled", index, "name")
+            spec = self._registry.get(plugin.name)
+            if spec is None:
+                self._checks.fail_build(place, unknown_plugin(plugin.name, self._registry))
+            elif not spec.extension_points & POINTS[key]:
+                offered = [point for points in POINTS.values() for point in points]
+                self._checks.fail_build(place, wrong_extension_point(spec, key, offered))
+            if plugin.name in seen:
+                self._checks.fail_build(place, f"plugin {shown(plugin.name)} is enabled twice in this set")
+            seen.add(plugin.name)
+        for index, plugin in enumerate(section.disabled):
+            if not (plugin.name in (_EVERYTHING, *self._registry) or is_koordinator_only(plugin.name)):
+                hint = did_you_mean(plugin.name, self._registry)
+                place = (*path, "disabled", index, "name")
+                self._checks.warn(place, f"unknown plugin {shown(plugin.name)}, ignored{hint}")
+
+    def _check_evict(self) -> None:
+        names = self._sets["evict"]
+        path = (*self._path, "plugins", "evict")
+        if not names:
+            self._checks.fail_build(path, "no evict plugin is left; enable exactly one, such as MigrationController")
+        elif len(set(names)) > 1:
+            listed = " and ".join(shown(name) for name in names)
+            message = f"{listed} would all evict; keep one, and disable the default with '- name: \"*\"'"
+            self._checks.fail_build(path, message)
+
+    def _read_configs(self) -> list[PluginConfig]:
+        configs: list[PluginConfig] = []
+        seen = set[str]()
+        for index, section in enumerate(self._section.plugin_config):
+            path = (*self._path, "pluginConfig", index)
+            if section.name in seen:
+                self._checks.fail_load((*path, "name"), f"{shown(section.name)} is configured twice; keep one of them")
+                continue
+            seen.add(section.name)
+            config = self._read_config(section, path)
+            if config is not None:
+                configs.append(config)
+        return configs
+
+    def _read_config(self, section: PluginConfigSection, path: Path) -> PluginConfig | None:
+        spec = self._registry.get(section.name)
+        if spec is None:
+            self._report_unknown(section.name, (*path, "name"))
+            return None
+        args_path = (*path, "args")
+        node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
+        decoder = self._decoder_for(spec)
+        args = ArgsReader(decoder, "error").read(spec, node, args_path)
+        if spec.name not in self._enabled:
+            self._checks.warn(path, f"{spec.name} is configured, but enabled nowhere in this profile")
+            if not spec.native:
+                return None
+        if args is None:
+            return None
+        reader = ArgsReader(self._checks.build, "error")
+        reader.record_construction(spec, args, node, args_path, self._checks.read_scheduler_file)
+        mark = self._checks.node((*args_path, "priorityThreshold", "name")).mark
+        place = (mark.line, mark.column) if mark else None
+        return PluginConfig(spec.name, self._with_threshold(spec, args, args_path), dotted(args_path), place)
+
+    def _decoder_for(self, spec: PluginSpec[Any]) -> Decoder:
+        """Where problems of a plugin's arguments go.
+
+        Koordinator decodes its own kinds with the document, those of other plugins when they are built, and those of
+        other plugins that are not enabled never.
+        """
+        if spec.native:
+            return self._checks.load
+        return self._checks.build if spec.name in self._enabled else Decoder(self._checks.load.document)
+
+    def _report_unknown(self, name: str, path: Path) -> None:
+        if name in self._enabled:
+            return
+        if is_koordinator_only(name):
+            self._checks.warn(path, f"plugin {shown(name)} is not run by this version; its arguments are ignored")
+        else:
+            self._checks.fail_load(path, unknown_plugin(name, self._registry))
+
+    def _with_threshold(self, spec: PluginSpec[Any], args: msgspec.Struct, path: Path) -> msgspec.Struct:
+        if spec.name != _EVICTOR:
+            return args
+        threshold = threshold_of(args)
+        if threshold is None:
+            return with_threshold_value(args)
+        if threshold.value is not None and (message := too_high(threshold.value)):
+            self._checks.fail_build((*path, "priorityThreshold", "value"), message)
+        return args
+
+    def _default_configs(self) -> list[PluginConfig]:
+        names = dict.fromkeys(name for key in POINTS for name in self._sets[key])
+        given = {section.name for section in self._section.plugin_config}
+        configs = []
+        for name in names:
+            spec = self._registry.get(name)
+            if spec is None or name in given:
+                continue
+            node, path = Node(None, self._checks.node((*self._path, "plugins")).mark), (*self._path, "pluginConfig")
+            args = ArgsReader(self._checks.build, "error").read(spec, node, (*path, name))
+            if args is not None:
+                configs.append(PluginConfig(name, self._with_threshold(spec, args, path)))
+        return configs

@@ -1,0 +1,102 @@
+"""Documents of kind DeschedulerPolicy (`descheduler/v1alpha2`), as kubernetes-sigs/descheduler 0.36 reads them.
+
+The outer document is lenient: unknown fields are ignored there, and become warnings here. Arguments are strict.
+"""
+
+from __future__ import annotations
+
+from descheduler.documents.decode import Strictness
+from descheduler.documents.source import digest_of
+from descheduler.model.labels import LabelError, LabelSelector, parse_selector
+from descheduler.policy.checks import Checks, compatibility_of
+from descheduler.policy.plugin import Registry
+from descheduler.policy.shared_args import Args, Int64, UInt
+from descheduler.policy.types import Policy
+from descheduler.policy.upstream.metrics_providers import (
+    MetricsCollectorSection,
+    MetricsProviderSection,
+    read_providers,
+)
+from descheduler.policy.upstream.profile import ProfileSection, read_profile
+
+__all__ = ["DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+
+
+class DeschedulerPolicySection(Args, frozen=True):
+    """The document as written; `compatibility` is this program's own field.
+
+    What may be None is a pointer in the reference, which a null under a repeated key of JSON takes away.
+    """
+
+    api_version: str = ""
+    kind: str = ""
+    profiles: tuple[ProfileSection, ...] = ()
+    node_selector: str | None = None
+    max_no_of_pods_to_evict_per_node: UInt | None = None
+    max_no_of_pods_to_evict_per_namespace: UInt | None = None
+    max_no_of_pods_to_evict_total: UInt | None = None
+    eviction_failure_event_notification: bool | None = None
+    grace_period_seconds: Int64 | None = None
+    metrics_collector: MetricsCollectorSection | None = None
+    metrics_providers: tuple[MetricsProviderSection, ...] = ()
+    compatibility: str = ""
+
+
+def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
+    """The policy in the document of `checks`, which collects what is wrong with it."""
+    document = checks.load.document
+    section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
+    known = {name: spec for name, spec in registry.items() if not spec.native}
+    compatibility = compatibility_of(checks, section.compatibility, "upstream")
+    collector = section.metrics_collector or MetricsCollectorSection()
+    return Policy(
+        kind="DeschedulerPolicy",
+        path=document.path,
+        profiles=tuple(
+            read_profile(checks, profile, index, known, compatibility=compatibility)
+            for index, profile in enumerate(section.profiles)
+        ),
+        node_selector=_compile_node_selector(checks, section.node_selector),
+        node_selector_spec=section.node_selector or None,
+        max_evictions_per_node=section.max_no_of_pods_to_evict_per_node,
+        max_evictions_per_namespace=section.max_no_of_pods_to_evict_per_namespace,
+        max_evictions_total=section.max_no_of_pods_to_evict_total,
+        eviction_failure_event_notification=section.eviction_failure_event_notification or False,
+        grace_period_seconds=section.grace_period_seconds,
+        metrics_collector_enabled=collector.enabled,
+        metrics_providers=read_providers(checks, section.metrics_providers, collector),
+        compatibility=compatibility,
+        digest=digest_of(document),
+    )
+
+
+def _compile_node_selector(checks: Checks, text: str | None) -> LabelSelector | None:
+    if not text:
+        return None
+    try:
+        return parse_selector(text)
+    except LabelError as error:
+        checks.fail_build(("nodeSelector",), str(error))
+        return None
+
+
+def empty_policy(checks: Checks) -> Policy:
+    """The policy that the reference reads from a document without `apiVersion`: none of its fields count.
+
+    It looks for the fields of its internal type there, whose names are spelt differently.
+    """
+    document = checks.load.document
+    if document.root.value is None:
+        checks.warn((), "is empty, so nothing runs")
+    else:
+        message = (
+            "apiVersion is missing, so every field is ignored and nothing runs, as in kubernetes-sigs/descheduler; "
+            "add 'apiVersion: descheduler/v1alpha2'"
+        )
+        checks.warn((), message)
+    return Policy(
+        kind="DeschedulerPolicy",
+        path=document.path,
+        compatibility="upstream",
+        digest=digest_of(document),
+    )

@@ -1,0 +1,207 @@
+"""What a pod's status says beside its spec."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from descheduler.cluster.decoding.pods.status import is_ready
+from descheduler.model.pod import ContainerStatus
+from descheduler.model.requests import ResizedRequests
+from tests.builders import Object, container_status, decode_pod, make_pod, pod_object
+
+MIB = 2**20 * 10**9
+
+
+def condition(kind: str, status: str, **fields: object) -> Object:
+    return {"type": kind, "status": status, **fields}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        pytest.param([condition("Ready", "True")], True, id="it is"),
+        pytest.param([condition("Ready", "False")], False, id="it is not"),
+        pytest.param([condition("Ready", "False"), condition("Initialized", "True")], False, id="something else is"),
+        pytest.param([{"status": "True", "type": "Ready"}], True, id="status before type"),
+        pytest.param([{"type": "Ready", "observedGeneration": 3, "status": "True"}], True, id="a generation between"),
+        pytest.param([{"type": "Ready", "message": "a } b", "status": "True"}], True, id="a brace between"),
+        pytest.param(
+            [condition("Ready", "False", message='{"type":"Ready","status":"True"}')],
+            False,
+            id="only a message says so",
+        ),
+        pytest.param(
+            [condition("Initialized", "True", message='"type":"Ready"'), condition("Ready", "False")],
+            False,
+            id="a message before says so",
+        ),
+        pytest.param([condition("Ready", "False"), condition("Ready", "True")], False, id="the first one counts"),
+        pytest.param([], False, id="nothing is said"),
+        pytest.param(None, False, id="no conditions"),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1], ids=["compact", "indented"])
+def test_ready_condition_decides(conditions: list[Object] | None, indent: int | None, *, expected: bool) -> None:
+    separators = (",", ":") if indent is None else None
+
+    assert is_ready(json.dumps(conditions, indent=indent, separators=separators).encode()) is expected
+
+
+def test_states_of_containers_are_kept_in_order() -> None:
+    pod = make_pod(
+        "x",
+        containers=[container_status(2), container_status(1, waiting="CrashLoopBackOff")],
+        init_containers=[container_status(0, terminated="Completed")],
+    )
+
+    assert pod.container_statuses == (ContainerStatus(2), ContainerStatus(1, waiting_reason="CrashLoopBackOff"))
+    assert pod.init_container_statuses == (ContainerStatus(0, terminated_reason="Completed", exit_code=0),)
+
+
+def test_equal_states_are_one_value() -> None:
+    pods = [make_pod("x", containers=[container_status(3)]) for _ in range(2)]
+
+    assert pods[0].container_statuses is pods[1].container_statuses
+
+
+def test_nominated_node_is_kept() -> None:
+    pod = pod_object("x")
+    pod["status"]["nominatedNodeName"] = "b"
+
+    assert decode_pod(pod).nominated_node_name == "b"
+
+
+def requests(**quantities: str) -> Object:
+    return {"resources": {"requests": quantities}}
+
+
+def resized(*, spec: Object, status: Object) -> ResizedRequests | None:
+    pod = pod_object("x", spec=spec)
+    pod["status"] |= status
+    return decode_pod(pod).resized
+
+
+ONE_CORE = {"containers": [{"name": "c", **requests(cpu="1", memory="1Mi")}]}
+TWO = {"containers": [{"name": "a", **requests(cpu="1")}, {"name": "b", **requests(cpu="2")}]}
+INIT = {"initContainers": [{"name": "i", **requests(cpu="1")}]}
+SIDECAR = {"initContainers": [{"name": "i", "restartPolicy": "Always", **requests(cpu="1")}]}
+POD_LEVEL = {"resources": {"requests": {"cpu": "3"}}}
+INFEASIBLE = {"conditions": [condition("PodResizePending", "True", reason="Infeasible")]}
+
+
+def held(cpu_milli: int, memory_mib: int = 1) -> ResizedRequests:
+    amounts = {"cpu": cpu_milli * 10**6, "memory": memory_mib * MIB}
+    return ResizedRequests(amounts, amounts)
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "expected"),
+    [
+        pytest.param(ONE_CORE, {}, None, id="no status"),
+        pytest.param(
+            ONE_CORE,
+            {"containerStatuses": [{"name": "c", **requests(cpu="1", memory="1Mi")}]},
+            None,
+            id="given what it asks for",
+        ),
+        pytest.param(
+            ONE_CORE,
+            {
+                "containerStatuses": [
+                    {"name": "c", **requests(memory="1024Ki", cpu="1000m"), "allocatedResources": {"cpu": "1"}}
+                ]
+            },
+            None,
+            id="the same in other words",
+        ),
+        pytest.param(
+            ONE_CORE,
+            {"containerStatuses": [{"name": "c", **requests(cpu="2", memory="1Mi")}]},
+            held(2000),
+            id="given more, while it shrinks",
+        ),
+        pytest.param(
+            ONE_CORE,
+            {
+                "containerStatuses": [
+                    {"name": "c", **requests(cpu="1", memory="1Mi"), "allocatedResources": {"cpu": "3"}}
+                ]
+            },
+            held(3000),
+            id="promised more",
+        ),
+        pytest.param(
+            ONE_CORE, {"containerStatuses": [{"name": "c", **requests(cpu="500m")}]}, None, id="still given less"
+        ),
+        pytest.param(
+            ONE_CORE,
+            {"containerStatuses": [{"name": "c", **requests(cpu="500m", memory="1Mi")}], **INFEASIBLE},
+            held(500),
+            id="the node has no room for what is asked",
+        ),
+        pytest.param(
+            ONE_CORE,
+            {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "5"}}], **INFEASIBLE},
+            None,
+            id="promises count only beside what was given",
+        ),
+        pytest.param(
+            TWO,
+            {"containerStatuses": [{"name": "b", **requests(cpu="2")}, {"name": "a", **requests(cpu="1")}]},
+            None,
+            id="statuses in another order",
+        ),
+        pytest.param(
+            TWO,
+            {"containerStatuses": [{"name": "b", **requests(cpu="1")}, {"name": "a", **requests(cpu="2")}]},
+            ResizedRequests({"cpu": 4 * 10**9}, {"cpu": 4 * 10**9, "memory": 400 * MIB}),
+            id="each container counts by itself",
+        ),
+        pytest.param(
+            ONE_CORE | SIDECAR,
+            {"initContainerStatuses": [{"name": "i", **requests(cpu="2")}]},
+            ResizedRequests({"cpu": 3 * 10**9, "memory": MIB}, {"cpu": 3 * 10**9, "memory": 201 * MIB}),
+            id="a sidecar",
+        ),
+        pytest.param(
+            ONE_CORE | INIT,
+            {"initContainerStatuses": [{"name": "i", **requests(cpu="2")}]},
+            None,
+            id="an init container that ends",
+        ),
+        pytest.param(
+            ONE_CORE | POD_LEVEL, {"resources": {"requests": {"cpu": "4"}}}, held(4000), id="the pod as a whole"
+        ),
+        pytest.param(
+            ONE_CORE | POD_LEVEL,
+            {"resources": {"requests": {"cpu": "2"}}, "allocatedResources": {"cpu": "1"}, **INFEASIBLE},
+            held(2000),
+            id="the pod as a whole, without room for what it asks",
+        ),
+        pytest.param(
+            ONE_CORE, {"resources": {"requests": {"cpu": "4"}}}, None, id="the sum of a pod that asks per container"
+        ),
+        pytest.param(
+            ONE_CORE | POD_LEVEL,
+            {"resources": {"requests": {"memory": "4Gi"}}},
+            None,
+            id="the pod as a whole, of which something else is reported",
+        ),
+    ],
+)
+def test_pod_that_is_being_resized_holds_the_most_of_all_amounts(
+    spec: Object, status: Object, expected: ResizedRequests | None
+) -> None:
+    assert resized(spec=spec, status=status) == expected
+
+
+def test_what_is_held_counts_for_the_node() -> None:
+    pod = pod_object("x", spec=ONE_CORE)
+    pod["status"]["containerStatuses"] = [{"name": "c", **requests(cpu="2", memory="1Mi")}]
+
+    grown, plain = decode_pod(pod), make_pod("y", spec=ONE_CORE)
+
+    assert (grown.occupied["cpu"], grown.occupied_scoring["cpu"]) == (2 * 10**9, 2 * 10**9)
+    assert (plain.occupied["cpu"], plain.occupied_scoring["cpu"]) == (10**9, 10**9)
