@@ -80,10 +80,6 @@ class KubeClient:
             method, path, query=query, body=body, max_bytes=max_bytes, accept=accept, may_send=may_send
         )
 
-    def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:
-        """The body of a successful GET; raises as `fetch`."""
-        return self.fetch(path, bytes, query=query)
-
     def fetch(
         self,
         path: str,
@@ -105,7 +101,6 @@ class KubeClient:
         path: str,
         *,
         limit: int = 500,
-        resource_version: str | None = None,
         label_selector: str | None = None,
     ) -> Iterator[ListPage]:
         """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.lists.listing.list_pages`.
@@ -113,9 +108,8 @@ class KubeClient:
         With a limit of 0 the list is asked for as a whole; see `descheduler.kube.lists.streamed.list_pieces`.
         """
         if limit:
-            return list_pages(self, path, limit=limit, resource_version=resource_version, label_selector=label_selector)
-        options = {"resourceVersion": resource_version, "labelSelector": label_selector}
-        query = {name: text for name, text in options.items() if text is not None}
+            return list_pages(self, path, limit=limit, label_selector=label_selector)
+        query = {"labelSelector": label_selector} if label_selector else {}
         return self._asked_for(path, list_pieces(self, path, query))
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:

@@ -13,7 +13,7 @@ from descheduler.kube.http.bounded_body import LIST_BYTES, UNPAGED_BYTES
 from descheduler.kube.lists.body import ListBodyReader, ListPage, comes_in_one_piece, kind_in
 from descheduler.kube.lists.progress import ListProgress
 
-__all__ = ["ListPage", "doing_of", "list_pages", "list_refusal", "read_list"]
+__all__ = ["ListPage", "doing_of", "list_pages", "list_refusal"]
 
 T = TypeVar("T")
 
@@ -35,32 +35,26 @@ class ListClient(Protocol):
         path: str,
         *,
         limit: int = 500,
-        resource_version: str | None = None,
         label_selector: str | None = None,
     ) -> Iterator[ListPage]:
         """The pages of the list at `path`."""
 
 
-def list_pages(
-    client: ListClient, path: str, *, limit: int, resource_version: str | None, label_selector: str | None
-) -> Iterator[ListPage]:
+def list_pages(client: ListClient, path: str, *, limit: int, label_selector: str | None) -> Iterator[ListPage]:
     """The pages of one list, in order, at one resource version; one page at most is fetched ahead.
 
-    `path` is that of the kind, such as `/api/v1/pods`. `limit` is the number of objects a page; `resource_version`
-    as in the API ("0": whatever the server has at hand). Raises ListExpired when the list cannot be continued,
-    KindAbsent, KindForbidden, ApiError, TransportError.
+    `path` is that of the kind, such as `/api/v1/pods`. `limit` is the number of objects a page. Raises ListExpired when
+    the list cannot be continued, KindAbsent, KindForbidden, ApiError, TransportError.
     """
     query = {"labelSelector": label_selector} if label_selector else {}
-    first = query | ({"resourceVersion": resource_version} if resource_version is not None else {})
     pages = _PageFetcher(client, path, limit)
     progress = ListProgress(kind_in(path))
     calls: BackgroundCalls[ListPage] = BackgroundCalls(1, name="list")
     try:
-        page = pages.fetch(first)
+        page = pages.fetch(query)
         version = page.resource_version
         progress.note(page)
         while page.continue_token:
-            # The API refuses a resourceVersion next to a continue token, which holds it already.
             ahead = calls.submit(partial(pages.fetch, query | {"continue": page.continue_token}))
             yield page
             page = ahead.result()
@@ -70,30 +64,6 @@ def list_pages(
         yield page
     finally:
         calls.close()
-
-
-def read_list(
-    client: ListClient,
-    path: str,
-    consume: Callable[[Iterator[ListPage]], T],
-    *,
-    limit: int = 500,
-    label_selector: str | None = None,
-    max_restarts: int = 3,
-) -> T:
-    """What `consume` makes of all pages, called anew with a fresh list whenever the former one expired.
-
-    `consume` must keep nothing between calls. Raises KubeError after `max_restarts` restarts, else as `list_pages`.
-    """
-    for _ in range(max_restarts + 1):
-        try:
-            return consume(client.list_pages(path, limit=limit, label_selector=label_selector))
-        except ListExpired:
-            continue
-    raise KubeError(
-        f"list of {kind_in(path)} expired {max_restarts + 1} times before it was read; "
-        "the API server compacts faster than it answers, raise the page limit"
-    )
 
 
 class _PageFetcher:

@@ -278,11 +278,11 @@ def test_service_account_is_read_again_and_its_line_break_dropped(
     port = secure_api.url.rpartition(":")[2]
     client = connect(environ={"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": port})
     secure_api.token = "first"
-    client.get("/api/v1/nodes")
+    client.fetch("/api/v1/nodes", bytes)
 
     secure_api.token = "second"
     (tmp_path / "token").write_text("second\n")
-    client.get("/api/v1/nodes")
+    client.fetch("/api/v1/nodes", bytes)
 
     assert secure_api.requests[-1].headers["authorization"] == "Bearer second"
 
@@ -299,6 +299,6 @@ def test_key_without_a_certificate_is_passed_over(secure_api: FakeApi, tmp_path:
     document = yaml.safe_load(secure_api.write_kubeconfig(tmp_path / "config").read_text())
     document["users"][0]["user"] = {"client-key-data": "gAA="}
 
-    answer = connect(str(write(tmp_path / "config", document))).get("/version")
+    answer = connect(str(write(tmp_path / "config", document))).fetch("/version", bytes)
 
     assert b"v1.36.0" in answer

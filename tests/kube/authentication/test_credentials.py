@@ -33,7 +33,7 @@ class Clock:
 
 def authorization_of(api: FakeApi, client: KubeClient) -> str:
     """What a request of the client says in the field Authorization."""
-    client.get(NODES)
+    client.fetch(NODES, bytes)
     return api.requests[-1].headers.get("authorization", "")
 
 
@@ -96,7 +96,7 @@ def test_token_that_no_header_can_carry_is_one_sentence_without_it(
 def test_user_to_impersonate_goes_as_utf8_and_not_with_a_line_break(secure_api: FakeApi, tmp_path: Path) -> None:
     file = str(write_kubeconfig(tmp_path, secure_api, {}))
 
-    connect(file, as_user="jürgen").get(NODES)
+    connect(file, as_user="jürgen").fetch(NODES, bytes)
     with pytest.raises(KubeConfigError, match="the user of --as holds a line break"):
         connect(file, as_user="a\nX-Evil: b")
     with pytest.raises(KubeConfigError, match="the user of --as holds a line break"):
@@ -135,7 +135,7 @@ def test_plain_http_server_that_wants_credentials_is_told_apart(fake_api: FakeAp
     client = connect(str(fake_api.write_kubeconfig(tmp_path / "kubeconfig")))
 
     with pytest.raises(ApiError, match=r"wants credentials \(401\), which are not sent over plain http; use an https"):
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
 
 def test_password_of_a_user_is_basic_authentication(secure_api: FakeApi, tmp_path: Path) -> None:
@@ -166,11 +166,11 @@ def test_rotated_token_file_is_read_again_after_a_401_and_the_call_is_made_again
     (tmp_path / "token").write_text("first\n")
     secure_api.token = "first"
     client = connect(str(write_kubeconfig(tmp_path, secure_api, {"tokenFile": "token"})))
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     secure_api.token = "second"
     (tmp_path / "token").write_text("second\n")
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert [request.headers["authorization"] for request in secure_api.requests] == [
         "Bearer first",
@@ -186,7 +186,7 @@ def test_refused_plugin_token_is_fetched_again_once(secure_api: FakeApi, tmp_pat
     status = (tmp_path / "status").read_text()
 
     (tmp_path / "status").write_text(status.replace("first", "second"))
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert (tmp_path / "runs").read_text() == "run\nrun\n"
 
@@ -196,7 +196,7 @@ def test_credentials_that_stay_refused_are_sent_once(secure_api: FakeApi, tmp_pa
     client = connect(str(write_kubeconfig(tmp_path, secure_api, {"token": "wrong"})))
 
     with pytest.raises(ApiError, match="does not accept the credentials"):
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
     assert len(secure_api.requests) == 1
 

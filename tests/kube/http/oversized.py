@@ -120,7 +120,7 @@ def main() -> None:
     """Makes the call that is named."""
     with FakeApi() as api, tempfile.TemporaryDirectory() as folder:
         client = connect(str(api.write_kubeconfig(Path(folder) / "config")))
-        client.get("/version")
+        client.fetch("/version", bytes)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             said = str(CALLS[sys.argv[1]](client, api))

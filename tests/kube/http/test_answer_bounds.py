@@ -59,16 +59,16 @@ def test_answer_that_drips_is_given_up_when_its_time_is_over(
     fake_api.fail_next("GET", VERSION, RawAnswer(slowly(answer), pause_seconds=0.02))
 
     with pytest.raises(TransportError, match=r"GET /version on .*: no complete answer within 0\.3 s"):
-        hasty.get(VERSION)
+        hasty.fetch(VERSION, bytes)
 
 
 def test_connection_of_an_answer_that_was_given_up_is_not_used_again(fake_api: FakeApi, hasty: KubeClient) -> None:
     late = head(Content_Length=len(BODY)) + BODY
     fake_api.fail_next("GET", VERSION, RawAnswer(slowly(late), pause_seconds=0.02))
     with pytest.raises(TransportError):
-        hasty.get(VERSION)
+        hasty.fetch(VERSION, bytes)
 
-    assert b"v1.36.0" in hasty.get(VERSION)
+    assert b"v1.36.0" in hasty.fetch(VERSION, bytes)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_answer_that_is_too_large_is_given_up_and_not_asked_for_again(
     with pytest.raises(
         AnswerTooLarge, match=r"GET /version on .*: the answer is larger than 8 MiB.*; check the server"
     ):
-        client.get(VERSION)
+        client.fetch(VERSION, bytes)
 
     assert len(fake_api.requests) == 1
-    assert b"v1.36.0" in client.get(VERSION)
+    assert b"v1.36.0" in client.fetch(VERSION, bytes)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_answer_that_cannot_be_read_is_a_fault(
     fake_api.fail_next("GET", VERSION, fault)
 
     with pytest.raises(TransportError, match=message):
-        hasty.get(VERSION)
+        hasty.fetch(VERSION, bytes)
 
 
 def test_compressed_pieces_are_joined(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.fail_next("GET", VERSION, encoded(gzip.compress(b'{"major":') + gzip.compress(b' "1"}')))
 
-    assert client.get(VERSION) == b'{"major": "1"}'
+    assert client.fetch(VERSION, bytes) == b'{"major": "1"}'
 
 
 @pytest.mark.parametrize("status_code", [201, 203, 204, 206])
@@ -137,7 +137,7 @@ def test_success_that_does_not_carry_the_whole_answer_is_an_error(
     fake_api.fail_next("GET", VERSION, Answer(status_code, {"major": "1"}))
 
     with pytest.raises(KubeError, match=rf"GET /version on .*: answered with HTTP status {status_code}"):
-        client.get(VERSION)
+        client.fetch(VERSION, bytes)
 
 
 def test_list_of_large_objects_is_read_in_smaller_pages(

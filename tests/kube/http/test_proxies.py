@@ -44,7 +44,7 @@ def test_password_of_a_proxy_goes_to_the_proxy_and_the_token_through_it(
     named = {"proxy-url": f"http://ops:s3cr%40t@{proxy.address}"}
     client = connect(str(write_kubeconfig(tmp_path, secure_api, {"token": "t0ken"}, **named)))
 
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert proxy.passages == [Passage("CONNECT", LOGIN, "")]
     assert secure_api.requests[0].headers["authorization"] == "Bearer t0ken"
@@ -55,7 +55,7 @@ def test_password_of_a_proxy_is_sent_for_plain_http_too(fake_api: FakeApi, proxy
     named = {"proxy-url": f"http://ops:s3cr%40t@{proxy.address}"}
     client = connect(str(write_kubeconfig(tmp_path, fake_api, {"token": "t0ken"}, **named)))
 
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert proxy.passages == [Passage("GET", LOGIN, "")]
 
@@ -66,7 +66,7 @@ def test_proxy_of_the_environment_gets_its_password(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"{scheme}ops:s3cr%40t@{proxy.address}")
 
-    connect(str(write_kubeconfig(tmp_path, secure_api, {}))).get(NODES)
+    connect(str(write_kubeconfig(tmp_path, secure_api, {}))).fetch(NODES, bytes)
 
     assert proxy.passages == [Passage("CONNECT", LOGIN, "")]
 
@@ -76,7 +76,9 @@ def test_proxy_url_of_the_kubeconfig_comes_before_no_proxy(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
-    connect(str(write_kubeconfig(tmp_path, secure_api, {}, **{"proxy-url": f"http://{proxy.address}"}))).get(NODES)
+    connect(str(write_kubeconfig(tmp_path, secure_api, {}, **{"proxy-url": f"http://{proxy.address}"}))).fetch(
+        NODES, bytes
+    )
 
     assert [passage.method for passage in proxy.passages] == ["CONNECT"]
 
@@ -87,7 +89,7 @@ def test_no_proxy_keeps_the_proxy_of_the_environment_out_however_odd_it_is(
     monkeypatch.setenv("HTTPS_PROXY", "socks5://nowhere:1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.0/8")
 
-    connect(str(write_kubeconfig(tmp_path, secure_api, {}))).get(NODES)
+    connect(str(write_kubeconfig(tmp_path, secure_api, {}))).fetch(NODES, bytes)
 
     assert len(secure_api.requests) == 1
 
@@ -155,7 +157,7 @@ def test_proxy_that_cannot_be_reached_is_named_without_its_user(secure_api: Fake
     )
 
     with pytest.raises(TransportError) as caught:
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
     assert "the proxy 127.0.0.1:1 could not be reached; check the address of the proxy" in str(caught.value)
     assert "s3cret" not in str(caught.value)
@@ -169,7 +171,7 @@ def test_proxy_that_does_not_know_the_user_is_named(secure_api: FakeApi, proxy: 
     )
 
     with pytest.raises(TransportError) as caught:
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
     assert f"the proxy {proxy.address} refused the connection (407); check user and password of the proxy" in str(
         caught.value

@@ -45,7 +45,7 @@ def test_refused_credentials_are_told_in_the_words_of_other_calls(fake_api: Fake
     path = f"{LEASES}/d"
 
     with pytest.raises(ApiError) as of_a_get:
-        client.get(path)
+        client.fetch(path, bytes)
     with pytest.raises(ApiError) as of_the_lease:
         LeaseStore(client, "kube-system", "d").read()
 

@@ -7,8 +7,8 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired
-from descheduler.kube.lists.listing import ListPage, read_list
+from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired
+from descheduler.kube.lists.listing import ListPage
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Answer, Truncate, failure
 
@@ -53,13 +53,13 @@ def test_pod_created_between_pages_is_not_seen(fake_api: FakeApi, client: KubeCl
     assert names(iter([first, *rest])) == ["a", "b", "c"]
 
 
-def test_selector_and_version_go_into_the_query_of_the_first_page_only(fake_api: FakeApi, client: KubeClient) -> None:
+def test_selector_goes_into_the_query_of_every_page(fake_api: FakeApi, client: KubeClient) -> None:
     add_pods(fake_api, "a", "b")
 
-    list(client.list_pages(PODS, limit=1, resource_version="0", label_selector="app=cart"))
+    list(client.list_pages(PODS, limit=1, label_selector="app=cart"))
 
     first, second = (request.query for request in fake_api.sent("GET", PODS))
-    assert first == {"limit": "1", "resourceVersion": "0", "labelSelector": "app=cart"}
+    assert first == {"limit": "1", "labelSelector": "app=cart"}
     assert second.keys() == {"limit", "continue", "labelSelector"}
 
 
@@ -113,23 +113,6 @@ def test_expired_continue_token_ends_the_list(fake_api: FakeApi, client: KubeCli
 
     with pytest.raises(ListExpired, match="list of pods: resource version expired"):
         list(client.list_pages(PODS, limit=1))
-
-
-def test_reader_starts_afresh_after_expiry_and_keeps_no_pod_twice(fake_api: FakeApi, client: KubeClient) -> None:
-    add_pods(fake_api, "a", "b", "c")
-    fake_api.expired_continues = 1
-
-    found = read_list(client, PODS, names, limit=1)
-
-    assert found == ["a", "b", "c"]
-
-
-def test_reader_gives_up_when_the_list_expires_every_time(fake_api: FakeApi, client: KubeClient) -> None:
-    add_pods(fake_api, "a", "b")
-    fake_api.expired_continues = 100
-
-    with pytest.raises(KubeError, match="expired 4 times before it was read"):
-        read_list(client, PODS, names, limit=1)
 
 
 def test_list_that_changes_its_version_on_the_way_is_not_trusted(fake_api: FakeApi, client: KubeClient) -> None:
