@@ -36,11 +36,11 @@ from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
-    from descheduler.eviction.scope import Scope
+    from descheduler.eviction.checks.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
     from descheduler.report.render import Format
-    from descheduler.strategies.decisions import Decisions
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -220,12 +220,12 @@ def _run_on_cluster(
     watch: Watch,
 ) -> ExitCode:
     from descheduler.cycle.run import run_live
-    from descheduler.eviction.migration_profiles import is_dry
+    from descheduler.eviction.migration_controller.profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    result = run_live(policy, connection, options, watch.stop, now=now, observer=record.observer, watch=watch)
+    result = run_live(policy, connection, options, watch, now=now, observer=record.observer)
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch)
     return _show_outcome(result, flags, record, watch)
@@ -239,7 +239,6 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
         feature_gates=flags.feature_gates,
         qps=flags.client_connection_qps,
         burst=flags.client_connection_burst or None,
-        deadline_seconds=None if flags.deadline is None else flags.deadline.total_seconds(),
         skip_broken=flags.skip_broken_objects,
         lease=lease,
         scope=flags.scope,

@@ -23,8 +23,9 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError, snapshot_field
 from descheduler.documents.json_values import JsonFaultError, elements
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.printable import clipped
 
-__all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder", "printable"]
+__all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder"]
 
 
 ObjectT = TypeVar("ObjectT", bound=NamedObject)
@@ -47,6 +48,8 @@ MAX_LIST_DEPTH = 4
 _MOST_SKIPPED = 10_000
 _MOST_EXPLAINED = 100
 _LONGEST_SHOWN = 200
+_clipped = partial(clipped, most=_LONGEST_SHOWN)
+"""Other people's words in a message."""
 _TOO_DEEP = "it is nested too deeply"
 
 _decode_header = msgspec.json.Decoder(ObjectHeader).decode
@@ -309,17 +312,6 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
         example = f"such as {strays[0].key} to {strays[0].node_name}"
         bound = "1 pod is bound to a node" if len(strays) == 1 else f"{len(strays)} pods are bound to nodes"
         yield f"{bound} that the snapshot does not hold, {example}: passed over"
-
-
-def printable(text: str) -> str:
-    """`text` with control characters escaped, safe for a terminal and a log."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-
-
-def _clipped(text: str) -> str:
-    return printable(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
 def _fault(error: Exception) -> str:

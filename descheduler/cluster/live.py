@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
@@ -24,6 +24,7 @@ from descheduler.kube.errors import (
     TransportError,
 )
 from descheduler.model.kube_version import encodes_as_stream
+from descheduler.model.printable import printable
 
 __all__ = ["Batch", "Page", "PageSource", "dump_live", "read_live"]
 
@@ -68,7 +69,10 @@ class PageSource(Protocol):
     """What reading needs of `descheduler.kube.client.KubeClient`."""
 
     def list_pages(self, path: str, *, limit: int = 500) -> Iterator[Page]:
-        """The pages of the list at `path`. Raises ListExpired, KindAbsent, KindForbidden or another KubeError."""
+        """The pages of the list at `path`, of `limit` objects; 0 asks for all, which come in pieces.
+
+        Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another KubeError.
+        """
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[Batch]:
         """The list at `path` in protobuf, `limit` objects a page, 0 for all. Raises also NotProtobuf, AnswerBroken."""
@@ -92,7 +96,8 @@ def read_live(
     is best asked for.
     """
     builder = SnapshotBuilder(source, request)
-    messages = _MessageReader(client, MessageAdder(builder), limit=0 if encodes_as_stream(git_version) else _PAGE_SIZE)
+    in_one_go = encodes_as_stream(git_version)
+    messages = _MessageReader(client, MessageAdder(builder), limit=0 if in_one_go else _PAGE_SIZE)
     versions: dict[str, str] = {}
 
     def read(kind: AnyKind) -> None:
@@ -106,7 +111,7 @@ def read_live(
             if kind.is_message and messages.are_spoken:
                 with suppress(NotProtobuf):
                     return messages.read(kind)
-            return _read_once(client, kind, lambda page: builder.add_page(kind, page))
+            return _read_once(client, kind, lambda page: builder.add_page(kind, page), in_one_go=in_one_go)
 
         versions[kind.key] = _read_list(kind, read_once, restart=restart)
         builder.require_once(kind, mark)
@@ -122,12 +127,19 @@ def read_live(
         return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
 
 
-def dump_live(client: PageSource, kinds: Sequence[AnyKind], writer: DumpWriter) -> None:
-    """Writes all objects of `kinds` through `writer`, and ends the dump. Raises SnapshotError as `read_live`."""
+def dump_live(client: PageSource, kinds: Sequence[AnyKind], writer: DumpWriter, *, git_version: str = "") -> None:
+    """Writes all objects of `kinds` through `writer`, and ends the dump. Raises SnapshotError as `read_live`.
+
+    `git_version` as in `read_live`.
+    """
+    in_one_go = encodes_as_stream(git_version)
+
+    def read_once(kind: AnyKind) -> str:
+        return _read_once(client, kind, writer.add_page, in_one_go=in_one_go)
 
     def read(kind: AnyKind) -> None:
         writer.begin(kind)
-        writer.end(_read_list(kind, lambda: _read_once(client, kind, writer.add_page), restart=writer.restart))
+        writer.end(_read_list(kind, lambda: read_once(kind), restart=writer.restart))
 
     _read_all(client, kinds, read, lambda kind, _: writer.absent(kind))
     writer.finish()
@@ -206,9 +218,9 @@ class _MessageReader:
         return version
 
 
-def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], object]) -> str:
+def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], object], *, in_one_go: bool) -> str:
     version: str | None = None
-    for page in client.list_pages(kind.path, limit=kind.page_size):
+    for page in client.list_pages(kind.path, limit=0 if in_one_go else kind.page_size):
         if version is not None and page.resource_version != version:
             raise ListExpired(f"{kind.path}: pages of versions {version} and {page.resource_version}")
         version = page.resource_version

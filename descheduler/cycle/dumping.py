@@ -13,6 +13,7 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import connect
+from descheduler.kube.discovery import discover_version
 from descheduler.kube.listing import doing_of
 from descheduler.output_file import written_file
 from descheduler.supervision import Watch
@@ -37,4 +38,5 @@ def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch,
             reader = client.watched(lambda path: watch.tell(doing_of(path)))
             kinds = tuple(KINDS.values())
             writer = DumpWriter(out, taken_at, kinds, source=client.host)
-            watch.call("reading the cluster", partial(dump_live, reader, kinds, writer))
+            version = watch.call("reaching the API server", partial(discover_version, reader))
+            watch.call("reading the cluster", partial(dump_live, reader, kinds, writer, git_version=version))

@@ -8,11 +8,11 @@ import msgspec
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
-from descheduler.eviction.placement_verification import OWNER_KINDS, PLACEMENT_KINDS
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.placement_verification import OWNER_KINDS, PLACEMENT_KINDS
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import threshold_of
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["Landings", "snapshot_request"]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.bench.measure import in_own_process
 from tests.builders import NOW
 from tests.worlds.hostile import WORLDS, hostile_policy

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 import yaml
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
 from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, token_grants
 from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize, RenderError

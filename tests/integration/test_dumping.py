@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import msgspec
 import pytest
@@ -119,12 +119,14 @@ def serve_empty(api: FakeApi) -> None:
     api.add("/api/v1/nodes", node_object("a"))
 
 
-def snapshot_process(kubeconfig: Path, output: str | Path, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+def snapshot_process(
+    kubeconfig: Path, output: str | Path, *, stdout: IO[bytes] | int = subprocess.PIPE
+) -> subprocess.CompletedProcess[bytes]:
     """`descheduler snapshot` as a process of its own."""
-    command = [sys.executable, "-m", "descheduler.cli.main", "snapshot", "-o", str(output)]
+    command = [sys.executable, "-m", "descheduler", "snapshot", "-o", str(output)]
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
-    return subprocess.run([*command, "--kubeconfig", str(kubeconfig)], env=environment, timeout=120, **streams)
+    command += ["--kubeconfig", str(kubeconfig)]
+    return subprocess.run(command, env=environment, timeout=120, stdout=stdout, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize("output", ["-", "/dev/fd/1"])

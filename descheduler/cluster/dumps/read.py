@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.chunks import read_chunks
 from descheduler.cluster.dumps.format import DumpHeader, DumpTrailer, read_marker
 from descheduler.cluster.dumps.pieces import read_documents
@@ -19,6 +19,7 @@ from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
+from descheduler.model.printable import printable
 
 __all__ = ["read_dump"]
 

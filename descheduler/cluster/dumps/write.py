@@ -10,12 +10,12 @@ from typing import BinaryIO
 
 import msgspec
 
-from descheduler.cluster.builder import printable
 from descheduler.cluster.decoding.deep_objects import deep_object_in
 from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
 from descheduler.cluster.dumps.redaction import REFUSED_KINDS, redact
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.model.printable import printable
 
 __all__ = ["DumpWriter"]
 

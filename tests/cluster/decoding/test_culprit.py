@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,9 @@ def problem(obj: Object) -> str:
 def changed(obj: Object, value: object, *path: str | int) -> Object:
     """A copy of `obj` with another value at `path`."""
     copy: Object = json.loads(json.dumps(obj))
-    inner: dict[str | int, object] = copy  # type: ignore[assignment]
+    inner: Any = copy
     for step in path[:-1]:
-        inner = inner[step]  # type: ignore[assignment]
+        inner = inner[step]
     inner[path[-1]] = value
     return copy
 
@@ -70,7 +71,7 @@ def changed(obj: Object, value: object, *path: str | int) -> Object:
         pytest.param(changed(node_object("a"), {}, "metadata"), "metadata.name is missing", id="no name"),
         pytest.param(
             changed(node_object("a"), {"a": "x" * 999}, "status", "capacity"),
-            f"status.capacity.a: '{'x' * 180}…",
+            f"status.capacity.a: '{'x' * 180}...",
             id="a long text",
         ),
     ],

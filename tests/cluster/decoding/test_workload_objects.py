@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
@@ -31,7 +33,7 @@ def template(labels: Object | None = None, **spec: object) -> Object:
     return {"metadata": {"labels": labels or {}}, "spec": spec}
 
 
-def made_from(**spec: object) -> Pod:
+def made_from(**spec: Any) -> Pod:
     pod = decoded(controller(template=template(**spec)), keep_templates=True).template
     assert pod is not None
     return pod
@@ -128,11 +130,10 @@ def test_defaulted_template_shares_the_spec_of_its_stored_pods() -> None:
     stored = {"limits": {"cpu": "2", "memory": "1Mi"}, "requests": {"cpu": "1", "memory": "1Mi"}}
     replica = pod_object("x-1", spec={"containers": [{"name": "c", "image": "i", "resources": stored}]})
     asked = {"limits": stored["limits"], "requests": {"cpu": "1"}}
-    spec = {"schedulerName": "default-scheduler", "containers": [{"name": "c", "image": "i", "resources": asked}]}
+    container = {"name": "c", "image": "i", "resources": asked}
+    asked_for = template(schedulerName="default-scheduler", containers=[container])
 
-    snapshot = snapshot_from_objects(
-        [replica, controller(template=template(**spec))], SnapshotRequest(keep_templates=True)
-    )
+    snapshot = snapshot_from_objects([replica, controller(template=asked_for)], SnapshotRequest(keep_templates=True))
 
     pod = snapshot.workloads["u"].template
     assert pod is not None

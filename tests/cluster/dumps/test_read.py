@@ -46,9 +46,9 @@ def write(folder: Path, text: str | bytes, name: str = "dump") -> Path:
     return path
 
 
-def problem(paths: Iterable[Path], **options: bool) -> str:
+def problem(paths: Iterable[Path]) -> str:
     with pytest.raises(SnapshotError) as caught:
-        read_dump(list(paths), **options)
+        read_dump(list(paths))
     return str(caught.value)
 
 

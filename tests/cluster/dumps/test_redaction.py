@@ -9,6 +9,7 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -36,7 +37,7 @@ def decoded(obj: Object) -> str:
     return repr({name: value for name, value in vars(snapshot).items() if value})
 
 
-def with_unknown_fields(value: object, shape: Shape | None) -> object:
+def with_unknown_fields(value: Any, shape: Shape | None) -> Any:
     """A copy with fields that nobody knows in every object but those that hold any keys."""
     if isinstance(value, list):
         return [with_unknown_fields(item, shape) for item in value]
@@ -167,7 +168,7 @@ def test_annotation_of_the_table_is_kept(key: str) -> None:
 def test_user_and_password_of_a_volume_are_dropped(text: str, kept: str) -> None:
     volumes = [{"name": "x", "portworxVolume": {"volumeID": text}}, {"name": "y", "rbd": {"monitors": [text]}}]
 
-    redacted = redact(POD, {"spec": {"volumes": volumes}})
+    redacted: Object = redact(POD, {"spec": {"volumes": volumes}})
 
     assert redacted["spec"]["volumes"] == [
         {"name": "x", "portworxVolume": {"volumeID": kept}},
@@ -201,7 +202,7 @@ def test_value_of_a_wrong_type_stays_wrong_without_its_text(value: object) -> No
     node = node_object("a")
     node["metadata"][field] = value
 
-    redacted = redact(NODE, node)
+    redacted: Object = redact(NODE, node)
 
     assert type(redacted["metadata"][field]) is type(value)
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from tests.worlds.dumps import write_dump
 TAKEN_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def page(kind: Kind, *items: Object, **metadata: object) -> bytes:
+def page(kind: Kind[Any], *items: Object, **metadata: object) -> bytes:
     return json.dumps({"kind": f"{kind.name}List", "apiVersion": "v1", "metadata": metadata, "items": items}).encode()
 
 

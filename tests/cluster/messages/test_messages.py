@@ -29,13 +29,13 @@ from tests.worlds.hostile import WORLDS, HostileWorld
 SAMPLE = Path(__file__).parents[3] / "config" / "samples" / "openb.jsonl.gz"
 
 
-def from_json(kind: str, objects: Sequence[Object], **options: bool) -> Snapshot:
+def from_json(kind: str, objects: Sequence[Object], **options: Any) -> Snapshot:
     builder = SnapshotBuilder(request=SnapshotRequest(**options))
     builder.add_page(KINDS[kind], json.dumps({"kind": f"{kind}List", "apiVersion": "v1", "items": objects}).encode())
     return builder.finish()
 
 
-def from_messages(kind: str, objects: Iterable[Object], **options: bool) -> Snapshot:
+def from_messages(kind: str, objects: Iterable[Object], **options: Any) -> Snapshot:
     builder = SnapshotBuilder(request=SnapshotRequest(**options))
     MessageAdder(builder).add(KINDS[kind], [proto_object(kind, each) for each in objects])
     return builder.finish()
@@ -61,7 +61,9 @@ def sample(kind: str) -> list[Object]:
 
 def odd_pods() -> list[Object]:
     bare: Object = {"metadata": {"name": "bare"}}
-    ephemeral = [{"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": {}}}} for name in ("a", "b")]
+    ephemeral: list[Object] = [
+        {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": {}}}} for name in ("a", "b")
+    ]
     resized = pod_object("resized", cpu="1", containers=(container_status(0),))
     status = {**container_status(0), "name": resized["spec"]["containers"][0]["name"]}
     status |= {"resources": {"requests": {"cpu": "2"}}, "allocatedResources": {"cpu": "2"}}
