@@ -17,7 +17,7 @@ from descheduler.model.verdict import Reason
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE, POINTS, field_of
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.policy.effective import args_to_document
+from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
