@@ -10,9 +10,11 @@ from pathlib import Path
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions, PluginFailure
@@ -98,7 +100,7 @@ def evaluate(
     if instant.tzinfo is None:
         raise ValueError(f"now is {instant.isoformat()!r} without a zone; give an aware datetime")
     loaded = load_policy(Path(policy) if isinstance(policy, str) and _names_file(policy) else policy, REGISTRY)
-    snapshot = _snapshot(objects, node_samples or {})
+    snapshot = _snapshot(objects, snapshot_request(loaded, Landings.ASSESSED), node_samples or {})
     return evaluation_of(decide(loaded, snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates))
 
 
@@ -121,12 +123,13 @@ def _names_file(text: str) -> bool:
 
 def _snapshot(
     objects: Iterable[Mapping[str, object]] | Mapping[str, object] | Path | str,
+    request: SnapshotRequest,
     node_samples: Mapping[str, Mapping[str, float]],
 ) -> Snapshot:
     if isinstance(objects, (Path, str)):
-        snapshot = read_dump([Path(objects)], keep_templates=True)
+        snapshot = read_dump([Path(objects)], request)
     else:
-        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects, keep_templates=True)
+        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects, request)
     return replace(snapshot, node_samples=node_samples)
 
 

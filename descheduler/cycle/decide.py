@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-import msgspec
-
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
@@ -29,10 +27,10 @@ from descheduler.model.node import Node
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
-from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
+from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "needed_kinds"]
+__all__ = ["EVICTIONS_IN_BACKGROUND", "decide"]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
@@ -41,7 +39,6 @@ _MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 
 _LEAST_NODES = 2
-_ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
 
 
 def decide(
@@ -91,20 +88,3 @@ def decide(
     together = judge_together(evictor.landings, _MOST_PROVED)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(decisions, together=together, failures=failures, notes=notes)
-
-
-def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
-    """The kinds whose objects the policy's plugins read, with `POD_CONDITIONS` and `POD_TEMPLATES` when those are."""
-    kinds = set(_ALWAYS_READ)
-    for profile in policy.profiles:
-        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
-        for name in names:
-            kinds |= registry[name].needs(profile.args[name])
-    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
-        kinds.add("PriorityClass")
-    return frozenset(kinds)
-
-
-def _names_priority_class(args: msgspec.Struct) -> bool:
-    threshold = threshold_of(args)
-    return threshold is not None and threshold.value is None

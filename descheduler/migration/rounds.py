@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.executor import execute
+from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.paces import Paces
 from descheduler.migration.planned import PlannedEviction
@@ -34,15 +35,6 @@ MAX_FAULTY_ROUNDS = 3
 """A bound on deciding anew after calls without a clear answer, each of which takes the time in which such a call can
 still take effect."""
 
-_HALTS = {
-    OutcomeCode.STOPPED,
-    OutcomeCode.DEADLINE,
-    OutcomeCode.NO_CONNECTION,
-    OutcomeCode.OVERLOADED,
-    OutcomeCode.LEASE_LOST,
-}
-_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
-
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
 
@@ -54,14 +46,15 @@ def carry_out(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None,
+    open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every request, repeated ones of the last round included.
 
-    All rounds share one pace. Every eviction of the decisions has an outcome. `may_call`, `clock` and `sleep` as
-    `execute` takes them. Raises what the first call of `decide` raises.
+    All rounds share one pace. Every eviction of the decisions has an outcome. `open_calls`, `may_call`, `clock` and
+    `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
     """
     paces = Paces(settings, now=clock)
     decisions = decide({}, ())
@@ -73,18 +66,28 @@ def carry_out(
         made.update({move.pod.key: _prior_move(move) for move in new})
         plan = [_planned(move, settings) for move in new]
         latest = execute(
-            plan, port, settings, stop=stop, sink=sink, paces=paces, may_call=may_call, now=clock, sleep=sleep
+            plan,
+            port,
+            settings,
+            stop=stop,
+            sink=sink,
+            paces=paces,
+            open_calls=open_calls,
+            may_call=may_call,
+            now=clock,
+            sleep=sleep,
         )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
-        num_faulty += any(outcome.code in _FAULTS for outcome in latest)
-        if stop.is_set() or not any(map(_said_no, latest)) or any(map(_was_halted, latest)):
+        num_faulty += any(outcome.code.is_fault for outcome in latest)
+        is_free = any(outcome.kind.frees_limits for outcome in latest)
+        if stop.is_set() or not is_free or any(outcome.code.ends_run for outcome in latest):
             break
         if note := _reason_to_give_up(num_rounds, num_faulty):
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
         try:
-            decisions = decide(answers, [made[key] for key, outcome in outcomes.items() if _used_up(outcome)])
+            decisions = decide(answers, [made[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
         except Exception as error:  # pods are evicted already, which has to be reported whatever this is
             note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
@@ -105,25 +108,10 @@ def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
     return ""
 
 
-def _was_halted(outcome: Outcome) -> bool:
-    """Whether the run was told to stop, out of time, or cut off from the API server before the pod's turn came."""
-    return outcome.code in _HALTS
-
-
-def _said_no(outcome: Outcome) -> bool:
-    """Whether nothing was evicted, so that limits are free for another pod."""
-    return outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.GONE)
-
-
 def _answer(outcome: Outcome) -> EvictionAnswer | None:
     if outcome.kind is OutcomeKind.BACKGROUND:
         return EvictionAnswer(429, BACKGROUND_TEXT)
-    return EvictionAnswer(outcome.status_code, outcome.message) if _said_no(outcome) else None
-
-
-def _used_up(outcome: Outcome) -> bool:
-    """Whether the pod left, may have left or is about to, which limits have to bear."""
-    return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND)
+    return EvictionAnswer(outcome.status_code, outcome.message) if outcome.kind.frees_limits else None
 
 
 def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from descheduler.cluster.builder import printable
+from descheduler.model.printable import printable
 from descheduler.model.verdict import Reason
 from descheduler.report.amounts import percent_text
 from descheduler.report.columns import aligned

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
@@ -17,7 +18,7 @@ from tests.worlds.generate import GENERATED_AT
 
 def _run_each(dump: str, node_fit: bool) -> Sequence[float]:
     """Seconds and evictions of every strategy, in the order of the table."""
-    snapshot = read_dump([Path(dump)], keep_conditions=False)
+    snapshot = read_dump([Path(dump)], SnapshotRequest(keep_conditions=False))
     _ = snapshot.pods_by_node, snapshot.pods_by_owner
     figures: list[float] = []
     for name in STRATEGIES:

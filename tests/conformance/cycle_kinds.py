@@ -87,9 +87,10 @@ def _difference(vector: Vector, result: Evaluation) -> str | None:
 
 
 def _different_evictions(expect: Vector, evicted: Sequence[str]) -> str | None:
-    if Counter(expect["evicted"]) != Counter(evicted):
-        missing = sorted((Counter(expect["evicted"]) - Counter(evicted)).elements())
-        extra = sorted((Counter(evicted) - Counter(expect["evicted"])).elements())
+    expected: Counter[str] = Counter(expect["evicted"])
+    if expected != Counter(evicted):
+        missing = sorted((expected - Counter(evicted)).elements())
+        extra = sorted((Counter(evicted) - expected).elements())
         return f"evicted: missing {missing}, too many {extra}"
     if expect["order_stable"] and list(expect["evicted"]) != list(evicted):
         return f"order: expected {expect['evicted']}, got {list(evicted)}"

@@ -22,6 +22,7 @@ from descheduler.kube.configuration import load_connection
 from descheduler.kube.status import RawResponse
 from descheduler.kube.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
+from descheduler.supervision import Watch
 
 __all__ = ["FAST", "Exchange", "Witness", "watched_run"]
 
@@ -93,4 +94,4 @@ class Witness(Transport):
 def watched_run(witness: Witness, policy: str, options: RunOptions = FAST) -> RunResult:
     """One run of the program in this process."""
     loaded = load_policy(policy, REGISTRY)
-    return run_with(witness.client(), loaded, options, threading.Event(), now=datetime.now(UTC))
+    return run_with(witness.client(), loaded, options, Watch(), now=datetime.now(UTC))

@@ -9,13 +9,13 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.policy.types import Policy, PolicyKind
+from descheduler.policy.types import Compatibility, Policy, PolicyKind
 from tests.builders import NOW, make_view
 
 
 def make_policy(kind: PolicyKind = "DeschedulerPolicy") -> Policy:
     """A policy without profiles."""
-    compatibility = "upstream" if kind == "DeschedulerPolicy" else "fixed"
+    compatibility: Compatibility = "upstream" if kind == "DeschedulerPolicy" else "fixed"
     return Policy(kind=kind, path="<policy>", compatibility=compatibility, digest="")
 
 

@@ -32,7 +32,7 @@ OBJECTS = [
 ]
 
 
-def test_a_plugin_tells_what_it_does_where_and_with_which_arguments():
+def test_a_plugin_tells_what_it_does_where_and_with_which_arguments() -> None:
     explanation = explain_plugin("podlifetime", policy=None, scheduling=DEFAULT_CONFIGURATION)
 
     assert explanation.name == "PodLifeTime"
@@ -45,7 +45,7 @@ def test_a_plugin_tells_what_it_does_where_and_with_which_arguments():
     assert (explanation.uses, explanation.decisions) == ((), ())
 
 
-def test_a_policy_tells_who_runs_it_and_with_what():
+def test_a_policy_tells_who_runs_it_and_with_what() -> None:
     policy = policy_of(pod_life_time_policy(["one", "two"]))
 
     explanation = explain_plugin("PodLifeTime", policy=policy, scheduling=DEFAULT_CONFIGURATION)
@@ -56,7 +56,7 @@ def test_a_policy_tells_who_runs_it_and_with_what():
     )
 
 
-def test_a_snapshot_tells_what_it_evicted_and_did_not_get():
+def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
     policy = policy_of(pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
 
     explanation = plugin_explanation("PodLifeTime", OBJECTS, policy)
@@ -66,13 +66,13 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get():
     )
 
 
-def test_a_filter_tells_which_pods_it_refused():
+def test_a_filter_tells_which_pods_it_refused() -> None:
     explanation = plugin_explanation("DefaultEvictor", OBJECTS, policy_of())
 
     assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}),)
 
 
-def test_placement_verification_counts_what_it_refuses_at_the_request_as_well():
+def test_placement_verification_counts_what_it_refuses_at_the_request_as_well() -> None:
     policy = policy_of(
         {
             "apiVersion": "descheduler/v1alpha2",
@@ -100,7 +100,7 @@ def test_placement_verification_counts_what_it_refuses_at_the_request_as_well():
     assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"UnknownLanding": 1}),)
 
 
-def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments():
+def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments() -> None:
     configuration = load_scheduler_configuration(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -139,19 +139,19 @@ def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments():
     )
 
 
-def test_every_plugin_of_the_scheduler_is_described():
+def test_every_plugin_of_the_scheduler_is_described() -> None:
     assert SCHEDULING_DOCS.keys() == IN_TREE.keys()
 
 
 @pytest.mark.parametrize("name", PLUGINS)
-def test_what_filters_and_what_scores_is_said(name: str):
+def test_what_filters_and_what_scores_is_said(name: str) -> None:
     doc, row = SCHEDULING_DOCS[name], PLUGINS[name]
 
     assert (bool(doc.check), bool(doc.preference)) == (row.plugin is not None, row.score is not None)
 
 
 @pytest.mark.parametrize("name", [name for name, doc in SCHEDULING_DOCS.items() if doc.reasons])
-def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str):
+def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str) -> None:
     sources = Path(descheduler.placement.__path__[0]).rglob("*.py")
     code = "".join(" ".join(source.read_text("utf-8").split()).replace('" "', "") for source in sources)
 
@@ -161,14 +161,14 @@ def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str):
 
 
 @pytest.mark.parametrize("name", CONFIGURABLE)
-def test_every_argument_of_a_scheduling_plugin_is_described(name: str):
+def test_every_argument_of_a_scheduling_plugin_is_described(name: str) -> None:
     fields = {field.encode_name for field in msgspec.structs.fields(CONFIGURABLE[name].section)}
 
     assert {argument.name.partition(".")[0] for argument in SCHEDULING_DOCS[name].arguments} == fields
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_every_argument_of_a_plugin_has_a_meaning(name: str):
+def test_every_argument_of_a_plugin_has_a_meaning(name: str) -> None:
     spec = REGISTRY[name]
 
     without = [argument.name for argument in argument_docs(spec.args_type()) if not argument.meaning]

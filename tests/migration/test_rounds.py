@@ -222,7 +222,8 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
 def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_other() -> None:
     """Each such call takes the time in which it can still take effect."""
     pods = [make_pod(f"p{number:03}") for number in range(40)]
-    clock, calls = Clock(), []
+    clock = Clock()
+    calls: list[Answers] = []
     api = ScriptedApi(clock, **{pod.name: [broken_off()] * 9 for pod in pods})
 
     decisions, outcomes = carry_out(

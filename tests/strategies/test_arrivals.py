@@ -14,10 +14,10 @@ from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
 
 HOUR, DAY = 3600, 86400
-UTILIZATION = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}}
+UTILIZATION: Object = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}}
 UNLIMITED = {
     "maxMigratingPerNode": 0,
     "maxMigratingPerWorkload": 100,
@@ -81,9 +81,9 @@ def test_what_is_to_arrive_is_neither_evicted_nor_reported() -> None:
     decisions = run(nodes, pods, "LowNodeUtilization", **UTILIZATION)
 
     known = {id(pod) for pod in pods}
-
+    judged = [move.pod for move in decisions.moves] + [refusal.pod for refusal in decisions.refusals]
     assert len(evicted_by(decisions, "PodLifeTime")) == 6
-    assert all(id(entry.pod) in known for entry in (*decisions.moves, *decisions.refusals))
+    assert all(id(pod) in known for pod in judged)
 
 
 def test_duplicates_count_what_is_to_arrive() -> None:

@@ -134,7 +134,7 @@ def test_extended_resources_have_thresholds_too(gpus: Mapping[str, str], expecte
     gpu = "nvidia.com/gpu"
     thresholds = {"thresholds": {gpu: 30, "pods": 30}, "targetThresholds": {gpu: 50, "pods": 50}}
     nodes = [small_node(n, allocatable={gpu: gpus[n]} if n in gpus else {}) for n in ("n1", "n2")]
-    unit = {"cpu": None, "requests": {gpu: "1"}}
+    unit: Object = {"cpu": None, "requests": {gpu: "1"}}
     pods = [*pods_on("n1", 5, **unit), *protected_pods(**unit)[:2], *pods_on("n2", 1, **unit)]
 
     decisions = run(pods, nodes=nodes, args=thresholds)

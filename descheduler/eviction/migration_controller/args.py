@@ -196,8 +196,14 @@ def _or(value: int | None, default: int) -> int:
 
 def needed_kinds(_args: MigrationControllerArgs) -> frozenset[str]:
     """Kinds that the filter reads: jobs in progress, and the workloads whose replicas it counts."""
-    workloads = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "CloneSet")
-    return frozenset(("PodMigrationJob", *workloads))
+    workloads = (
+        "ReplicaSet.apps",
+        "Deployment.apps",
+        "StatefulSet.apps",
+        "ReplicationController",
+        "CloneSet.apps.kruise.io",
+    )
+    return frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads))
 
 
 def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:

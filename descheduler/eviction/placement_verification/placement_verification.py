@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     pass
 
 __all__ = [
+    "OWNER_KINDS",
     "PLACEMENT_KINDS",
     "REFUSE",
     "REFUSE_BALANCE",
@@ -46,21 +47,23 @@ PLACEMENT_KINDS = frozenset(
         "Namespace",
         "PersistentVolumeClaim",
         "PersistentVolume",
-        "StorageClass",
-        "CSINode",
-        "CSIDriver",
-        "CSIStorageCapacity",
-        "VolumeAttachment",
+        "StorageClass.storage.k8s.io",
+        "CSINode.storage.k8s.io",
+        "CSIDriver.storage.k8s.io",
+        "CSIStorageCapacity.storage.k8s.io",
+        "VolumeAttachment.storage.k8s.io",
         "Service",
         "ResourceQuota",
         "LimitRange",
-        "RuntimeClass",
-        "PriorityClass",
+        "RuntimeClass.node.k8s.io",
+        "PriorityClass.scheduling.k8s.io",
     }
 )
 """Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
 
-_OWNER_KINDS = frozenset({"ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job"})
+OWNER_KINDS = frozenset(
+    {"ReplicaSet.apps", "Deployment.apps", "StatefulSet.apps", "ReplicationController", "Job.batch"}
+)
 """Kinds whose templates say what is created instead of an evicted pod; old revisions make them many."""
 
 REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
@@ -105,7 +108,7 @@ def needed_kinds(_args: PlacementVerificationArgs) -> frozenset[str]:
     """Kinds that decide about landings, with the pod templates of workloads."""
     from descheduler.cluster.snapshot import POD_TEMPLATES
 
-    return PLACEMENT_KINDS | _OWNER_KINDS | {POD_TEMPLATES}
+    return PLACEMENT_KINDS | OWNER_KINDS | {POD_TEMPLATES}
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:

@@ -99,7 +99,7 @@ class VolumeZone:
             return self._refuse("PersistentVolumeClaim had no pv name and storageClass name")
         storage_class = self._snapshot.storage_classes.get(claim.storage_class)
         if storage_class is None:
-            return not_found(self._snapshot, self.name, "StorageClass", claim.storage_class)
+            return not_found(self._snapshot, self.name, "StorageClass.storage.k8s.io", claim.storage_class)
         return None if storage_class.waits_for_consumer else self._refuse("PersistentVolume had no name")
 
     def _refuse(self, reason: str) -> Obstacle:

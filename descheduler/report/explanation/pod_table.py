@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.cluster.builder import printable
+from descheduler.model.printable import printable
 from descheduler.report.amounts import amounts_text
 from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts

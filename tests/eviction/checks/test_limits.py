@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
+from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from tests.builders import make_pod
 
@@ -39,7 +40,7 @@ def test_first_limit_in_order_refuses(limits: EvictionLimits, expected: Reason |
         pytest.param(EvictionLimits(total=2), make_pod("q"), None, id="a limit that is not reached"),
     ],
 )
-def test_counted_evictions_use_limits_up(limits: EvictionLimits, other: object, expected: Reason | None) -> None:
+def test_counted_evictions_use_limits_up(limits: EvictionLimits, other: Pod, expected: Reason | None) -> None:
     counters = EvictionCounters(limits)
     counters.count(make_pod("p", node="a"))
 

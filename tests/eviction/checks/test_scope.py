@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.cycle.decide import decide
@@ -43,7 +45,7 @@ def test_only_pods_in_scope_move(scope: Scope, expected: list[str]) -> None:
     assert sorted(booked.pod.key for booked in decisions.moves) == expected
 
 
-def decide_old(*pods: str, scope: Scope, **limits: int) -> Decisions:
+def decide_old(*pods: str, scope: Scope, **limits: Any) -> Decisions:
     snapshot = make_snapshot([make_node("a"), make_node("b")], [make_pod(name, namespace=name) for name in pods])
     return decide(load_policy(pod_life_time_policy(**limits), REGISTRY), snapshot, now=NOW, scope=scope)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from tests.builders import make_node, make_pod, make_view, required_anti_affinity, required_node_affinity
+from tests.builders import Object, make_node, make_pod, make_view, required_anti_affinity, required_node_affinity
 
 
 def obstacle(pod: Pod, node: Node, *others: Pod) -> str | None:
@@ -244,7 +244,7 @@ _affinities = st.sampled_from(
         required_node_affinity("zone", "1"),
     ]
 )
-_nodes = st.lists(
+_nodes: st.SearchStrategy[list[Object]] = st.lists(
     st.builds(
         dict,
         cpu=st.sampled_from([None, "0", "1", "2"]),
@@ -257,7 +257,7 @@ _nodes = st.lists(
     min_size=1,
     max_size=4,
 )
-_pods = st.lists(
+_pods: st.SearchStrategy[list[Object]] = st.lists(
     st.builds(
         dict,
         name=st.sampled_from("pq"),
@@ -294,8 +294,8 @@ def test_amounts_beyond_all_measure_are_compared_like_others() -> None:
     data=st.data(),
 )
 def test_answer_for_many_nodes_is_that_of_asking_one_by_one(
-    node_facts: list[dict[str, object]],
-    pod_facts: list[dict[str, object]],
+    node_facts: list[Object],
+    pod_facts: list[Object],
     members: set[int],
     order: Sequence[int],
     spares_namesakes: bool,

@@ -81,7 +81,7 @@ class _RefusingApi:
             (10, no_answer()),
             (5, EvictionResponse(502, is_told=False)),
         ]
-        weights, responses = zip(*answers, strict=True)
+        weights, responses = [weight for weight, _ in answers], [response for _, response in answers]
         return Random(f"{self._seed} {key}").choices(responses, weights)[0]
 
 

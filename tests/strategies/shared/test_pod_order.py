@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descheduler.model.pod import Pod
 from descheduler.strategies.shared.pod_order import sort_low_to_high, sort_oldest_first
 from tests.builders import make_pod
 
@@ -32,7 +35,11 @@ def test_ties_keep_the_given_order(facts: list[tuple[int | None, float | None]])
 
     by_priority, by_age = sort_low_to_high(pods), sort_oldest_first(pods)
 
-    for ordered, key in ((by_priority, lambda pod: pod.priority), (by_age, lambda pod: pod.created_at)):
+    orders: list[tuple[list[Pod], Callable[[Pod], object]]] = [
+        (by_priority, lambda pod: pod.priority),
+        (by_age, lambda pod: pod.created_at),
+    ]
+    for ordered, key in orders:
         for value in {key(pod) for pod in pods}:
             assert [p for p in ordered if key(p) == value] == [p for p in pods if key(p) == value]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from descheduler.cluster.dumps.shapes import Fields, Leaf, scalars
+from descheduler.cluster.kept.shapes import Fields, Leaf, scalars
 
 __all__ = [
     "CLAIM_SPEC",
     "CLAIM_TEMPLATE",
-    "METADATA",
     "NODE_SELECTOR",
     "POD_SPEC",
     "POD_STATUS",
@@ -16,13 +15,6 @@ __all__ = [
     "TOLERATIONS",
     "VOLUME",
 ]
-
-METADATA: Fields = {
-    **scalars("name", "namespace", "uid", "generation", "creationTimestamp", "deletionTimestamp"),
-    "labels": Leaf.MAP,
-    "annotations": Leaf.ANNOTATIONS,
-    "ownerReferences": scalars("apiVersion", "kind", "name", "uid", "controller"),
-}
 
 _EXPRESSIONS = scalars("key", "operator", "values")
 SELECTOR: Fields = {"matchLabels": Leaf.MAP, "matchExpressions": _EXPRESSIONS}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import PluginSpec
-
-from .builders import messages, upstream
+from tests.policy.builders import messages, upstream
 
 
 def test_document_without_api_version_is_refused_where_defects_are_fixed() -> None:

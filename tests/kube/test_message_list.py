@@ -11,26 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.kube import bounded_body, message_list
+from descheduler.kube import bounded_body, incoming_list
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import (
     AnswerBroken,
     AnswerTooLarge,
-    KindAbsent,
-    KindForbidden,
     KubeError,
-    ListExpired,
     NotProtobuf,
-    TransportError,
 )
-from descheduler.kube.listing import MessageBatch
 from descheduler.kube.message_list import MessageList
 from descheduler.kube.retry import RetryPolicy
+from descheduler.kube.streamed_lists import MessageBatch
 from tests.builders import pod_object
 from tests.cluster.messages.writer import proto_list, proto_object
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
-from tests.integration.faults import Answer, Fault, RawAnswer, Truncate, failure
+from tests.integration.faults import Answer, Fault, RawAnswer
 from tests.kube.oversized import PODS, endless_chunks, head
 
 PROTOBUF = {"Content-Type": "application/vnd.kubernetes.protobuf"}
@@ -103,28 +99,8 @@ def test_list_without_its_end_is_broken(length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(failure(429, "TooManyRequests", retry_after_seconds=3), id="too many requests"),
-        pytest.param(failure(503, "ServiceUnavailable"), id="unavailable"),
-    ],
-)
-def test_busy_server_is_asked_again(five_pods: FakeApi, client: KubeClient, naps: Naps, fault: Fault) -> None:
-    """A large list takes more seats of priority and fairness than a page, and may have to wait for them."""
-    five_pods.fail_next("GET", PODS, fault)
-
-    assert items(client.list_messages(PODS)) == ITEMS
-    assert len(five_pods.sent("GET", PODS)) == 2
-
-
-@pytest.mark.parametrize(
     ("fault", "error", "message"),
     [
-        pytest.param(
-            failure(403, "Forbidden", 'User "eve" cannot'), KindForbidden, "'eve' may not list pods", id="403"
-        ),
-        pytest.param(failure(404, "NotFound"), KindAbsent, "does not serve pods", id="404"),
-        pytest.param(failure(410, "Expired"), ListExpired, "expired", id="410"),
         pytest.param(
             answer(b"k8s\0" + b"\xff" * 12), KubeError, "not a list in protobuf: a number has no end", id="noise"
         ),
@@ -133,8 +109,6 @@ def test_busy_server_is_asked_again(five_pods: FakeApi, client: KubeClient, naps
             answer(proto_list("Pod", []).replace(b"List", b"Lost")), KubeError, "not the list of pods", id="kind"
         ),
         pytest.param(answer(pods_in_protobuf() + b"x" * 2000), KubeError, "goes on behind its end", id="too much"),
-        pytest.param(Truncate(60), AnswerBroken, "closed before the answer|cut short", id="cut off"),
-        pytest.param(Answer(206, b"", PROTOBUF), KubeError, "HTTP status 206", id="a part"),
     ],
 )
 def test_answer_that_is_not_the_list_is_an_error(
@@ -185,36 +159,16 @@ def test_list_that_keeps_coming_may_take_longer_than_the_time_out(fake_api: Fake
     assert len(items(hasty.list_messages(PODS))) == 8
 
 
-def test_list_that_drips_is_given_up(fake_api: FakeApi, hasty: KubeClient) -> None:
-    body = pods_in_protobuf()
-    dripping = [head(**PROTOBUF_HEAD), *(body[at : at + 1] for at in range(len(body)))]
-    fake_api.fail_next("GET", PODS, RawAnswer(lambda: dripping, pause_seconds=0.02))
-
-    with pytest.raises(TransportError, match=r"no complete answer within 0\.3 s"):
-        list(hasty.list_messages(PODS))
-
-
 def test_list_without_an_end_is_given_up(
     fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_list, "_MOST_OBJECTS", 1000)
+    monkeypatch.setattr(incoming_list, "_MOST_OBJECTS", 1000)
     start = b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\x0f\x0a\x00"
     endless = chain([head(**PROTOBUF_HEAD), start], repeat((b"\x12" + bytes([len(ITEMS[0])]) + ITEMS[0]) * 1000))
     fake_api.fail_always("GET", PODS, RawAnswer(lambda: endless))
 
     with pytest.raises(KubeError, match="holds more than 1,000 objects"):
         list(client.list_messages(PODS))
-
-
-def test_reader_that_is_stopped_reads_no_further(five_pods: FakeApi, client: KubeClient) -> None:
-    calls = iter([None])
-
-    def stop_at_the_second(path: str) -> None:
-        if next(calls, "stop"):
-            raise TimeoutError("stopped")
-
-    with pytest.raises(TimeoutError, match="stopped"):
-        list(client.watched(stop_at_the_second).list_messages(PODS))
 
 
 def test_pages_that_never_end_are_given_up(fake_api: FakeApi, client: KubeClient) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .builders import messages, upstream, with_args
+from tests.policy.builders import messages, upstream, with_args
 
 THRESHOLDS = "thresholds: {cpu: 20}, targetThresholds: {cpu: 50}"
 

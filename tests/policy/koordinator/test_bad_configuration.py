@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .builders import koordinator, messages
+from tests.policy.builders import koordinator, messages
 
 CONFIGURATIONS = [
     pytest.param(koordinator("foo: 1\n"), ":3:1: foo: unknown field", id="an unknown top-level field"),

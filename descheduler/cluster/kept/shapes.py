@@ -1,4 +1,4 @@
-"""Words in which the tables of `dump_fields` say what is kept of a JSON value."""
+"""Words in which rows of the kinds table say what a dump keeps of an object."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeAlias
 
-__all__ = ["Fields", "Leaf", "Shape", "scalars"]
+__all__ = ["IDENTITY", "METADATA", "Fields", "Leaf", "Shape", "an_object", "scalars"]
 
 
 class Leaf(Enum):
@@ -26,3 +26,20 @@ Shape: TypeAlias = "Fields | Leaf"
 def scalars(*names: str) -> Fields:
     """An object with these fields, each a scalar."""
     return dict.fromkeys(names, Leaf.SCALAR)
+
+
+METADATA: Fields = {
+    **scalars("name", "namespace", "uid", "generation", "creationTimestamp", "deletionTimestamp"),
+    "labels": Leaf.MAP,
+    "annotations": Leaf.ANNOTATIONS,
+    "ownerReferences": scalars("apiVersion", "kind", "name", "uid", "controller"),
+}
+
+
+def an_object(**fields: Shape) -> Fields:
+    """An object of the API with these fields beside its metadata."""
+    return {**scalars("kind", "apiVersion"), "metadata": METADATA, **fields}
+
+
+IDENTITY = an_object()
+"""Which object it is, and nothing of what it says."""
