@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from descheduler.explanation.details.node_conditions import taint_text
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
+from descheduler.placement.plugins.taint_toleration.explain import taint_text
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.document import PodReference

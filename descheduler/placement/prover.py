@@ -15,8 +15,8 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     default_configuration,
 )
 from descheduler.placement.framework.feasibility import place
-from descheduler.placement.framework.schedulers import Schedulers
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
 from descheduler.placement.landings.competitors import CompetitorFinder
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
@@ -33,7 +33,8 @@ __all__ = ["LandingProver"]
 class LandingProver:
     """One run's book of moves over `snapshot`, in which every answer counts with what was booked before.
 
-    The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes. What
+    The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes;
+    `others` are schedulers of another kind, by name. What
     was booked before a victim has settled by the time of its eviction: earlier victims are gone, and their
     replacements are where they were predicted. Pending pods of the snapshot that fit are placed before the first move.
     """
@@ -45,11 +46,14 @@ class LandingProver:
         configuration: SchedulerConfiguration | None = None,
         version: KubeVersion | None = None,
         plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
+        others: Mapping[str, MakeScheduler] | None = None,
     ) -> None:
         version = version or KubeVersion()
-        self.cluster = ShadowCluster(snapshot, version=version)
+        self.cluster = ShadowCluster(snapshot, version=version, reads_annotations=annotations_read_by(plugins.values()))
         """The cluster with everything that is booked. Whoever changes it has to roll it back."""
-        schedulers = Schedulers(self.cluster, configuration or default_configuration(version), plugins=plugins)
+        schedulers = Schedulers(
+            self.cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
+        )
         forms = PlacementForms(snapshot)
         self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
         self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))

@@ -9,8 +9,10 @@ import numpy as np
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework.extension_points import Obstacle, ScoreError
-from descheduler.placement.framework.scheduler import Evaluation, Scheduler
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.extension_points import ScoreError
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

@@ -10,14 +10,8 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
-from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
-from descheduler.placement.configuration.kube_scheduler.configuration import (
-    DEFAULT_CONFIGURATION,
-    load_scheduler_configuration,
-)
-from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE
-from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import CONFIGURABLE
-from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
@@ -122,7 +116,8 @@ def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments() 
                     ],
                 }
             ],
-        }
+        },
+        plugins=PLUGINS,
     )
 
     explanation = explain_plugin("NodeResourcesFit", policy=None, scheduling=configuration)
@@ -139,32 +134,31 @@ def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments() 
     )
 
 
-def test_every_plugin_of_the_scheduler_is_described() -> None:
-    assert SCHEDULING_DOCS.keys() == IN_TREE.keys()
-
-
 @pytest.mark.parametrize("name", PLUGINS)
 def test_what_filters_and_what_scores_is_said(name: str) -> None:
-    doc, row = SCHEDULING_DOCS[name], PLUGINS[name]
+    row = PLUGINS[name]
 
-    assert (bool(doc.check), bool(doc.preference)) == (row.plugin is not None, row.score is not None)
+    assert row.about.check or row.about.preference
+    assert row.about.check or row.plugin is None
+    assert bool(row.about.preference) is (row.score is not None)
 
 
-@pytest.mark.parametrize("name", [name for name, doc in SCHEDULING_DOCS.items() if doc.reasons])
+@pytest.mark.parametrize("name", [name for name, row in PLUGINS.items() if row.about.reasons])
 def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str) -> None:
     sources = Path(descheduler.placement.__path__[0]).rglob("*.py")
     code = "".join(" ".join(source.read_text("utf-8").split()).replace('" "', "") for source in sources)
 
-    said = [reason.partition("<")[0].partition(" (missing")[0] for reason in SCHEDULING_DOCS[name].reasons]
+    said = [reason.partition("<")[0] for reason in PLUGINS[name].about.reasons]
 
     assert [reason for reason in said if reason not in code] == []
 
 
-@pytest.mark.parametrize("name", CONFIGURABLE)
-def test_every_argument_of_a_scheduling_plugin_is_described(name: str) -> None:
-    fields = {field.encode_name for field in msgspec.structs.fields(CONFIGURABLE[name].section)}
+@pytest.mark.parametrize("name", [name for name, row in PLUGINS.items() if row.args is not None])
+def test_every_argument_of_a_scheduling_plugin_has_a_meaning(name: str) -> None:
+    explanation = explain_plugin(name, policy=None, scheduling=DEFAULT_CONFIGURATION)
 
-    assert {argument.name.partition(".")[0] for argument in SCHEDULING_DOCS[name].arguments} == fields
+    assert explanation.arguments
+    assert [argument.name for argument in explanation.arguments if not argument.meaning] == []
 
 
 @pytest.mark.parametrize("name", REGISTRY)

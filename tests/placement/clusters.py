@@ -12,7 +12,8 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import FilterPlugin, Obstacle, ScorePlugin
+from descheduler.placement.framework.extension_points import FilterPlugin, ScorePlugin
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_snapshot
 
@@ -27,9 +28,9 @@ def make_cluster(
     return ShadowCluster(make_snapshot(nodes, pods, **others), version=version)
 
 
-def make_profile(**args: Any) -> SchedulerProfile:
-    """A scheduler profile; `args` are fields of `PluginArgs`."""
-    return SchedulerProfile(scheduler_name="default-scheduler", args=PluginArgs(**args))
+def make_profile(*args: object) -> SchedulerProfile:
+    """A scheduler profile; `args` are arguments of plugins."""
+    return SchedulerProfile(scheduler_name="default-scheduler", args=PluginArgs.made_of(*args))
 
 
 def obstacles(

@@ -8,6 +8,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import Object, make_node, make_pod, make_snapshot, node_object, pod_object, required_anti_affinity
 from tests.placement.workloads import cluster_of, pod_named, workload_object
@@ -281,7 +282,8 @@ class TestUndecided:
                 "apiVersion": "kubescheduler.config.k8s.io/v1",
                 "kind": "KubeSchedulerConfiguration",
                 "profiles": [{"plugins": {"filter": {"enabled": [{"name": "Rack"}]}}}],
-            }
+            },
+            plugins=PLUGINS,
         )
         snapshot = make_snapshot([make_node("a")], [make_pod("victim")])
 

@@ -17,17 +17,14 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import Undo
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER, extended, known_as
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
     from descheduler.placement.landings.landing import Landing
     from descheduler.placement.prover import LandingProver
 
-__all__ = ["KOORD_SCHEDULER", "LandingBook", "SchedulingSettings"]
-
-
-KOORD_SCHEDULER = "koord-scheduler"
-"""The scheduler of Koordinator, which runs kube-scheduler's plugins beside its own."""
+__all__ = ["LandingBook", "SchedulingSettings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +36,15 @@ class SchedulingSettings:
 
     configuration: SchedulerConfiguration | None = None
     version: KubeVersion = field(default_factory=KubeVersion)
-    names: tuple[str, ...] = (KOORD_SCHEDULER,)
+    names: tuple[str, ...] = (KOORD_SCHEDULER.name,)
 
     def resolved(self) -> SchedulerConfiguration:
         """The configuration with a profile for each of the schedulers."""
-        from descheduler.placement.configuration.kube_scheduler.configuration import (
-            default_configuration,
-            with_schedulers,
-        )
+        from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
+        from descheduler.placement.plugins.table import PLUGINS
 
-        return with_schedulers(self.configuration or default_configuration(self.version), self.names)
+        configuration = self.configuration or default_configuration(self.version, PLUGINS)
+        return extended(configuration, map(known_as, self.names))
 
 
 class LandingBook:

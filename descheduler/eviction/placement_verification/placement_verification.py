@@ -13,10 +13,11 @@ import msgspec
 
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.placement_verification.landing_book import KOORD_SCHEDULER, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args
@@ -100,7 +101,7 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
         on_unknown=args.on_unknown or REFUSE,
         on_conditional=args.on_conditional or REFUSE,
         on_return_to_source=args.on_return_to_source or REFUSE_BALANCE,
-        scheduler_names=args.scheduler_names or (KOORD_SCHEDULER,),
+        scheduler_names=args.scheduler_names or (KOORD_SCHEDULER.name,),
     )
 
 
@@ -201,12 +202,15 @@ def scheduling_settings(
 
     `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
-    version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER,)
+    version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER.name,)
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
     from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration
+    from descheduler.placement.plugins.table import PLUGINS
 
-    configuration = scheduler_configuration(files[args.scheduler_config_file].document, version=version)
+    configuration = scheduler_configuration(
+        files[args.scheduler_config_file].document, version=version, plugins=PLUGINS
+    )
     return SchedulingSettings(configuration, version, names)
 
 

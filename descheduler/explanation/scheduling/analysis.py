@@ -13,7 +13,8 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     DEFAULT_SCHEDULER_NAME,
     SchedulerConfiguration,
 )
-from descheduler.placement.framework.scheduler import Evaluation, Scheduler
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -55,7 +56,7 @@ def analyse(
 
 def _scheduler_for(
     cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod
-) -> tuple[Scheduler, tuple[str, ...]]:
+) -> tuple[SchedulerModel, tuple[str, ...]]:
     """The scheduler of `pod`, or the first one there is, and what leaves its answers in doubt."""
     schedulers = Schedulers(cluster, configuration, plugins=PLUGINS)
     doubt = schedulers.doubt(pod)

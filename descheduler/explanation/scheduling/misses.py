@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from descheduler.explanation.details.resources import deficits_of, shortage
-from descheduler.explanation.details.site import Site
-from descheduler.explanation.details.table import DETAILS
 from descheduler.explanation.scheduling.finality import finality
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.framework.obstacle import Obstacle, Shortage
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import Cycle
-from descheduler.report.explanation.placement import NearMiss, NodeObstacle
+from descheduler.report.explanation.placement import Deficit, NearMiss, NodeObstacle
 
 __all__ = ["Blocked", "nearest_misses", "num_nearest"]
 
@@ -63,26 +62,46 @@ def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:
 
 
 def _distance(blocked: Blocked, kind: tuple[str, ...], cycle: Cycle) -> _Distance:
-    deficits = [deficit for obstacle in blocked.obstacles for deficit in deficits_of(obstacle)]
+    deficits = [deficit for obstacle in blocked.obstacles for deficit in _deficits_of(obstacle)]
     is_too_small = any(deficit.requested > deficit.allocatable for deficit in deficits)
-    return _Distance(is_too_small, not deficits, shortage(deficits), kind, blocked.node)
+    return _Distance(is_too_small, not deficits, _shortage(deficits), kind, blocked.node)
 
 
 def _miss(blocked: Blocked, cycle: Cycle, profile: SchedulerProfile, source: str) -> NearMiss:
-    site = Site(cycle, profile, blocked.node)
+    refused = RefusedNode(cycle, profile, blocked.node)
     return NearMiss(
-        node=site.node.name,
-        is_source=site.node.name == source,
-        obstacles=tuple(_obstacle(site, obstacle) for obstacle in blocked.obstacles),
+        node=refused.node.name,
+        is_source=refused.node.name == source,
+        obstacles=tuple(_obstacle(refused, obstacle) for obstacle in blocked.obstacles),
     )
 
 
-def _obstacle(site: Site, obstacle: Obstacle) -> NodeObstacle:
-    explain = DETAILS.get(obstacle.plugin)
+def _obstacle(refused: RefusedNode, obstacle: Obstacle) -> NodeObstacle:
+    row = PLUGINS.get(obstacle.plugin)
     return NodeObstacle(
         plugin=obstacle.plugin,
         finality=finality(obstacle.code),
         reasons=obstacle.reasons,
-        details=() if explain is None else tuple(explain(site, obstacle)),
-        deficits=deficits_of(obstacle),
+        details=() if row is None or row.explain is None else tuple(row.explain(refused, obstacle)),
+        deficits=_deficits_of(obstacle),
     )
+
+
+def _deficits_of(obstacle: Obstacle) -> tuple[Deficit, ...]:
+    """What a node is short of, in the order of the reasons; nothing where that cannot be measured."""
+    return tuple(
+        Deficit(
+            resource=fact.resource,
+            missing=fact.requested - fact.free,
+            requested=fact.requested,
+            free=fact.free,
+            allocatable=fact.allocatable,
+        )
+        for fact in obstacle.facts
+        if isinstance(fact, Shortage)
+    )
+
+
+def _shortage(deficits: Iterable[Deficit]) -> float:
+    """How much is missing, as a share of what the pod asks for, summed over the resources."""
+    return sum(deficit.missing / max(1, deficit.requested) for deficit in deficits)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from descheduler.model.quantity import format_quantity
 from descheduler.placement.batches.single_landings import SingleLanding
 from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, PODS_ROW, NodeTable
@@ -117,7 +118,7 @@ def _too_uneven(
     plugin = first.scheduler.filters.get(_SPREAD)
     if plugin is None or not first.pod.spec.topology_spread:
         return ""
-    constraints = SpreadConstraints(cluster, first.scheduler.profile.args.pod_topology_spread)
+    constraints = SpreadConstraints(cluster, first.scheduler.profile.args.of(PodTopologySpreadArgs))
     for constraint in constraints.of(first.pod, "DoNotSchedule"):
         others = (member.pod for member in members if member.placement_class is not first.placement_class)
         if constraint.is_self_matching and not any(

@@ -1,15 +1,15 @@
 """Small batches explored in full: every order and every tie, or every node that takes a pod.
 
-States are told apart by which placement classes are on which nodes, so that replicas are interchangeable, and none is
-looked at twice. A budget of evaluations bounds the work.
+States are told apart by which placement classes are on which nodes, so that replicas are interchangeable, and by what
+ledgers hold, which the order may decide; none is looked at twice. A budget of evaluations bounds the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
-from descheduler.placement.framework.scheduler import Evaluation
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -36,8 +36,9 @@ class _Search:
         self._num_left = min(_MOST_EVALUATIONS, _MOST_NODES_SEEN // max(1, len(cluster.table)))
         self._seen: set[object] = set()
 
-    def _is_new(self, placed: Assignment, *facts: object) -> bool:
-        state = tuple(sorted((id(member.placement_class), node) for member, node in placed)), facts
+    def _is_new(self, placed: Assignment) -> bool:
+        where = tuple(sorted((id(member.placement_class), node) for member, node in placed))
+        state = where, self._cluster.ledger_digest()
         is_new = state not in self._seen
         self._seen.add(state)
         return is_new
@@ -67,7 +68,7 @@ class OrderSearch(_Search):
         Of the members that fit one of the highest priority is next, and goes to any node that scores best. Raises
         OutOfBudgetError, also when the scheduler would not look at every node.
         """
-        if not members or not self._is_new(placed, len(self._pending.placed)):
+        if not members or not self._is_new(placed):
             return ()
         with self._cluster.what_if():
             options = self._next(members)

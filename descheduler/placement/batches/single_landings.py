@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework.interactions import EqualPods, interact_across_nodes
-from descheduler.placement.framework.obstacles import Obstacles, open_for_good, refusal_sentence
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts, open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.landings.verdicts import verdict_of
@@ -73,8 +73,8 @@ def _single_landing(member: UnplacedReplacement) -> SingleLanding:
     may = evaluation.feasible
     helpers = member.scheduler.interactions.helpers(member.pod)
     if helpers and not evaluation.refusals:
-        may = is_open & ~Obstacles(evaluation).of_others(helpers)
+        may = is_open & ~ObstacleCounts(evaluation).of_others(helpers)
     refusal = ""
     if not may.any():
-        refusal = refusal_sentence(Obstacles(evaluation).counts(), len(may))
+        refusal = ObstacleCounts(evaluation).sentence()
     return SingleLanding(verdict_of(evaluation), evaluation.feasible, is_open, may, refusal, evaluation.cycle.credit)

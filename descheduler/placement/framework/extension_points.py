@@ -7,22 +7,20 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 
 __all__ = [
     "SKIP",
-    "Code",
     "FilterPlugin",
-    "Obstacle",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
@@ -38,28 +36,6 @@ __all__ = [
 
 ReasonBits = NDArray[np.uint32]
 """A set of a plugin's own reasons a node, one bit each; 0 where the pod passes."""
-
-
-class Code(Enum):
-    """How final a rejection is. Preemption might help `UNSCHEDULABLE`; `UNDECIDED` is what a snapshot cannot tell."""
-
-    UNSCHEDULABLE = "U"
-    UNRESOLVABLE = "UU"
-    UNDECIDED = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words.
-
-    `facts` are what the reasons are made from, in a type of the plugin's own and in the same order: members of an enum,
-    or values such as the amounts of a resource. Whoever wants to know more than the words reads them.
-    """
-
-    plugin: str
-    code: Code
-    reasons: tuple[str, ...]
-    facts: tuple[object, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

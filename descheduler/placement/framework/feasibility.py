@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.scheduler import Choice, Evaluation, Scheduler
+from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.taint_eviction import eviction_by_taint
 from descheduler.placement.shadow.shadow_cluster import Placed
 
@@ -48,7 +48,7 @@ class Attempt(NamedTuple):
     placement: Placement | None = None
 
 
-def place(scheduler: Scheduler, pod: Pod, pick: Picker = first_of_ties) -> Attempt:
+def place(scheduler: SchedulerModel, pod: Pod, pick: Picker = first_of_ties) -> Attempt:
     """Places `pod` where its scheduler would, by the last word of `pick`, and leaves it there."""
     evaluation = scheduler.evaluate(pod)
     choice = evaluation.choose()
@@ -57,7 +57,9 @@ def place(scheduler: Scheduler, pod: Pod, pick: Picker = first_of_ties) -> Attem
     return Attempt(evaluation, put_on_node(scheduler, evaluation, pick(evaluation, choice), choice))
 
 
-def put_on_node(scheduler: Scheduler, evaluation: Evaluation, node: int, choice: Choice | None = None) -> Placement:
+def put_on_node(
+    scheduler: SchedulerModel, evaluation: Evaluation, node: int, choice: Choice | None = None
+) -> Placement:
     """Puts the evaluated pod on `node`, out of `choice` or else without any."""
     cycle = evaluation.cycle
     found = scheduler.conditions(cycle, node)

@@ -7,22 +7,16 @@ at every node, because an operator wants all obstacles and not only the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import (
-    SchedulerProfile,
-    nodes_to_find,
-)
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
+from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
-    Code,
     FilterPlugin,
-    Obstacle,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
@@ -36,134 +30,17 @@ from descheduler.placement.framework.extension_points import (
     StartPlugin,
 )
 from descheduler.placement.framework.interactions import JoinedInteractions
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed, ShadowCluster
 
-__all__ = ["Choice", "Evaluation", "Scheduler", "ScoreTable"]
+__all__ = ["Scheduler"]
 
 _STATIC_CELLS = 5_000_000
 """Nodes times placement classes whose static answers are kept, some ten bytes each."""
 _LEAST_STATIC = 64
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """Scores of the feasible `nodes` (ascending indices). `by_plugin` is weighted; absent plugins give 0 everywhere."""
-
-    nodes: NDArray[np.intp]
-    by_plugin: Mapping[str, Scores]
-    totals: NDArray[np.int64]
-
-    @property
-    def best(self) -> NDArray[np.intp]:
-        """The nodes with the highest total, ascending: the scheduler takes any of them."""
-        best: NDArray[np.intp] = self.nodes[self.totals == self.totals.max()]
-        return best
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The predicted node: the first of `ties`, all of which have `total`.
-
-    `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
-    scheduler would stop before it has found every feasible node, so that it may miss the ties altogether.
-    """
-
-    node: int
-    total: int
-    ties: tuple[int, ...]
-    margin: int | None
-    is_sampled: bool
-
-
-class Evaluation:
-    """What the filters say of one pod. Valid until the cluster changes."""
-
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        cycle: Cycle,
-        *,
-        is_queued: bool,
-        refusals: tuple[Obstacle, ...],
-        narrowed: BoolMask | None,
-        narrowed_by: str,
-        bits: Mapping[str, ReasonBits],
-        feasible: BoolMask,
-    ) -> None:
-        self.cycle = cycle
-        self.is_queued = is_queued
-        self.refusals = refusals
-        self.narrowed = narrowed
-        self.bits = bits
-        self.feasible = feasible
-        self._narrowed_by = narrowed_by
-        self._scheduler = scheduler
-
-    @cached_property
-    def nodes(self) -> NDArray[np.intp]:
-        """The feasible nodes, ascending."""
-        return np.flatnonzero(self.feasible)
-
-    @property
-    def fits(self) -> bool:
-        """Whether any node passes."""
-        return bool(self.feasible.any())
-
-    def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
-        """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""
-        found = ((name, int(bits[node])) for name, bits in self.bits.items())
-        return tuple(self._scheduler.filters[name].obstacle(self.cycle, node, bits) for name, bits in found if bits)
-
-    def first_obstacle_on(self, node: int) -> Obstacle:
-        """What a real run reports of an infeasible node. Raises ValueError for a feasible one."""
-        if self.refusals:
-            return self.refusals[0]
-        if self.narrowed is not None and not self.narrowed[node]:
-            reason = f"node(s) didn't satisfy plugin(s) [{self._narrowed_by}]"
-            return Obstacle(self._narrowed_by, Code.UNRESOLVABLE, (reason,))
-        obstacles = self.obstacles_on(node)
-        if not obstacles:
-            raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
-        return obstacles[0]
-
-    def scores(self) -> ScoreTable:
-        """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
-        unprepared = self._scheduler.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
-        by_plugin = {}
-        totals = np.zeros(len(self.nodes), dtype=np.int64)
-        for plugin, weight in self._scheduler.scorers:
-            scores = plugin.score(self.cycle, self.nodes)
-            if scores is not None:
-                weighted = by_plugin[plugin.name] = Scores(scores.final * weight, scores.raw)
-                totals += weighted.final
-        return ScoreTable(self.nodes, by_plugin, totals)
-
-    def choose(self) -> Choice | None:
-        """The node that the scheduler would take; None when no node passes, or when the pod cannot be scored."""
-        if not len(self.nodes):
-            return None
-        if len(self.nodes) == 1:
-            return Choice(int(self.nodes[0]), 0, (int(self.nodes[0]),), None, is_sampled=False)
-        try:
-            table = self.scores()
-        except ScoreError:
-            return None
-        best = table.best
-        total = int(table.totals.max())
-        others = table.totals[table.totals < total]
-        return Choice(
-            node=int(best[0]),
-            total=total,
-            ties=tuple(best.tolist()),
-            margin=total - int(others.max()) if len(others) else None,
-            is_sampled=len(self.nodes) > self._scheduler.num_nodes_to_find,
-        )
 
 
 class _StaticAnswers:
@@ -182,7 +59,11 @@ class _StaticAnswers:
 
 
 class Scheduler:
-    """The plugins of `profile`, out of the table `plugins`, over one shadow cluster."""
+    """The plugins of `profile`, out of the table `plugins`, over one shadow cluster.
+
+    `configuration` is the one that the profile is part of; without it nothing else is configured. Raises ValueError
+    when a plugin reads annotations by which the cluster does not tell pods apart.
+    """
 
     def __init__(
         self,
@@ -190,10 +71,12 @@ class Scheduler:
         profile: SchedulerProfile,
         *,
         plugins: Mapping[str, SchedulingPlugin],
+        configuration: SchedulerConfiguration | None = None,
     ) -> None:
         self.cluster = cluster
         self.profile = profile
         made = _made(cluster, profile, plugins)
+        _check_annotations(cluster, {name: plugins[name] for name in made})
         self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
         filtering = _those(made, (*profile.filters, *profile.pre_filters))
         self._pre_filters = {plugin.name: plugin for plugin in filtering if isinstance(plugin, FilterPlugin)}
@@ -207,16 +90,22 @@ class Scheduler:
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
         """How pods that this scheduler places bear on each other."""
+        self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
+        """Whether it evicts others for a pod that fits nowhere."""
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
             row = plugins.get(name)
             if row is not None and row.score is not None and weight:
                 self.scorers.append((row.score(cluster, profile), weight))
-        percentage = profile.percentage_of_nodes_to_score or 0
-        self.num_nodes_to_find = nodes_to_find(len(cluster.table), percentage)
+        self._configuration = configuration or SchedulerConfiguration((profile,))
+        self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
         self._most_static = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
+
+    def doubt(self, pod: Pod) -> str:
+        """Why it cannot be told where `pod` is placed, or an empty string."""
+        return doubt_about(pod, self.profile, self._configuration)
 
     def evaluate(self, pod: Pod) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now."""
@@ -257,6 +146,41 @@ class Scheduler:
             narrowed_by=narrowed_by,
             bits=bits,
             feasible=feasible,
+        )
+
+    def scores(self, evaluation: Evaluation) -> ScoreTable:
+        """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        by_plugin = {}
+        totals = np.zeros(len(evaluation.nodes), dtype=np.int64)
+        for plugin, weight in self.scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.nodes)
+            if scores is not None:
+                weighted = by_plugin[plugin.name] = Scores(scores.final * weight, scores.raw)
+                totals += weighted.final
+        return ScoreTable(evaluation.nodes, by_plugin, totals)
+
+    def choose(self, evaluation: Evaluation) -> Choice | None:
+        """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
+        if not len(evaluation.nodes):
+            return None
+        if len(evaluation.nodes) == 1:
+            return Choice(int(evaluation.nodes[0]), 0, (int(evaluation.nodes[0]),), None, is_sampled=False)
+        try:
+            table = self.scores(evaluation)
+        except ScoreError:
+            return None
+        best = table.best
+        total = int(table.totals.max())
+        others = table.totals[table.totals < total]
+        return Choice(
+            node=int(best[0]),
+            total=total,
+            ties=tuple(best.tolist()),
+            margin=total - int(others.max()) if len(others) else None,
+            is_sampled=len(evaluation.nodes) > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -309,6 +233,13 @@ class Scheduler:
             del self._static[next(iter(self._static))]  # pods with claims of their own are a class each
         answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, len(self.cluster.table))
         return answers
+
+
+def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:
+    """Raises ValueError when pods of one class of `cluster` may differ in what a plugin reads."""
+    missing = annotations_read_by(rows.values()) - cluster.read_annotations.keys
+    if missing:
+        raise ValueError(f"the shadow cluster does not tell pods apart by {', '.join(sorted(missing))}")
 
 
 def _made(

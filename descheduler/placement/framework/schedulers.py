@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     DEFAULT_SCHEDULER_NAME,
     SchedulerConfiguration,
 )
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.koordinator_features import koordinator_feature
+from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Schedulers"]
+__all__ = ["MakeScheduler", "Schedulers"]
+
+MakeScheduler = Callable[[ShadowCluster], SchedulerModel]
+"""Makes a scheduler over a shadow cluster."""
 
 
 class Schedulers:
-    """One scheduler for each profile of `configuration`, all over one shadow cluster."""
+    """A scheduler for each profile of `configuration`, and for each of `others` by name, all over one shadow cluster.
+
+    Pods whose name both have are those of the other one.
+    """
 
     def __init__(
         self,
@@ -27,40 +33,33 @@ class Schedulers:
         configuration: SchedulerConfiguration,
         *,
         plugins: Mapping[str, SchedulingPlugin],
+        others: Mapping[str, MakeScheduler] | None = None,
     ) -> None:
         self._cluster = cluster
         self._configuration = configuration
         self._plugins = plugins
-        self._made: dict[str, Scheduler] = {}
+        self._made: dict[str, SchedulerModel] = {name: make(cluster) for name, make in (others or {}).items()}
+        self._others = frozenset(self._made)
 
-    def scheduler_of(self, pod: Pod) -> Scheduler:
-        """The scheduler of a pod that there is no doubt about. Raises KeyError when no profile has its name."""
-        profile = self._profile_of(pod)
-        if profile is None:
-            raise KeyError(pod.spec.scheduler_name)
-        known = self._made.get(profile.scheduler_name)
+    def scheduler_of(self, pod: Pod) -> SchedulerModel:
+        """The scheduler of a pod that there is no doubt about. Raises KeyError when there is none of its name."""
+        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        known = self._made.get(name)
         if known is None:
-            known = self._made[profile.scheduler_name] = Scheduler(self._cluster, profile, plugins=self._plugins)
-            known.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(self._cluster.table))
+            profile = self._configuration.profile_for(name)
+            if profile is None:
+                raise KeyError(name)
+            known = self._made[name] = Scheduler(
+                self._cluster, profile, plugins=self._plugins, configuration=self._configuration
+            )
         return known
 
     def doubt(self, pod: Pod) -> str:
         """Why it cannot be told where `pod` is placed, or an empty string."""
-        profile = self._profile_of(pod)
+        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        if name in self._others:
+            return self._made[name].doubt(pod)
+        profile = self._configuration.profile_for(name)
         if profile is None:
-            name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
             return f"its scheduler {name} has no profile in the scheduler configuration"
-        unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
-        if unknown:
-            return f"its scheduler runs plugins that are not known: {', '.join(unknown)}"
-        for extender in self._configuration.extenders:
-            if extender.filters and extender.is_interested(pod.spec.requests):
-                return f"the scheduler extender {extender.url_prefix} may refuse nodes"
-        if feature := koordinator_feature(pod):
-            return f"it uses {feature}, which Koordinator's scheduler judges"
-        if pod.spec.has_scheduling_group:
-            return "it waits for the other pods of its scheduling group"
-        return ""
-
-    def _profile_of(self, pod: Pod) -> SchedulerProfile | None:
-        return self._configuration.profile_for(pod.spec.scheduler_name)
+        return doubt_about(pod, profile, self._configuration)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.pending_pods import priority_of
@@ -30,7 +30,7 @@ class UnplacedReplacement:
     replacement: Replacement
     pod: Pod
     placement_class: PlacementClass
-    scheduler: Scheduler
+    scheduler: SchedulerModel
     priority: int
     alternative: UnplacedReplacement | None = None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement, place
-from descheduler.placement.framework.obstacles import open_for_good
-from descheduler.placement.framework.scheduler import Evaluation
+from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import Competitor, PendingPods
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

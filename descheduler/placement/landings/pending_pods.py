@@ -14,8 +14,8 @@ from itertools import count
 from operator import attrgetter, neg
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.obstacles import open_for_good
-from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.evaluation import SchedulerModel
+from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW
@@ -58,7 +58,7 @@ class _Group:
 
     __slots__ = ("form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
 
-    def __init__(self, form: Pod, scheduler: Scheduler) -> None:
+    def __init__(self, form: Pod, scheduler: SchedulerModel) -> None:
         self.form = form
         self.scheduler = scheduler
         self.pods: list[Pod] = []

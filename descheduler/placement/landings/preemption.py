@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.extension_points import Code
-from descheduler.placement.framework.obstacles import open_for_good
-from descheduler.placement.framework.scheduler import Evaluation
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import priority_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -27,9 +27,11 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
     """The first node found on which preemption makes room for `unplaced`, as a sentence; empty when none was found.
 
     `gone` are the identities of pods of the snapshot that are not on `cluster` any more; the victim is one of them.
-    All pods of lower priority leave the node for that, while the scheduler would spare some; and twenty nodes at most
-    are tried.
+    A scheduler that preempts nobody has no such node. All pods of lower priority leave the node for that, while the
+    scheduler would spare some; and twenty nodes at most are tried.
     """
+    if not unplaced.scheduler.preempts:
+        return ""
     evaluation = unplaced.scheduler.evaluate(unplaced.pod)
     if evaluation.fits or evaluation.refusals or unplaced.pod.spec.preemption_policy == _NEVER:
         return ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Attempt, Placement
-from descheduler.placement.framework.obstacles import Obstacles, refusal_sentence
-from descheduler.placement.framework.scheduler import Evaluation
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -20,7 +18,7 @@ def verdict_of(evaluation: Evaluation) -> LandingVerdict:
     """What the filters alone say."""
     if evaluation.fits:
         return LandingVerdict.LANDS
-    return LandingVerdict.UNKNOWN if Obstacles(evaluation).is_undecided else LandingVerdict.NO
+    return LandingVerdict.UNKNOWN if ObstacleCounts(evaluation).is_undecided else LandingVerdict.NO
 
 
 def landed(
@@ -55,17 +53,17 @@ def landed(
 
 def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: LandingVerdict | None) -> Landing:
     """The landing of a replacement that was not placed after `evaluation`."""
-    obstacles = Obstacles(evaluation)
+    obstacles = ObstacleCounts(evaluation)
     is_unknown = not evaluation.fits and obstacles.is_undecided
     settled = LandingVerdict.UNKNOWN if is_unknown else LandingVerdict.NO
-    counts = {} if evaluation.fits else obstacles.counts()
+    counts = {} if evaluation.fits else obstacles.by_reason()
     return Landing(
         unplaced.victim,
         unplaced.replacement,
         verdict=settled,
         cold=settled if cold is None else cold,
         settled=settled,
-        message=_message(evaluation, counts, settled),
+        message=_message(evaluation, settled),
         obstacles=counts,
     )
 
@@ -76,7 +74,7 @@ def differing_revisions(
     """The landing where only one of two pods that may come would be taken: it cannot be told which one comes."""
     refused = attempt.evaluation if other.fits else other
     which = "the present revision" if other.fits else "the revision that is being rolled out"
-    counts = {} if refused.fits else Obstacles(refused).counts()
+    counts = {} if refused.fits else ObstacleCounts(refused).by_reason()
     unknown = LandingVerdict.UNKNOWN
     return Landing(
         unplaced.victim,
@@ -84,16 +82,16 @@ def differing_revisions(
         verdict=unknown,
         cold=unknown if cold is None else cold,
         settled=unknown,
-        message=f"of {which}, {_message(refused, counts, LandingVerdict.NO)}",
+        message=f"of {which}, {_message(refused, LandingVerdict.NO)}",
         obstacles=counts,
     )
 
 
-def _message(evaluation: Evaluation, counts: Mapping[str, int], settled: LandingVerdict) -> str:
+def _message(evaluation: Evaluation, settled: LandingVerdict) -> str:
     if evaluation.fits:
         return _UNSCORED
     if not evaluation.refusals:
-        return refusal_sentence(counts, len(evaluation.feasible))
+        return ObstacleCounts(evaluation).sentence()
     reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.reasons))
     if settled is LandingVerdict.UNKNOWN:
         return f"it cannot be told whether any node takes its replacement: {reasons}"

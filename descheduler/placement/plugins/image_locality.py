@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import PodSpec
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.framework.extension_points import Scores
-from descheduler.placement.plugins.score_arithmetic import MAX_SCORE
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 if TYPE_CHECKING:
@@ -72,3 +74,14 @@ def _num_containers(spec: PodSpec) -> int:
 def _normalized(image: str) -> str:
     """The image name with the tag that it implies; a colon before the last slash is that of a registry's port."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
+
+
+ROW = SchedulingPlugin(
+    score=ImageLocality,
+    points=frozenset({"score"}),
+    by_default=ByDefault(weight=1),
+    interactions=own_node,
+    about=About(
+        preference="Nodes that hold the pod's images already, by size.",
+    ),
+)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from descheduler.placement.framework.extension_points import PASS, SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 if TYPE_CHECKING:
@@ -15,7 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["NodeDeclaredFeatures"]
 
-_REASON = "node(s) didn't match Pod's required features"
+
+class FeatureReason(Reason):
+    """Why a node takes no pod that needs features."""
+
+    UNDECLARED = 1, "node(s) didn't match Pod's required features", "didn't match Pod's required features"
 
 
 class NodeDeclaredFeatures:
@@ -40,4 +49,25 @@ class NodeDeclaredFeatures:
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The only reason there is."""
         del cycle, node, bits
-        return Obstacle(self.name, Code.UNRESOLVABLE, (_REASON,))
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, FeatureReason.UNDECLARED)
+
+
+def explain_declared_features(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The features that the pod needs and the node does not declare."""
+    del obstacle
+    lacking = refused.pod.spec.required_features - refused.node.declared_features
+    yield f"the node does not declare {', '.join(sorted(lacking))}"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeDeclaredFeatures,
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(gate="NodeDeclaredFeatures"),
+    prepared_for=frozenset({"filter"}),
+    interactions=own_node,
+    explain=explain_declared_features,
+    about=About(
+        check="A node has to declare the features of its kubelet that the pod needs.",
+        reasons=tuple(reason.reason for reason in FeatureReason),
+    ),
+)

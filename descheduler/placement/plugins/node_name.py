@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from descheduler.placement.framework.extension_points import PASS, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 if TYPE_CHECKING:
@@ -14,6 +19,12 @@ if TYPE_CHECKING:
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["NodeName"]
+
+
+class NodeNameReason(Reason):
+    """Why a node takes no pod that names a node."""
+
+    OTHER_NODE = 1, "node(s) didn't match the requested node name", "didn't match the requested node name"
 
 
 class NodeName:
@@ -41,4 +52,23 @@ class NodeName:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That the pod names another node."""
-        return Obstacle(self.name, Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, NodeNameReason.OTHER_NODE)
+
+
+def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """Which node the pod names."""
+    del obstacle
+    yield f"the pod names the node {refused.pod.node_name}"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeName,
+    points=frozenset({"filter"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    explain=explain_node_name,
+    about=About(
+        check="A pod that names a node goes to that node or nowhere.",
+        reasons=tuple(reason.reason for reason in NodeNameReason),
+    ),
+)

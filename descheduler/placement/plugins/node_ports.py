@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.pod import HostPort, Pod, PodSpec
-from descheduler.placement.framework.extension_points import PASS, SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode, listed
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
@@ -105,6 +110,16 @@ class UsedPorts:
             port.change(node, used.ip, by)
 
 
+class PortReason(Reason):
+    """Why a node takes no pod that wants host ports."""
+
+    TAKEN = (
+        1,
+        "node(s) didn't have free ports for the requested pod ports",
+        "didn't have free ports for the requested pod ports",
+    )
+
+
 class NodePorts:
     """Rejects nodes on which a wanted host port is taken."""
 
@@ -126,4 +141,34 @@ class NodePorts:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That a port is taken."""
-        return Obstacle(self.name, Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, PortReason.TAKEN)
+
+
+def explain_ports(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """Who holds the wanted ports."""
+    del obstacle
+    for wanted in refused.pod.spec.host_ports:
+        holders = [
+            pod.key for pod in refused.pods_here() if any(_clashes(wanted, held) for held in pod.spec.host_ports)
+        ]
+        if holders:
+            yield f"host port {wanted.port}/{wanted.protocol} is held by {listed(holders)}"
+
+
+def _clashes(wanted: HostPort, held: HostPort) -> bool:
+    is_same_port = (wanted.protocol, wanted.port) == (held.protocol, held.port)
+    return is_same_port and (wanted.ip == held.ip or _ANY_ADDRESS in (wanted.ip, held.ip))
+
+
+ROW = SchedulingPlugin(
+    plugin=NodePorts,
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(),
+    prepared_for=frozenset({"filter"}),
+    interactions=own_node,
+    explain=explain_ports,
+    about=About(
+        check="A host port that the pod wants must not be held by another pod of the node.",
+        reasons=tuple(reason.reason for reason in PortReason),
+    ),
+)

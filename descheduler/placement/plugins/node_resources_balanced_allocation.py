@@ -6,17 +6,24 @@ float64 are taken in the order in which the scheduler takes them, since the resu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.documents.problems import shown
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.framework.extension_points import Scores
-from descheduler.placement.plugins.score_arithmetic import MAX_SCORE, Ints, tdiv
-from descheduler.placement.plugins.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import is_counted
 from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.policy.shared_args import Args, Int64
 
 if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -28,6 +35,44 @@ __all__ = ["NodeResourcesBalancedAllocation"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class NodeResourcesBalancedAllocationArgs:
+    """Names of the resources whose shares are balanced; at least one, none twice."""
+
+    resources: tuple[str, ...] = ("cpu", "memory")
+
+
+class BalancedResourceSection(Args, frozen=True):
+    """A resource to balance; its weight is 1, or not given."""
+
+    name: str = ""
+    """Name of the resource."""
+    weight: Int64 = 0
+    """1, or not given; balance has no weights."""
+
+
+class NodeResourcesBalancedAllocationSection(Args, frozen=True):
+    """`NodeResourcesBalancedAllocationArgs`."""
+
+    resources: tuple[BalancedResourceSection, ...] = ()
+    """What is balanced; cpu and memory by default."""
+
+
+def _read_args(
+    block: ArgsBlock, section: NodeResourcesBalancedAllocationSection
+) -> NodeResourcesBalancedAllocationArgs | None:
+    names: list[str] = []
+    for index, resource in enumerate(section.resources):
+        if resource.name in names:
+            block.fail(("resources", index, "name"), f"{shown(resource.name)} is listed twice; keep one of them")
+        if resource.weight not in (0, 1):
+            block.fail(("resources", index, "weight"), f"{resource.weight} is not 1; balance has no weights")
+        names.append(resource.name)
+    if not names:
+        return None
+    return NodeResourcesBalancedAllocationArgs(tuple(names))
+
+
 class NodeResourcesBalancedAllocation:
     """Reads real requests. Pods that ask for none of the configured resources are not scored."""
 
@@ -36,7 +81,7 @@ class NodeResourcesBalancedAllocation:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._table = cluster.table
         self._scores_change = cluster.version.gate("scores_balance_change")
-        names = filter(is_counted, profile.args.node_resources_balanced_allocation.resources)
+        names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
         self._resources = {name: scored_resource(cluster.table, name) for name in names}
         self._asked: dict[PlacementClass, tuple[tuple[ScoredResource, int], ...]] = {}
 
@@ -107,3 +152,19 @@ def _deviation(fractions: list[Floats], masks: list[BoolMask], num_available: In
         squares = squares + np.where(mask, (fraction - mean) * (fraction - mean), 0.0)
     deviation: Floats = np.sqrt(squares / num_available)
     return deviation
+
+
+def _shown(args: NodeResourcesBalancedAllocationArgs) -> Mapping[str, object]:
+    return {"resources": [{"name": name} for name in args.resources]}
+
+
+ROW = SchedulingPlugin(
+    score=NodeResourcesBalancedAllocation,
+    points=frozenset({"pre_score", "score"}),
+    by_default=ByDefault(weight=1),
+    args=ArgsKind(NodeResourcesBalancedAllocationSection, _read_args, NodeResourcesBalancedAllocationArgs, _shown),
+    interactions=own_node,
+    about=About(
+        preference="Nodes on which the pod leaves cpu and memory used to similar shares.",
+    ),
+)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.taints import NO_SCHEDULE, Taint, tolerates_all
-from descheduler.placement.framework.extension_points import PASS, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.placement.shadow.tolerations import honoured_tolerations
 
@@ -18,6 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["NodeUnschedulable"]
 
 _CORDON = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
+
+
+class CordonReason(Reason):
+    """Why a cordoned node takes no pod."""
+
+    CORDONED = 1, "node(s) were unschedulable", "unschedulable"
 
 
 class NodeUnschedulable:
@@ -41,4 +52,23 @@ class NodeUnschedulable:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That the node is cordoned."""
-        return Obstacle(self.name, Code.UNRESOLVABLE, ("node(s) were unschedulable",))
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, CordonReason.CORDONED)
+
+
+def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """That the node is cordoned."""
+    del obstacle
+    yield f"is cordoned; kubectl uncordon {refused.node.name} takes that back"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeUnschedulable,
+    points=frozenset({"filter"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    explain=explain_cordon,
+    about=About(
+        check="A cordoned node takes no pod that does not tolerate node.kubernetes.io/unschedulable.",
+        reasons=tuple(reason.reason for reason in CordonReason),
+    ),
+)

@@ -5,12 +5,17 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits` (1.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.volumes.attachable import AttachableVolumes, may_have_attachable
 from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
 from descheduler.placement.plugins.volumes.pod_claims import PodClaims, not_found
@@ -22,8 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["NodeVolumeLimits"]
 
 _TOO_MANY_VOLUMES, _NO_CLAIM = 1, 2
-_REASON = "node(s) exceed max volume count"
 _PASS = PreFilterResult()
+
+
+class LimitReason(Reason):
+    """Why no more volumes are attached to a node."""
+
+    EXCEEDED = 1, "node(s) exceed max volume count", "too many volumes"
 
 
 class NodeVolumeLimits:
@@ -57,7 +67,7 @@ class NodeVolumeLimits:
         """The claim that does not exist, or that the driver has no room."""
         del node
         if bits == _TOO_MANY_VOLUMES:
-            return Obstacle(self.name, Code.UNSCHEDULABLE, (_REASON,))
+            return Obstacle.of(self.name, Code.UNSCHEDULABLE, LimitReason.EXCEEDED)
         pod = cycle.pod.pod
         name = self._missing(pod)
         found = not_found(self._snapshot, self.name, "PersistentVolumeClaim", name)
@@ -67,3 +77,25 @@ class NodeVolumeLimits:
     def _missing(self, pod: Pod) -> str:
         """The first claim of the pod that does not exist; empty when all do."""
         return next((entry.name for entry in self._claims.of(pod) if entry.claim is None), "")
+
+
+def explain_volume_limits(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The drivers that cannot attach more volumes to the node."""
+    del obstacle
+    cluster = refused.cycle.cluster
+    volumes = AttachableVolumes(refused.snapshot).of(refused.pod, PodClaims(cluster).of(refused.pod))
+    for driver, held, new, limit in cluster.follow(AttachedVolumes).overflow(volumes, refused.node_index):
+        yield f"driver {driver} attaches {limit} volumes at most; {held} are attached and the pod brings {new} more"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeVolumeLimits,
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    explain=explain_volume_limits,
+    about=About(
+        check="A storage driver attaches only so many volumes to a node, as its CSINode says.",
+        reasons=tuple(reason.reason for reason in LimitReason),
+    ),
+)

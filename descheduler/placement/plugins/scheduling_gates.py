@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 
 if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -28,3 +30,15 @@ class SchedulingGates:
         if not gates:
             return None
         return Obstacle(self.name, Code.UNRESOLVABLE, (f"waiting for scheduling gates: [{' '.join(gates)}]",))
+
+
+ROW = SchedulingPlugin(
+    plugin=SchedulingGates,
+    points=frozenset({"pre_enqueue"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    about=About(
+        check="A pod with scheduling gates is not tried until somebody takes the gates off.",
+        reasons=("waiting for scheduling gates: [<gates>]",),
+    ),
+)

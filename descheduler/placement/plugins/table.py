@@ -2,81 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_CONFIGURATION
-from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
-from descheduler.placement.framework.interactions import Interactions
+from descheduler.model.kube_version import KubeVersion
+from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
-from descheduler.placement.plugins.dynamic_resources import DynamicResources
-from descheduler.placement.plugins.image_locality import ImageLocality
-from descheduler.placement.plugins.inter_pod_affinity.filter import AffinityInteractions, InterPodAffinity
-from descheduler.placement.plugins.inter_pod_affinity.score import InterPodAffinityScore
-from descheduler.placement.plugins.node_affinity.filter import NodeAffinity
-from descheduler.placement.plugins.node_affinity.score import NodeAffinityScore
-from descheduler.placement.plugins.node_declared_features import NodeDeclaredFeatures
-from descheduler.placement.plugins.node_name import NodeName
-from descheduler.placement.plugins.node_ports import NodePorts
-from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from descheduler.placement.plugins.node_resources_fit.filter import NodeResourcesFit
-from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitScore
-from descheduler.placement.plugins.node_unschedulable import NodeUnschedulable
-from descheduler.placement.plugins.node_volume_limits import NodeVolumeLimits
-from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread, SpreadInteractions
-from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore
-from descheduler.placement.plugins.scheduling_gates import SchedulingGates
-from descheduler.placement.plugins.taint_toleration.filter import TaintToleration
-from descheduler.placement.plugins.taint_toleration.score import TaintTolerationScore
-from descheduler.placement.plugins.volume_binding import ClaimInteractions, VolumeBinding
-from descheduler.placement.plugins.volume_restrictions import VolumeRestrictions
-from descheduler.placement.plugins.volume_zone import VolumeZone
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins import (
+    beside_placement,
+    dynamic_resources,
+    image_locality,
+    node_declared_features,
+    node_name,
+    node_ports,
+    node_resources_balanced_allocation,
+    node_unschedulable,
+    node_volume_limits,
+    scheduling_gates,
+    volume_binding,
+    volume_restrictions,
+    volume_zone,
+)
+from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
+from descheduler.placement.plugins.node_affinity import row as node_affinity_row
+from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
+from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
+from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["PLUGINS", "default_scheduler", "known_points"]
+__all__ = ["DEFAULT_CONFIGURATION", "PLUGINS", "default_scheduler"]
 
+PLUGINS: dict[str, SchedulingPlugin] = {
+    "SchedulingGates": scheduling_gates.ROW,
+    "PrioritySort": beside_placement.PRIORITY_SORT,
+    "NodeUnschedulable": node_unschedulable.ROW,
+    "NodeName": node_name.ROW,
+    "TaintToleration": taint_toleration_row.ROW,
+    "NodeAffinity": node_affinity_row.ROW,
+    "NodePorts": node_ports.ROW,
+    "NodeResourcesFit": node_resources_fit_row.ROW,
+    "VolumeRestrictions": volume_restrictions.ROW,
+    "NodeVolumeLimits": node_volume_limits.ROW,
+    "VolumeBinding": volume_binding.ROW,
+    "VolumeZone": volume_zone.ROW,
+    "PodTopologySpread": pod_topology_spread_row.ROW,
+    "InterPodAffinity": inter_pod_affinity_row.ROW,
+    "DynamicResources": dynamic_resources.ROW,
+    "DefaultPreemption": beside_placement.DEFAULT_PREEMPTION,
+    "NodeResourcesBalancedAllocation": node_resources_balanced_allocation.ROW,
+    "ImageLocality": image_locality.ROW,
+    "DefaultBinder": beside_placement.DEFAULT_BINDER,
+    "NodeDeclaredFeatures": node_declared_features.ROW,
+    "GangScheduling": beside_placement.GANG_SCHEDULING,
+    "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
+    "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+}
+"""kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
+(`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
 
-def known_points(plugins: Mapping[str, SchedulingPlugin]) -> Mapping[str, frozenset[str]]:
-    """The extension points of kube-scheduler's plugins and of those in the table `plugins`, to read profiles by."""
-    return {**IN_TREE, **{name: row.points for name, row in plugins.items()}}
-
-
-def _row(
-    name: str,
-    plugin: Callable[[ShadowCluster, SchedulerProfile], Plugin] | None = None,
-    score: Callable[[ShadowCluster, SchedulerProfile], ScorePlugin] | None = None,
-    interactions: Callable[[SchedulerProfile], Interactions] = own_node,
-) -> tuple[str, SchedulingPlugin]:
-    """The row of a plugin of kube-scheduler's own."""
-    return name, SchedulingPlugin(plugin, score, points=IN_TREE[name], interactions=interactions)
-
-
-PLUGINS: dict[str, SchedulingPlugin] = dict(
-    (
-        _row("SchedulingGates", SchedulingGates),
-        _row("NodeUnschedulable", NodeUnschedulable),
-        _row("NodeName", NodeName),
-        _row("TaintToleration", TaintToleration, TaintTolerationScore),
-        _row("NodeAffinity", NodeAffinity, NodeAffinityScore),
-        _row("NodePorts", NodePorts),
-        _row("NodeResourcesFit", NodeResourcesFit, NodeResourcesFitScore),
-        _row("VolumeRestrictions", VolumeRestrictions, interactions=lambda _: ClaimInteractions()),
-        _row("NodeVolumeLimits", NodeVolumeLimits),
-        _row("VolumeBinding", VolumeBinding, interactions=lambda _: ClaimInteractions()),
-        _row("VolumeZone", VolumeZone),
-        _row("PodTopologySpread", PodTopologySpread, PodTopologySpreadScore, SpreadInteractions),
-        _row("InterPodAffinity", InterPodAffinity, InterPodAffinityScore, lambda _: AffinityInteractions()),
-        _row("DynamicResources", DynamicResources),
-        _row("NodeResourcesBalancedAllocation", score=NodeResourcesBalancedAllocation),
-        _row("ImageLocality", score=ImageLocality),
-        _row("NodeDeclaredFeatures", NodeDeclaredFeatures),
-    )
-)
-"""Every plugin that takes part in a placement. A profile says which run, in which order and with which weight."""
+DEFAULT_CONFIGURATION = default_configuration(KubeVersion(), PLUGINS)
+"""kube-scheduler of the newest version known, as it comes."""
 
 
 def default_scheduler(cluster: ShadowCluster) -> Scheduler:
-    """kube-scheduler of the newest version known as it comes, over `cluster`."""
+    """The scheduler of `DEFAULT_CONFIGURATION` over `cluster`."""
     return Scheduler(cluster, DEFAULT_CONFIGURATION.profiles[0], plugins=PLUGINS)

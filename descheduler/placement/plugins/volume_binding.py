@@ -6,33 +6,58 @@ unbound claims, or pins the claims to the node that the volumes will be made for
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import numpy as np
 
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.model.amounts import amount_text
+from descheduler.model.in_tree_volumes import migrated_affinity
+from descheduler.model.storage import PersistentVolume, PersistentVolumeClaim
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.helper.node_selector_words import unmet
+from descheduler.placement.plugins.helper.shape import ShapePointSection
+from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
+from descheduler.placement.plugins.volumes.pod_claims import claims_of
 from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.policy.shared_args import Args
 
 if TYPE_CHECKING:
-    from descheduler.model.pod import Pod
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
-__all__ = ["ClaimInteractions", "VolumeBinding", "VolumeFault"]
+__all__ = ["VolumeBinding", "VolumeFault"]
 
 
-class VolumeFault(Enum):
-    """What of a pod's volumes is not to be had on a node, by its bit, with the scheduler's words for it."""
+class VolumeFault(Reason):
+    """What of a pod's volumes is not to be had on a node."""
 
-    ELSEWHERE = 1, "node(s) didn't match PersistentVolume's node affinity"
-    NO_VOLUME = 2, "node(s) didn't find available persistent volumes to bind"
-    NO_ROOM = 4, "node(s) did not have enough free storage"
-    VOLUME_LOST = 8, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-
-    def __init__(self, bit: int, reason: str) -> None:
-        self.bit = bit
-        self.reason = reason
+    ELSEWHERE = (
+        1,
+        "node(s) didn't match PersistentVolume's node affinity",
+        "didn't match PersistentVolume's node affinity",
+    )
+    NO_VOLUME = (
+        2,
+        "node(s) didn't find available persistent volumes to bind",
+        "didn't find available persistent volumes to bind",
+    )
+    NO_ROOM = (
+        4,
+        "node(s) did not have enough free storage",
+        "did not have enough free storage",
+    )
+    VOLUME_LOST = (
+        8,
+        "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+        "unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    )
 
 
 _PASS = PreFilterResult()
@@ -84,30 +109,69 @@ class VolumeBinding:
         """All reasons of `bits`."""
         del cycle, node
         found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
-        return Obstacle(self.name, Code.UNRESOLVABLE, tuple(fault.reason for fault in found), tuple(found))
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, *found)
 
 
-class ClaimInteractions:
-    """Volumes that one pod takes are gone for pods on other nodes too, and so is a claim that one pod alone may use."""
-
-    def can_be_helped(self, pod: Pod) -> bool:
-        """Never: others only take volumes away."""
-        del pod
-        return False
-
-    def is_local(self, pod: Pod) -> bool:
-        """Whether it uses no claims."""
-        return not _has_claims(pod)
-
-    def is_felt_widely(self, pod: Pod) -> bool:
-        """Not beyond those that use claims, which are not local themselves."""
-        del pod
-        return False
-
-    def interact(self, first: Pod, second: Pod) -> bool:
-        """Whether both use claims."""
-        return _has_claims(first) and _has_claims(second)
+def explain_volume_binding(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The volumes that the node does not reach, and the claims that get none there."""
+    for claim in claims_of(refused.pod, refused.cycle.cluster):
+        if claim.is_bound:
+            yield from _out_of_reach(refused, claim)
+        elif claim.selected_node and claim.selected_node != refused.node.name:
+            yield f"claim {claim.name} waits for its volume on node {claim.selected_node}"
+        elif VolumeFault.NO_ROOM in obstacle.facts:
+            room = amount_text("memory", claim.request_bytes)
+            yield f"no room for the volume of claim {claim.name}: {room} of storage class {claim.storage_class}"
+        else:
+            yield (
+                f"claim {claim.name} gets no volume here: none of storage class {claim.storage_class} that is free"
+                " and fits is reached from the node, and none can be made for it"
+            )
 
 
-def _has_claims(pod: Pod) -> bool:
-    return bool(pod.claim_names or pod.ephemeral_volumes)
+def _out_of_reach(refused: RefusedNode, claim: PersistentVolumeClaim) -> Iterator[str]:
+    volume: PersistentVolume | None = refused.snapshot.volumes.get(claim.volume_name)
+    if volume is None:
+        yield f"claim {claim.name} is bound to volume {claim.volume_name}, which does not exist"
+        return
+    affinity = volume.node_affinity
+    csi_node = refused.snapshot.csi_nodes.get(refused.node.name)
+    if csi_node is not None and volume.in_tree_plugin in csi_node.migrated_plugins:
+        affinity = migrated_affinity(volume.in_tree_plugin, affinity, volume.labels)
+    for index, fault in enumerate(unmet(affinity or (), refused.node)):
+        lead = "or with" if index else f"volume {volume.name} of claim {claim.name} is reached only from nodes with"
+        yield f"{lead} {fault}"
+
+
+class VolumeBindingSection(Args, frozen=True):
+    """`VolumeBindingArgs`."""
+
+    bind_timeout_seconds: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    """How long binding may take, 600 by default; without effect here."""
+    shape: tuple[ShapePointSection, ...] | None = None
+    """Only with the gate StorageCapacityScoring."""
+
+
+def _read_args(block: ArgsBlock, section: VolumeBindingSection) -> None:
+    if section.shape is not None:
+        message = "is not looked at; kube-scheduler scores storage with the gate StorageCapacityScoring only"
+        block.warn(("shape",), message)
+
+
+ROW = SchedulingPlugin(
+    plugin=VolumeBinding,
+    points=frozenset({"pre_filter", "filter", "pre_score", "score", "reserve", "pre_bind"}),
+    by_default=ByDefault(),
+    prepared_for=frozenset({"filter", "reserve"}),
+    args=ArgsKind(VolumeBindingSection, _read_args),
+    interactions=lambda _: ClaimInteractions(),
+    explain=explain_volume_binding,
+    scoring_gate="StorageCapacityScoring",
+    about=About(
+        check="Bound volumes have to be in reach of the node, and unbound claims have to get a volume there.",
+        reasons=(
+            *(fault.reason for fault in VolumeFault),
+            "pod has unbound immediate PersistentVolumeClaims",
+        ),
+    ),
+)

@@ -14,10 +14,15 @@ import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.model.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
 from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
 from descheduler.placement.plugins.volumes.disk_users import DiskUsers
-from descheduler.placement.plugins.volumes.pod_claims import not_found
+from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
@@ -26,15 +31,19 @@ if TYPE_CHECKING:
 
 __all__ = ["VolumeRestrictions"]
 
-_DISK, _IN_USE = 1, 2
-_REASONS = {
-    _DISK: "node(s) had no available disk",
-    _IN_USE: (
-        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode"
-        " already in-use by another pod"
-    ),
-}
 _PASS = PreFilterResult()
+
+
+class VolumeUseReason(Reason):
+    """What another pod keeps a volume from."""
+
+    DISK = 1, "node(s) had no available disk", "had no available disk"
+    IN_USE = (
+        2,
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode"
+        " already in-use by another pod",
+        "unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+    )
 
 
 class VolumeRestrictions:
@@ -65,14 +74,15 @@ class VolumeRestrictions:
         conflicts = self._disk_users.conflicts(pod.spec.inline_disks)
         if not is_blocked and not conflicts:
             return None
-        bits = np.full(len(self._table), _IN_USE if is_blocked else 0, dtype=np.uint32)
-        bits[list(conflicts)] = _DISK
+        bits = np.full(len(self._table), VolumeUseReason.IN_USE.bit if is_blocked else 0, dtype=np.uint32)
+        bits[list(conflicts)] = VolumeUseReason.DISK.bit
         return bits
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The disk is looked at first, and the first reason is the only one."""
         del cycle, node
-        return Obstacle(self.name, Code.UNSCHEDULABLE, (_REASONS[bits],))
+        found = next(reason for reason in VolumeUseReason if reason.bit == bits)
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, found)
 
     def multi_attach_nodes(self, cycle: Cycle) -> BoolMask | None:
         """Nodes where the pod would wait for a volume that a pod elsewhere holds; None when there are none."""
@@ -116,3 +126,35 @@ class VolumeRestrictions:
 
     def _node_name(self, node: int) -> str:
         return "a node that the snapshot does not hold" if node == NO_NODE else self._table.nodes[node].name
+
+
+def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """Who uses a claim that is for one pod alone, or mounts the same disk."""
+    del obstacle
+    alone = {
+        claim.name
+        for claim in claims_of(refused.pod, refused.cycle.cluster)
+        if READ_WRITE_ONCE_POD in claim.access_modes
+    }
+    for pod, node in refused.pods_everywhere() if alone else ():
+        for name in sorted(alone.intersection(pod.claim_names)) if pod.namespace == refused.pod.namespace else ():
+            yield f"claim {name} is for one pod alone, and {pod.key} on {node.name} uses it"
+    disks = {(disk.kind, disk.identity) for disk in refused.pod.spec.inline_disks if disk.is_exclusive}
+    for pod in refused.pods_here() if disks else ():
+        for disk in pod.spec.inline_disks:
+            if (disk.kind, disk.identity) in disks:
+                yield f"{pod.key} mounts the same disk {'/'.join(disk.identity)}"
+
+
+ROW = SchedulingPlugin(
+    plugin=VolumeRestrictions,
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(),
+    prepared_for=frozenset({"filter"}),
+    interactions=lambda _: ClaimInteractions(),
+    explain=explain_volume_restrictions,
+    about=About(
+        check="A ReadWriteOncePod claim serves one pod, and some kinds of inline disks one pod a node.",
+        reasons=tuple(reason.reason for reason in VolumeUseReason),
+    ),
+)

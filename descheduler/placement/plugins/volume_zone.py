@@ -5,7 +5,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -13,9 +13,13 @@ import numpy as np
 from descheduler.model.labels import Requirement
 from descheduler.model.pod import Pod
 from descheduler.model.storage import PersistentVolume
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
-from descheduler.placement.plugins.volumes.pod_claims import not_found
+from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -24,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["VolumeZone"]
 
-_ANOTHER_ZONE = 1
-_REASON = "node(s) had no available volume zone"
 
 _CURRENT_KEYS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -39,6 +41,19 @@ _PASS = PreFilterResult()
 
 _Zone: TypeAlias = tuple[str, frozenset[str]]
 """A label key that names a place, and the places of a volume."""
+
+
+class ZoneReason(Reason):
+    """Why a node is out of reach of a volume, and claims of which that cannot be said."""
+
+    ANOTHER_ZONE = 1, "node(s) had no available volume zone", "had no available volume zone"
+    NAMELESS_CLAIM = 0, "PersistentVolumeClaim had no name", "persistentVolumeClaim had no name"
+    NO_CLASS = (
+        0,
+        "PersistentVolumeClaim had no pv name and storageClass name",
+        "persistentVolumeClaim had no pv name and storageClass name",
+    )
+    UNBOUND = 0, "PersistentVolume had no name", "persistentVolume had no name"
 
 
 class VolumeZone:
@@ -67,12 +82,12 @@ class VolumeZone:
         if isinstance(zones, Obstacle) or not zones:
             return None
         served = np.logical_and.reduce([self._serving(zone) for zone in zones])
-        return None if served.all() else np.where(served, 0, _ANOTHER_ZONE).astype(np.uint32)
+        return None if served.all() else np.where(served, 0, ZoneReason.ANOTHER_ZONE.bit).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The only reason there is."""
         del cycle, node, bits
-        return Obstacle(self.name, Code.UNRESOLVABLE, (_REASON,))
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, ZoneReason.ANOTHER_ZONE)
 
     def _zones(self, pod: Pod) -> tuple[_Zone, ...] | Obstacle:
         """Where the volumes of the pod's claims are, as far as they say so."""
@@ -88,7 +103,7 @@ class VolumeZone:
     def _volume(self, pod: Pod, name: str) -> PersistentVolume | Obstacle | None:
         """The volume of a claim; None where it is chosen with the node."""
         if not name:
-            return self._refuse("PersistentVolumeClaim had no name")
+            return self._refuse(ZoneReason.NAMELESS_CLAIM)
         claim = self._snapshot.claims.get((pod.namespace, name))
         if claim is None:
             return not_found(self._snapshot, self.name, "PersistentVolumeClaim", name)
@@ -96,14 +111,14 @@ class VolumeZone:
             volume = self._snapshot.volumes.get(claim.volume_name)
             return volume or not_found(self._snapshot, self.name, "PersistentVolume", claim.volume_name)
         if not claim.storage_class:
-            return self._refuse("PersistentVolumeClaim had no pv name and storageClass name")
+            return self._refuse(ZoneReason.NO_CLASS)
         storage_class = self._snapshot.storage_classes.get(claim.storage_class)
         if storage_class is None:
             return not_found(self._snapshot, self.name, "StorageClass.storage.k8s.io", claim.storage_class)
-        return None if storage_class.waits_for_consumer else self._refuse("PersistentVolume had no name")
+        return None if storage_class.waits_for_consumer else self._refuse(ZoneReason.UNBOUND)
 
-    def _refuse(self, reason: str) -> Obstacle:
-        return Obstacle(self.name, Code.UNRESOLVABLE, (reason,))
+    def _refuse(self, reason: ZoneReason) -> Obstacle:
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, reason)
 
     def _serving(self, zone: _Zone) -> BoolMask:
         known = self._served.get(zone)
@@ -129,3 +144,27 @@ def _zones_of(labels: Mapping[str, str]) -> list[_Zone]:
             if all(places):
                 zones.append((key, frozenset(places)))
     return zones
+
+
+def explain_volume_zone(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The volumes of another zone."""
+    del obstacle
+    for claim in claims_of(refused.pod, refused.cycle.cluster):
+        volume = refused.snapshot.volumes.get(claim.volume_name)
+        for key, places in sorted(volume.labels.items()) if volume is not None else ():
+            here = refused.node.labels.get(key)
+            if key.endswith(("/zone", "/region")) and here is not None and here not in places.split("__"):
+                yield f"volume {claim.volume_name} of claim {claim.name} is in {key}={places}, the node in {here}"
+
+
+ROW = SchedulingPlugin(
+    plugin=VolumeZone,
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    explain=explain_volume_zone,
+    about=About(
+        check="A volume whose labels name a zone or region is used from there alone.",
+        reasons=(ZoneReason.ANOTHER_ZONE.reason,),
+    ),
+)

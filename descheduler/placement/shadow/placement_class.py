@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand
 
-__all__ = ["PlacementClass", "class_key"]
+__all__ = ["AnnotationKeys", "PlacementClass", "class_key"]
 
 
 class PlacementClass:
@@ -26,7 +28,24 @@ class PlacementClass:
         return self.pod.spec
 
 
-def class_key(pod: Pod) -> object:
+class AnnotationKeys:
+    """The annotations that plugins read: `keys`, of which those that end with `/` stand for all keys of a domain."""
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self.keys = frozenset(keys)
+        self._domains = tuple(sorted(key for key in self.keys if key.endswith("/")))
+
+    def read_of(self, pod: Pod) -> tuple[tuple[str, str], ...]:
+        """Those that `pod` has, in the order of their keys."""
+        if not self.keys or not pod.annotations:
+            return ()
+        return tuple(sorted(each for each in pod.annotations.items() if self._covers(each[0])))
+
+    def _covers(self, key: str) -> bool:
+        return key in self.keys or key.startswith(self._domains)
+
+
+def class_key(pod: Pod, annotations: AnnotationKeys) -> object:
     """What makes two pods of one snapshot the same to every plugin; equal specs and labels are one object there."""
     controller = pod.controller
     return (
@@ -36,6 +55,7 @@ def class_key(pod: Pod) -> object:
         None if controller is None else (controller.api_version, controller.kind, controller.name),
         pod.node_name,
         pod.claim_names,
+        annotations.read_of(pod),
         # Claims of generic ephemeral volumes carry the pod's name and belong to its uid.
         (pod.name, pod.uid, id(pod.ephemeral_volumes)) if pod.ephemeral_volumes else None,
     )

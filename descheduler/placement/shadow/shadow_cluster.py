@@ -21,7 +21,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.node_table import Demand, NodeTable
-from descheduler.placement.shadow.placement_class import PlacementClass, class_key
+from descheduler.placement.shadow.placement_class import AnnotationKeys, PlacementClass, class_key
 
 __all__ = ["NO_NODE", "Changes", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
 
@@ -157,13 +157,17 @@ class ShadowCluster:
 
     Pods of the snapshot that have a node and have not finished are placed from the start. `placement_class` gives pods
     that are alike one class; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger`
-    builds a ledger at its first use.
+    builds a ledger at its first use. Pods that differ in
+    `reads_annotations` are not alike; see AnnotationKeys.
     """
 
-    def __init__(self, snapshot: Snapshot, *, version: KubeVersion | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, *, version: KubeVersion | None = None, reads_annotations: Iterable[str] = ()
+    ) -> None:
         self.snapshot = snapshot
         self.version = version or KubeVersion()
         self.table = NodeTable(snapshot.nodes)
+        self.read_annotations = AnnotationKeys(reads_annotations)
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
@@ -199,7 +203,7 @@ class ShadowCluster:
 
     def placement_class(self, pod: Pod) -> PlacementClass:
         """The placement class of a pod that looks for a node."""
-        key = class_key(pod)
+        key = class_key(pod, self.read_annotations)
         known = self._classes.get(key)
         if known is None:
             spec = pod.spec
@@ -261,6 +265,11 @@ class ShadowCluster:
         for keeper in sorted(keepers, key=lambda each: type(each).__name__):
             state.update(f"{type(keeper).__name__}={keeper.fingerprint()!r}".encode())
         return state.hexdigest()
+
+    def ledger_digest(self) -> bytes:
+        """A hash of what all ledgers hold, which may hang on the order in which pods were placed as well."""
+        found = (f"{type(ledger).__name__}={ledger.fingerprint()!r}" for ledger in self._ledgers.values())
+        return hashlib.sha256("\n".join(sorted(found)).encode()).digest()
 
     def _undo_to(self, start: int) -> None:
         """Takes back the entries of the log from `start` on, the last ones first."""

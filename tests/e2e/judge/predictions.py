@@ -15,7 +15,8 @@ from pathlib import Path
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework.scheduler import Evaluation, Scheduler
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import decode_pod

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_CONFIGURATION, SchedulerProfile
-from descheduler.placement.framework.extension_points import Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
-from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -54,7 +55,7 @@ def prove_with_held_room(**facts: Any) -> JointVerdict:
     prover = LandingProver(
         snapshot,
         configuration=replace(DEFAULT_CONFIGURATION, profiles=(profile,)),
-        plugins={**PLUGINS, "HeldRoom": SchedulingPlugin(HeldRoom, points=frozenset({"pre_filter", "filter"}))},
+        plugins={**PLUGINS, "HeldRoom": SchedulingPlugin(plugin=HeldRoom, points=frozenset({"pre_filter", "filter"}))},
     )
     return prover.prove([pod for pod in snapshot.pods if pod.name != "full"])
 

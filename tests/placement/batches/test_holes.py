@@ -20,6 +20,7 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import NOW, Object, container_status, node_object, pod_object
 from tests.placement.batches import filter_holes
@@ -44,7 +45,7 @@ def upstream_fits(snapshot: Snapshot, pod: Pod, nodes: Sequence[str] | None = No
 
 def our_landing(snapshot: Snapshot, pod: Pod, configuration: Mapping[str, object] | None = None) -> Landing:
     """The landing of `pod` with nothing booked, under kube-scheduler's defaults unless configured otherwise."""
-    given = None if configuration is None else load_scheduler_configuration(configuration)
+    given = None if configuration is None else load_scheduler_configuration(configuration, plugins=PLUGINS)
     return LandingProver(snapshot, configuration=given).consider(pod)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -59,4 +59,4 @@ class GangAtPermit:
         return Obstacle(self.name, Code.UNSCHEDULABLE, (f"gang {labels[GANG]} waits for {lacking} more of its pods",))
 
 
-ROW = SchedulingPlugin(GangAtPermit, points=frozenset({"permit"}), interactions=own_node)
+ROW = SchedulingPlugin(plugin=GangAtPermit, points=frozenset({"permit"}), interactions=own_node)

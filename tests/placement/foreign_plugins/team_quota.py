@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -79,4 +80,4 @@ class TeamQuota:
         return Obstacle(self.name, Code.UNSCHEDULABLE, (f"quota of team {cycle.pod.pod.labels[TEAM]} is used up",))
 
 
-ROW = SchedulingPlugin(TeamQuota, points=frozenset({"pre_filter", "filter", "reserve"}))
+ROW = SchedulingPlugin(plugin=TeamQuota, points=frozenset({"pre_filter", "filter", "reserve"}))

@@ -10,11 +10,12 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
+from descheduler.placement.framework.schedulers import MakeScheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-from descheduler.placement.plugins.table import PLUGINS, known_points
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import make_snapshot
-from tests.placement.foreign_plugins import gang_at_permit, named_devices, team_quota
+from tests.placement.foreign_plugins import gang_at_permit, last_node, named_devices, team_quota
 
 FOREIGN: Mapping[str, SchedulingPlugin] = {
     "TeamQuota": team_quota.ROW,
@@ -22,6 +23,7 @@ FOREIGN: Mapping[str, SchedulingPlugin] = {
     "GangAtPermit": gang_at_permit.ROW,
 }
 TABLE: Mapping[str, SchedulingPlugin] = {**PLUGINS, **FOREIGN}
+OTHERS: Mapping[str, MakeScheduler] = {last_node.NAME: last_node.LastNode}
 
 
 def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> SchedulerConfiguration:
@@ -37,7 +39,7 @@ def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> Sch
                 }
             ],
         },
-        known=known_points(TABLE),
+        plugins=TABLE,
     )
 
 
@@ -45,4 +47,6 @@ def prover_of(
     nodes: Iterable[Node], pods: Iterable[Pod], configuration: SchedulerConfiguration | None = None
 ) -> LandingProver:
     """A prover whose scheduler runs all of the plugins, unless `configuration` says otherwise."""
-    return LandingProver(make_snapshot(nodes, pods), configuration=configuration or configured(), plugins=TABLE)
+    return LandingProver(
+        make_snapshot(nodes, pods), configuration=configuration or configured(), plugins=TABLE, others=OTHERS
+    )

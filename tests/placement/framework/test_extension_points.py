@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_CONFIGURATION, SchedulerProfile
-from descheduler.placement.framework.extension_points import Code, Obstacle, PreFilterResult, ReasonBits, Scores
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.feasibility import Attempt, place
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
@@ -93,7 +94,7 @@ class Witness:
 def tried(profile: SchedulerProfile) -> tuple[list[str], Attempt]:
     """Where the witness was asked when a pod was placed under `profile`, and what came of it."""
     asked: list[str] = []
-    row = SchedulingPlugin(lambda *_: Witness(asked), lambda *_: Witness(asked), points=frozenset(ENABLED))
+    row = SchedulingPlugin(plugin=lambda *_: Witness(asked), score=lambda *_: Witness(asked), points=frozenset(ENABLED))
     cluster = ShadowCluster(make_snapshot([make_node("a"), make_node("b")], []))
     scheduler = Scheduler(cluster, profile, plugins={**PLUGINS, "Witness": row})
     return asked, place(scheduler, make_pod("pod", node=""))

@@ -15,14 +15,14 @@ from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
 from descheduler.model.storage import READ_WRITE_ONCE_POD
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_CONFIGURATION
-from descheduler.placement.configuration.kube_scheduler.plugin_args import PodTopologySpreadArgs
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import FilterPlugin, Plugin, ReservePlugin
 from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions, JoinedInteractions
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -33,11 +33,8 @@ from tests.placement.plugins.volumes.storage import ephemeral, make_claim, make_
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
 SPREADING = replace(
     PROFILE,
-    args=replace(
-        PROFILE.args,
-        pod_topology_spread=PodTopologySpreadArgs(
-            (TopologySpreadConstraint(1, ZONE, "DoNotSchedule"),), is_system_defaulted=False
-        ),
+    args=PluginArgs.made_of(
+        PodTopologySpreadArgs((TopologySpreadConstraint(1, ZONE, "DoNotSchedule"),), is_system_defaulted=False)
     ),
 )
 NODES = [

@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_CONFIGURATION, SchedulerProfile
-from descheduler.placement.framework.extension_points import Code, Obstacle, PreFilterResult, ReasonBits, Scores
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.node_table import CPU_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -89,7 +90,7 @@ def test_plugin_of_ones_own_takes_part_in_every_point() -> None:
         gang.append(Gang(cluster, profile))
         return gang[-1]
 
-    plugins = {**PLUGINS, "Gang": SchedulingPlugin(make, make, points=POINTS)}
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(plugin=make, score=make, points=POINTS)}
     cluster = ShadowCluster(make_snapshot(NODES, []))
     scheduler = Scheduler(cluster, WITH_GANG, plugins=plugins)
 
@@ -144,7 +145,7 @@ def test_scorer_without_its_pre_score_fails_every_pod_that_fits_several_nodes() 
 
 
 def test_pod_that_is_held_back_lands_on_a_condition() -> None:
-    plugins = {**PLUGINS, "Gang": SchedulingPlugin(Gang, points=POINTS)}
+    plugins = {**PLUGINS, "Gang": SchedulingPlugin(plugin=Gang, points=POINTS)}
     configuration = replace(DEFAULT_CONFIGURATION, profiles=(WITH_GANG,))
     victim = make_pod("victim", node="a", cpu="1")
     prover = LandingProver(make_snapshot(NODES, [victim]), configuration=configuration, plugins=plugins)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.dynamic_resources import DynamicResources
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, obstacles

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from descheduler.model.node import Node
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_declared_features import NodeDeclaredFeatures
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, obstacles, passing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_name import NodeName
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, obstacles, passing

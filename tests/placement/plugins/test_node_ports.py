@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_ports import NodePorts
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, obstacles, passing

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import NodeResourcesBalancedAllocationArgs
-from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from descheduler.placement.plugins.node_resources_balanced_allocation import (
+    NodeResourcesBalancedAllocation,
+    NodeResourcesBalancedAllocationArgs,
+)
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, scores
 
@@ -54,7 +56,7 @@ def _three(pod: Pod, *, version: KubeVersion = OLD) -> list[int] | None:
         make_node("b", cpu="10", memory="10"),
         make_node("c", cpu="10", memory="0", allocatable={DEV: "10"}),
     ]
-    profile = make_profile(node_resources_balanced_allocation=args)
+    profile = make_profile(args)
     answer = scores(NodeResourcesBalancedAllocation, make_cluster(nodes, version=version), pod, profile=profile)
     return None if answer is None else answer[1]
 
@@ -88,7 +90,7 @@ def test_deviation_is_that_of_the_population(asked: list[int]) -> None:
         NodeResourcesBalancedAllocation,
         cluster,
         make_pod("new", node="", requests=requests),
-        profile=make_profile(node_resources_balanced_allocation=args),
+        profile=make_profile(args),
     )
 
     counted = asked if asked[2] else asked[:2]

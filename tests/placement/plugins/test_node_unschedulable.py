@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_unschedulable import NodeUnschedulable
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, obstacles, passing

@@ -10,9 +10,9 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.model.storage import CSINode
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_CONFIGURATION
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_volume_limits import NodeVolumeLimits
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, node_object
 from tests.placement.clusters import make_cluster, obstacles, passing

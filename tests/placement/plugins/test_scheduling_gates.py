@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.scheduling_gates import SchedulingGates
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile

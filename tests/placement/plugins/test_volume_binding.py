@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.model.storage import CSIDriver, CSINode, PersistentVolumeClaim
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volume_binding import VolumeBinding
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod

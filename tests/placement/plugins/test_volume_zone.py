@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.model.storage import PersistentVolumeClaim
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volume_zone import VolumeZone
 from tests.builders import make_node
 from tests.placement.clusters import ZONE, make_cluster, obstacles, passing

@@ -6,7 +6,7 @@ every field is strict, and what would keep it from starting is an error here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +17,9 @@ from descheduler.documents.document import Document, Node, find, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
 from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.kube_scheduler.default_plugins import IN_TREE
 from descheduler.placement.configuration.kube_scheduler.extenders import Extender, ExtenderSection, read_extenders
-from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import SCHEDULER_API_VERSION
-from descheduler.placement.configuration.kube_scheduler.plugin_args_sections import Percent
+from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION, Percent
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import (
     SchedulerProfile,
     SchedulerProfileSection,
@@ -31,7 +30,6 @@ from descheduler.policy.component_config import ClientConnectionSection, LeaderE
 from descheduler.policy.shared_args import Args, Int32, Int64
 
 __all__ = [
-    "DEFAULT_CONFIGURATION",
     "DEFAULT_SCHEDULER_NAME",
     "Extender",
     "SchedulerConfiguration",
@@ -41,7 +39,6 @@ __all__ = [
     "load_scheduler_configuration",
     "nodes_to_find",
     "scheduler_configuration",
-    "with_schedulers",
 ]
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -117,20 +114,19 @@ def load_scheduler_configuration(
     *,
     name: str | None = None,
     version: KubeVersion | None = None,
-    known: Mapping[str, frozenset[str]] = IN_TREE,
+    plugins: Mapping[str, PluginSettings],
 ) -> SchedulerConfiguration:
     """The configuration in `source`: a Path to read, YAML or JSON text, or an object as `json.loads` gives it.
 
-    `name` stands for the file in messages; `version` is the scheduler's, which the default plugins follow. `known` are
-    the plugins that are modelled and the extension points that each implements; what any other does is unknown. Raises
-    PolicyError with every problem found.
+    `name` stands for the file in messages; `version` is the scheduler's, which the default plugins follow. `plugins`
+    are those that are modelled; what any other does is unknown. Raises PolicyError with every problem found.
     """
     document = read_document(source, name, "scheduler configuration")
-    return scheduler_configuration(document, version=version, known=known)
+    return scheduler_configuration(document, version=version, plugins=plugins)
 
 
 def scheduler_configuration(
-    document: Document, *, version: KubeVersion | None = None, known: Mapping[str, frozenset[str]] = IN_TREE
+    document: Document, *, version: KubeVersion | None = None, plugins: Mapping[str, PluginSettings]
 ) -> SchedulerConfiguration:
     """The configuration in a document that was read; see `load_scheduler_configuration`."""
     checks = Checks.of(document)
@@ -138,23 +134,17 @@ def scheduler_configuration(
         checks.load.warn((), mark, note)
     if not _is_scheduler_configuration(checks, document.root):
         raise PolicyError(in_order(checks.load.problems))
-    configuration = _read(checks, version or KubeVersion(), known)
+    configuration = _read(checks, version or KubeVersion(), plugins)
     if checks.load.problems:
         raise PolicyError(in_order(checks.load.problems))
     return replace(configuration, warnings=checks.warnings())
 
 
-def default_configuration(version: KubeVersion) -> SchedulerConfiguration:
+def default_configuration(version: KubeVersion, plugins: Mapping[str, PluginSettings]) -> SchedulerConfiguration:
     """What the scheduler of `version` does without any configuration: one profile of the default plugins."""
-    return load_scheduler_configuration({"apiVersion": SCHEDULER_API_VERSION, "kind": _KIND}, version=version)
-
-
-def with_schedulers(configuration: SchedulerConfiguration, names: Iterable[str]) -> SchedulerConfiguration:
-    """`configuration` with its first profile under further scheduler names, those aside that have one of their own."""
-    known = {profile.scheduler_name for profile in configuration.profiles}
-    first = configuration.profiles[0]
-    more = tuple(replace(first, scheduler_name=name) for name in dict.fromkeys(names) if name not in known)
-    return replace(configuration, profiles=(*configuration.profiles, *more))
+    return load_scheduler_configuration(
+        {"apiVersion": SCHEDULER_API_VERSION, "kind": _KIND}, version=version, plugins=plugins
+    )
 
 
 def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:
@@ -191,7 +181,7 @@ def _word(checks: Checks, root: Node, key: str) -> str:
     return node.value
 
 
-def _read(checks: Checks, version: KubeVersion, known: Mapping[str, frozenset[str]]) -> SchedulerConfiguration:
+def _read(checks: Checks, version: KubeVersion, plugins: Mapping[str, PluginSettings]) -> SchedulerConfiguration:
     root = checks.load.document.root
     section = checks.load.partial(root, SchedulerConfigurationSection, (), Strictness("error", "error"))
     _check_process(checks, section)
@@ -200,11 +190,11 @@ def _read(checks: Checks, version: KubeVersion, known: Mapping[str, frozenset[st
     _check_queue_sort(checks, sections)
     extenders = read_extenders(checks, section.extenders)
     profiles = [
-        read_scheduler_profile(checks, profile, ("profiles", index), version, known)
+        read_scheduler_profile(checks, profile, ("profiles", index), version, plugins)
         for index, profile in enumerate(sections)
     ]
     return SchedulerConfiguration(
-        profiles=tuple(_without_ignored(profile, extenders) for profile in profiles),
+        profiles=tuple(_without_ignored(profile, extenders, plugins) for profile in profiles),
         percentage_of_nodes_to_score=section.percentage_of_nodes_to_score or 0,
         extenders=extenders,
     )
@@ -248,14 +238,15 @@ def _check_queue_sort(checks: Checks, profiles: tuple[SchedulerProfileSection, .
             checks.fail_load(path, "differs from that of the first profile; all profiles share one queue")
 
 
-def _without_ignored(profile: SchedulerProfile, extenders: tuple[Extender, ...]) -> SchedulerProfile:
-    """`profile` with the resources that extenders take off the scheduler's hands, in place of its own list."""
+def _without_ignored(
+    profile: SchedulerProfile, extenders: tuple[Extender, ...], plugins: Mapping[str, PluginSettings]
+) -> SchedulerProfile:
+    """`profile` with the resources that extenders take off the scheduler's hands."""
     ignored = frozenset(name for extender in extenders for name in extender.ignored_resources)
     if not ignored:
         return profile
-    fit = replace(profile.args.node_resources_fit, ignored_resources=ignored)
-    return replace(profile, args=replace(profile.args, node_resources_fit=fit))
-
-
-DEFAULT_CONFIGURATION = default_configuration(KubeVersion())
-"""`default_configuration` of the newest version known."""
+    args = profile.args
+    for kind in (row.args for row in plugins.values()):
+        if kind is not None and kind.in_use is not None and kind.ignoring is not None:
+            args = args.replaced(kind.ignoring(args.of(kind.in_use), ignored))
+    return replace(profile, args=args)

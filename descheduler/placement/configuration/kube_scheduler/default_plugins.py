@@ -1,6 +1,6 @@
-"""kube-scheduler's own plugins: where each may run, what runs by default, and what a profile makes of the defaults.
+"""What runs by default, and what a profile makes of the defaults.
 
-Names, order, weights and the way sets are merged and expanded are those of Kubernetes 1.36
+The way sets are merged and expanded is that of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`, `pkg/scheduler/framework/runtime/framework.go`).
 """
 
@@ -12,11 +12,11 @@ from typing import Annotated
 import msgspec
 
 from descheduler.model.kube_version import KubeVersion
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.policy.shared_args import Args
 
 __all__ = [
     "EVERYTHING",
-    "IN_TREE",
     "POINTS",
     "REMOVED",
     "PluginSection",
@@ -78,68 +78,18 @@ def field_of(point: str) -> str:
     return _SPELLINGS[point]
 
 
-_FILTERING = frozenset({"pre_filter", "filter"})
-_SCORING = frozenset({"pre_score", "score"})
-
-IN_TREE: Mapping[str, frozenset[str]] = {
-    "DefaultBinder": frozenset({"bind"}),
-    "DefaultPreemption": frozenset({"pre_enqueue", "post_filter"}),
-    "DynamicResources": _FILTERING | {"pre_enqueue", "post_filter", "score", "reserve", "pre_bind"},
-    "GangScheduling": frozenset({"pre_enqueue", "permit"}),
-    "ImageLocality": frozenset({"score"}),
-    "InterPodAffinity": _FILTERING | _SCORING,
-    "NodeAffinity": _FILTERING | _SCORING,
-    "NodeDeclaredFeatures": _FILTERING,
-    "NodeName": frozenset({"filter"}),
-    "NodePorts": _FILTERING,
-    "NodeResourcesBalancedAllocation": _SCORING,
-    "NodeResourcesFit": _FILTERING | _SCORING | {"placement_score"},
-    "NodeUnschedulable": frozenset({"filter"}),
-    "NodeVolumeLimits": _FILTERING,
-    "PodGroupPodsCount": frozenset({"placement_score"}),
-    "PodTopologySpread": _FILTERING | _SCORING,
-    "PrioritySort": frozenset({"queue_sort"}),
-    "SchedulingGates": frozenset({"pre_enqueue"}),
-    "TaintToleration": _SCORING | {"filter"},
-    "TopologyPlacementGenerator": frozenset({"placement_generate"}),
-    "VolumeBinding": _FILTERING | _SCORING | {"reserve", "pre_bind"},
-    "VolumeRestrictions": _FILTERING,
-    "VolumeZone": _FILTERING,
-}
-"""kube-scheduler's own plugins and the extension points that each implements."""
-
 REMOVED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 """Plugins that kube-scheduler refuses; NodeVolumeLimits does their work."""
 
-_DEFAULTS: tuple[tuple[str, int | None, str], ...] = (
-    ("SchedulingGates", None, ""),
-    ("PrioritySort", None, ""),
-    ("NodeUnschedulable", None, ""),
-    ("NodeName", None, ""),
-    ("TaintToleration", 3, ""),
-    ("NodeAffinity", 2, ""),
-    ("NodePorts", None, ""),
-    ("NodeResourcesFit", 1, ""),
-    ("VolumeRestrictions", None, ""),
-    ("NodeVolumeLimits", None, ""),
-    ("VolumeBinding", None, ""),
-    ("VolumeZone", None, ""),
-    ("PodTopologySpread", 2, ""),
-    ("InterPodAffinity", 2, ""),
-    ("DynamicResources", 2, "DynamicResourceAllocation"),
-    ("DefaultPreemption", None, ""),
-    ("NodeResourcesBalancedAllocation", 1, ""),
-    ("ImageLocality", 1, ""),
-    ("DefaultBinder", None, ""),
-    ("NodeDeclaredFeatures", None, "NodeDeclaredFeatures"),
-    ("GangScheduling", None, "GangScheduling"),
-)
-"""Name, weight and gate, in running order."""
 
-
-def default_plugins(version: KubeVersion) -> tuple[PluginSection, ...]:
-    """What runs by default, in order, in the scheduler of `version`."""
-    return tuple(PluginSection(name, weight) for name, weight, gate in _DEFAULTS if not gate or version.gate(gate))
+def default_plugins(version: KubeVersion, table: Mapping[str, PluginSettings]) -> tuple[PluginSection, ...]:
+    """What runs by default, in the order of `table`, in the scheduler of `version`."""
+    rows = ((name, row.by_default) for name, row in table.items())
+    return tuple(
+        PluginSection(name, default.weight)
+        for name, default in rows
+        if default is not None and (not default.gate or version.gate(default.gate))
+    )
 
 
 def merge_multi_point(defaults: tuple[PluginSection, ...], section: PluginSetSection) -> tuple[PluginSection, ...]:
@@ -163,7 +113,7 @@ def expand(
     point: str,
     section: PluginSetSection,
     multi_point: tuple[PluginSection, ...],
-    known: Mapping[str, frozenset[str]] = IN_TREE,
+    known: Mapping[str, PluginSettings],
 ) -> tuple[str, ...]:
     """The names that run at `point`, in running order: `section` of the profile, filled up from `multi_point`.
 
@@ -176,7 +126,9 @@ def expand(
     if EVERYTHING in disabled:
         return explicit
     offered = [
-        plugin.name for plugin in multi_point if point in known.get(plugin.name, ()) and plugin.name not in disabled
+        plugin.name
+        for plugin in multi_point
+        if plugin.name in known and point in known[plugin.name].points and plugin.name not in disabled
     ]
     return (
         *(name for name in explicit if name in offered),

@@ -11,7 +11,6 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.default_plugins import (
     EVERYTHING,
-    IN_TREE,
     POINTS,
     REMOVED,
     PluginSection,
@@ -23,9 +22,8 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import (
     merge_multi_point,
     weight_of,
 )
-from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
-from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import CONFIGURABLE, read_plugin_args
-from descheduler.placement.configuration.kube_scheduler.plugin_args_sections import Percent
+from descheduler.placement.configuration.kube_scheduler.plugin_args import Percent, PluginArgs, read_plugin_args
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.shared_args import Args
@@ -35,25 +33,6 @@ __all__ = ["SchedulerProfile", "SchedulerProfileSection", "read_scheduler_profil
 _DECIDING = frozenset({"multi_point", "pre_enqueue", "pre_filter", "filter", "reserve", "permit", "pre_bind", "bind"})
 """Where a plugin can keep a pod from a node, or from being bound."""
 _WITHOUT_EFFECT = frozenset({"post_bind"})
-_PREPARED: Mapping[str, frozenset[str]] = {
-    "filter": frozenset(
-        {
-            "DynamicResources",
-            "InterPodAffinity",
-            "NodeDeclaredFeatures",
-            "NodePorts",
-            "NodeResourcesFit",
-            "PodTopologySpread",
-            "VolumeBinding",
-            "VolumeRestrictions",
-        }
-    ),
-    "reserve": frozenset({"DynamicResources", "VolumeBinding"}),
-    "score": frozenset({"InterPodAffinity", "PodTopologySpread", "TaintToleration"}),
-}
-"""Plugins that fail at a point without what they leave there for themselves at the point before it."""
-_UNSCORED = frozenset({"VolumeBinding"})
-"""Listed among the scorers, but scores only with the alpha gate StorageCapacityScoring."""
 
 
 class SchedulerProfileSection(Args, frozen=True):
@@ -95,6 +74,8 @@ class SchedulerProfile:
     """Plugins that are not kube-scheduler's own; what they make of a pod is unknown."""
     unknown_scorers: tuple[str, ...] = ()
     """Those of `unknown_plugins` that cannot refuse a node, only change which one is chosen or which pod goes first."""
+    unmodelled_plugins: tuple[str, ...] = ()
+    """Plugins that run beside without being configured: the scheduler is made of kube-scheduler and these."""
     unprepared_filters: tuple[str, ...] = ()
     """Plugins without the PreFilter that their Filter or Reserve reads from: kube-scheduler fails every pod."""
     unprepared_scorers: tuple[str, ...] = ()
@@ -107,11 +88,11 @@ def read_scheduler_profile(
     section: SchedulerProfileSection,
     path: Path,
     version: KubeVersion,
-    known: Mapping[str, frozenset[str]] = IN_TREE,
+    known: Mapping[str, PluginSettings],
 ) -> SchedulerProfile:
     """The profile in `section`, which stands at `path`, for the scheduler of `version`; what is wrong is recorded.
 
-    `known` are the plugins that are modelled and the extension points that each implements.
+    `known` are the plugins that are modelled.
     """
     return _ProfileReader(checks, section, path, version, known).read()
 
@@ -123,14 +104,14 @@ class _ProfileReader:
         section: SchedulerProfileSection,
         path: Path,
         version: KubeVersion,
-        known: Mapping[str, frozenset[str]],
+        known: Mapping[str, PluginSettings],
     ) -> None:
         self._checks = checks
         self._section = section
         self._plugins = known
         self._path = path
         self._plugins_path: Path = (*path, "plugins")
-        self._defaults = default_plugins(version)
+        self._defaults = default_plugins(version, known)
         self._multi_point = merge_multi_point(self._defaults, section.plugins.multi_point)
         self._sets = {point: expand(point, self._set(point), self._multi_point, known) for point in POINTS}
         self._running = frozenset(name for names in self._sets.values() for name in names)
@@ -154,7 +135,7 @@ class _ProfileReader:
             scores=tuple(
                 (name, weight_of(name, score, self._multi_point))
                 for name in self._known("score")
-                if name not in _UNSCORED
+                if not self._plugins[name].scoring_gate
             ),
             reserves=self._known("reserve"),
             permits=self._known("permit"),
@@ -197,7 +178,11 @@ class _ProfileReader:
 
     def _unprepared(self, point: str, preparing: str, consequence: str) -> tuple[str, ...]:
         prepared = self._sets[preparing]
-        names = tuple(name for name in self._sets[point] if name in _PREPARED[point] and name not in prepared)
+        names = tuple(
+            name
+            for name in self._sets[point]
+            if name in self._plugins and point in self._plugins[name].prepared_for and name not in prepared
+        )
         # Where the filter runs too, that was said of it.
         told = self._sets["filter"] if point == "reserve" else ()
         if not set(names) <= set(told):
@@ -224,18 +209,18 @@ class _ProfileReader:
                 self._checks.warn((*path, "disabled", index, "name"), message)
 
     def _check_enabled(self, plugin: PluginSection, point: str, place: Path) -> None:
-        points = self._plugins.get(plugin.name)
+        row = self._plugins.get(plugin.name)
         if not plugin.name:
             self._checks.fail_load(place, "is missing")
         elif plugin.name in REMOVED:
             message = f"plugin {shown(plugin.name)} was removed; NodeVolumeLimits, which runs by default, does its work"
             self._checks.fail_load(place, message)
-        elif points is None:
+        elif row is None:
             hint = did_you_mean(plugin.name, self._plugins)
             message = f"plugin {shown(plugin.name)} is not kube-scheduler's own; what it does is unknown{hint}"
             self._checks.warn(place, message)
-        elif point != "multi_point" and point not in points:
-            listed = " or ".join(field_of(name) for name in POINTS if name in points)
+        elif point != "multi_point" and point not in row.points:
+            listed = " or ".join(field_of(name) for name in POINTS if name in row.points)
             message = f"plugin {shown(plugin.name)} is no {field_of(point)} plugin; list it under {listed}"
             self._checks.fail_load(place, message)
 
@@ -262,20 +247,23 @@ class _ProfileReader:
                 self._checks.fail_load((*path, "name"), message)
                 continue
             seen.add(section.name)
-            if section.name in CONFIGURABLE:
+            row = self._plugins.get(section.name)
+            if row is not None and row.args is not None:
                 node = section.args if isinstance(section.args, Node) else Node(None, self._checks.node(path).mark)
-                args = read_plugin_args(self._checks, section.name, node, (*path, "args"), args)
+                read = read_plugin_args(self._checks, section.name, row.args, node, (*path, "args"))
+                args = args if read is None else args.replaced(read)
             self._check_configured(section, path)
         return args
 
     def _check_configured(self, section: PluginConfigSection, path: Path) -> None:
         name, place = section.name, (*path, "name")
+        row = self._plugins.get(name)
         if name in REMOVED:
             self._checks.fail_load(place, f"plugin {shown(name)} was removed; take its arguments out")
-        elif name in CONFIGURABLE and name not in self._running:
-            self._checks.warn(path, f"{name} is configured, but enabled nowhere in this profile")
-        elif name in self._plugins and name not in CONFIGURABLE:
+        elif row is not None and row.args is None:
             self._checks.warn(path, f"{name} takes no arguments; they are ignored")
-        elif name not in self._plugins and name not in self._enabled:
-            hint = did_you_mean(name, CONFIGURABLE)
+        elif row is not None and name not in self._running:
+            self._checks.warn(path, f"{name} is configured, but enabled nowhere in this profile")
+        elif row is None and name not in self._enabled:
+            hint = did_you_mean(name, [known for known, row in self._plugins.items() if row.args is not None])
             self._checks.warn(place, f"unknown plugin {shown(name)}, its arguments are ignored{hint}")

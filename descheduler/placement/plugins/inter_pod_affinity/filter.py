@@ -6,14 +6,14 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/filt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.affinity import PodAffinityTerm
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -33,24 +33,18 @@ __all__ = ["AffinityFault", "AffinityInteractions", "InterPodAffinity"]
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-class AffinityFault(Enum):
-    """What of the terms is not met, by its bit: the pod's own affinity or anti-affinity, or that of pods there."""
+class AffinityFault(Reason):
+    """What of the terms is not met, in the order in which the scheduler looks: it reports the first alone."""
 
-    AFFINITY = 1
-    ANTI_AFFINITY = 2
-    EXISTING_ANTI_AFFINITY = 4
-
-
-# In the order in which the scheduler looks: it reports the first of them alone.
-_REASONS = (
-    (AffinityFault.AFFINITY, Code.UNRESOLVABLE, "node(s) didn't match pod affinity rules"),
-    (AffinityFault.ANTI_AFFINITY, Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules"),
-    (
-        AffinityFault.EXISTING_ANTI_AFFINITY,
-        Code.UNSCHEDULABLE,
+    AFFINITY = 1, "node(s) didn't match pod affinity rules", "didn't match pod affinity rules"
+    ANTI_AFFINITY = 2, "node(s) didn't match pod anti-affinity rules", "didn't match pod anti-affinity rules"
+    EXISTING_ANTI_AFFINITY = (
+        4,
         "node(s) didn't satisfy existing pods anti-affinity rules",
-    ),
-)
+        "didn't satisfy existing pods anti-affinity rules",
+    )
+
+
 _FLAW = (
     "a namespaceSelector of the pod's affinity asks only for labels that are absent, which this release of"
     " kube-scheduler takes for every namespace (kubernetes/kubernetes issue 141526)"
@@ -112,8 +106,9 @@ class InterPodAffinity:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for the first of `bits`."""
-        fault, code, reason = next(known for known in _REASONS if bits & known[0].value)
-        return Obstacle(self.name, code, (reason,), (fault,))
+        fault = next(known for known in AffinityFault if bits & known.bit)
+        code = Code.UNRESOLVABLE if fault is AffinityFault.AFFINITY else Code.UNSCHEDULABLE
+        return Obstacle.of(self.name, code, fault)
 
     def _with_company(self, wanted: _Wanted, company: PodQuery) -> BoolMask:
         """Nodes that share every topology with wanted company; as long as there is none, the first of its kind may
@@ -182,7 +177,7 @@ class InterPodAffinity:
 
 
 def _bits(mask: BoolMask, fault: AffinityFault) -> ReasonBits:
-    return np.multiply(mask, fault.value, dtype=np.uint32)
+    return np.multiply(mask, fault.bit, dtype=np.uint32)
 
 
 class AffinityInteractions:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
+from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders, TermKind
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
-from descheduler.placement.plugins.score_arithmetic import MAX_SCORE
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
 from descheduler.placement.shadow.shadow_cluster import Cycle
@@ -35,7 +36,7 @@ class InterPodAffinityScore:
     name = "InterPodAffinity"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        args = profile.args.inter_pod_affinity
+        args = profile.args.of(InterPodAffinityArgs)
         self._hard_weight = args.hard_pod_affinity_weight
         self._needs_preferences = args.ignores_preferred_terms_of_existing_pods
         self._num_nodes = len(cluster.table)

@@ -8,20 +8,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.placement.framework.extension_points import PASS, SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["NodeAffinity"]
+__all__ = ["NodeAffinity", "NodeAffinityReason"]
 
-_OWN, _ADDED = 1, 2
-_REASONS = {
-    _OWN: "node(s) didn't match Pod's node affinity/selector",
-    _ADDED: "node(s) didn't match scheduler-enforced node affinity",
-}
+
+class NodeAffinityReason(Reason):
+    """Whose affinity a node fails, and affinity that no node can meet."""
+
+    OWN = (
+        1,
+        "node(s) didn't match Pod's node affinity/selector",
+        "didn't match Pod's node affinity/selector",
+    )
+    ADDED = (
+        2,
+        "node(s) didn't match scheduler-enforced node affinity",
+        "didn't match scheduler-enforced node affinity",
+    )
+    CONFLICT = 0, "pod affinity terms conflict"
 
 
 class NodeAffinity:
@@ -32,7 +44,7 @@ class NodeAffinity:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._terms = cluster.table.masks.terms
-        added = profile.args.node_affinity.added_affinity
+        added = profile.args.of(NodeAffinityArgs).added_affinity
         required = added.node_required if added is not None else None
         self._added = None if required is None else self._terms.any_of(required)
 
@@ -46,7 +58,7 @@ class NodeAffinity:
         if names is None:
             return PASS
         if not names:
-            return PreFilterResult(Obstacle(self.name, Code.UNRESOLVABLE, ("pod affinity terms conflict",)))
+            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, NodeAffinityReason.CONFLICT))
         return PreFilterResult(nodes=self._terms.named(names))
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
@@ -54,14 +66,15 @@ class NodeAffinity:
         spec = cycle.pod.spec
         required = spec.affinity.node_required if spec.affinity is not None else None
         matches = self._terms.selected(spec.node_selector, required)
-        against = np.where(matches, 0, _OWN).astype(np.uint32)
+        against = np.where(matches, 0, NodeAffinityReason.OWN.bit).astype(np.uint32)
         if self._added is not None:
-            against[~self._added] = _ADDED
+            against[~self._added] = NodeAffinityReason.ADDED.bit
         return against if against.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """Whose affinity the node fails."""
-        return Obstacle(self.name, Code.UNRESOLVABLE, (_REASONS[bits],))
+        found = next(reason for reason in NodeAffinityReason if reason.bit == bits)
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, found)
 
 
 def _pinned_names(terms: Iterable[NodeSelectorTerm]) -> frozenset[str] | None:

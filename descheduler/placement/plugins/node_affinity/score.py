@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from descheduler.model.affinity import PreferredNodeTerm
 from descheduler.placement.framework.extension_points import ScoreError, Scores
-from descheduler.placement.plugins.score_arithmetic import normalize
+from descheduler.placement.plugins.helper.score_arithmetic import normalize
+from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class NodeAffinityScore:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._terms = cluster.table.masks.terms
-        added = profile.args.node_affinity.added_affinity
+        added = profile.args.of(NodeAffinityArgs).added_affinity
         self._added = added.node_preferred if added is not None else ()
         self._sums: dict[PlacementClass, NDArray[np.int64]] = {}
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.framework.extension_points import PASS, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
@@ -16,25 +18,12 @@ if TYPE_CHECKING:
     from descheduler.placement.shadow.placement_class import PlacementClass
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit", "Shortage"]
+__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
 
 PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
 """Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
 
 _BITS = {CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
-
-
-class Shortage(NamedTuple):
-    """A resource of which a node has too little: what the pod asks for, what it may use, and what there is in all.
-
-    `free` is negative on an overcommitted node; it holds what plugins grant the pod on top. Units are those of the node
-    table.
-    """
-
-    resource: str
-    requested: int
-    free: int
-    allocatable: int
 
 
 class NodeResourcesFit:
@@ -46,7 +35,7 @@ class NodeResourcesFit:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._table = cluster.table
         self._rules_out = cluster.version.gate("rules_out_nodes_too_small")
-        args = profile.args.node_resources_fit
+        args = profile.args.of(NodeResourcesFitArgs)
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
         self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
@@ -68,18 +57,16 @@ class NodeResourcesFit:
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The resources that `node` is short of. None but preemption helps, unless one exceeds the node as a whole."""
         names = self._table.resources
-        found: list[tuple[str, Shortage]] = []
+        found: list[Shortage] = []
         code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
             free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
             if not bits & _bit(row) or amount <= free:
                 continue
-            reason = "Too many pods" if row == PODS_ROW else f"Insufficient {names[row]}"
-            found.append((reason, Shortage(names[row], amount, free, allocatable)))
+            found.append(Shortage(names[row], amount, free, allocatable))
             if row != PODS_ROW and self._rules_out and amount > allocatable:
                 code = Code.UNRESOLVABLE
-        found.sort()
-        return Obstacle(self.name, code, tuple(reason for reason, _ in found), tuple(fact for _, fact in found))
+        return Obstacle.of(self.name, code, *sorted(found, key=lambda fact: fact.reason))
 
     def _free(self, cycle: Cycle, row: int) -> NDArray[np.int64]:
         # In this order no step leaves int64, however large the amounts.

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
 from descheduler.placement.framework.extension_points import Scores
-from descheduler.placement.plugins.score_arithmetic import MAX_SCORE, Ints, tdiv
-from descheduler.placement.plugins.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.node_table import amount, is_counted
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.plugin_args import NodeResourcesFitArgs, ShapePoint
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
     from descheduler.placement.shadow.placement_class import PlacementClass
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -42,7 +43,7 @@ class NodeResourcesFitScore:
     name = "NodeResourcesFit"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        args = profile.args.node_resources_fit
+        args = profile.args.of(NodeResourcesFitArgs)
         self._table = cluster.table
         self._weights = {resource.name: resource.weight for resource in args.resources if is_counted(resource.name)}
         self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}

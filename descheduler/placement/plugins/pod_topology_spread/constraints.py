@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.default_selector import DefaultSelectors
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.pod_tally import PodQuery, PodsPerNode

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodsPerNode
@@ -24,12 +26,24 @@ if TYPE_CHECKING:
     from descheduler.placement.shadow.placement_class import PlacementClass
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["PodTopologySpread", "SpreadInteractions"]
+__all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
 
 _HARD = "DoNotSchedule"
 
-_TOO_MANY, _NO_KEY = 1, 2
-_REASON = "node(s) didn't match pod topology spread constraints"
+
+class SpreadReason(Reason):
+    """Why a domain takes no more of the pods."""
+
+    TOO_MANY = (
+        1,
+        "node(s) didn't match pod topology spread constraints",
+        "didn't match pod topology spread constraints",
+    )
+    NO_KEY = (
+        2,
+        "node(s) didn't match pod topology spread constraints (missing required label)",
+        "didn't match pod topology spread constraints (missing required label)",
+    )
 
 
 class PodTopologySpread:
@@ -40,7 +54,7 @@ class PodTopologySpread:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._groups = cluster.follow(PodCounts)
-        self._constraints = SpreadConstraints(cluster, profile.args.pod_topology_spread)
+        self._constraints = SpreadConstraints(cluster, profile.args.of(PodTopologySpreadArgs))
         self._hard: dict[PlacementClass, tuple[SpreadConstraint, ...]] = {}
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
@@ -66,9 +80,9 @@ class PodTopologySpread:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for `bits`."""
-        if bits & _NO_KEY:
-            return Obstacle(self.name, Code.UNRESOLVABLE, (f"{_REASON} (missing required label)",))
-        return Obstacle(self.name, Code.UNSCHEDULABLE, (_REASON,))
+        if bits & SpreadReason.NO_KEY.bit:
+            return Obstacle.of(self.name, Code.UNRESOLVABLE, SpreadReason.NO_KEY)
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, SpreadReason.TOO_MANY)
 
     def _hard_constraints(self, incoming: PlacementClass) -> tuple[SpreadConstraint, ...]:
         known = self._hard.get(incoming)
@@ -86,8 +100,8 @@ def _reasons_by_domain(constraint: SpreadConstraint, counts: PodsPerNode) -> NDA
     sums = counted.sums(counts)
     least = counted.least(sums) if counted.num and counted.num >= constraint.min_domains else 0
     is_too_many = sums > constraint.max_skew + least - constraint.is_self_matching
-    reasons = np.multiply(is_too_many, _TOO_MANY, dtype=np.uint32)
-    reasons[-1] = _NO_KEY
+    reasons = np.multiply(is_too_many, SpreadReason.TOO_MANY.bit, dtype=np.uint32)
+    reasons[-1] = SpreadReason.NO_KEY.bit
     return reasons
 
 
@@ -95,7 +109,7 @@ class SpreadInteractions:
     """Each pod that counts fills its own domain, and lets more into the others."""
 
     def __init__(self, profile: SchedulerProfile) -> None:
-        self._defaults = _hard(profile.args.pod_topology_spread.default_constraints)
+        self._defaults = _hard(profile.args.of(PodTopologySpreadArgs).default_constraints)
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether the emptiest domain of a constraint may come to hold more."""

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework.extension_points import ScoreError, Scores
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, tdiv
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
-from descheduler.placement.plugins.score_arithmetic import MAX_SCORE, tdiv
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle
@@ -36,7 +37,7 @@ class PodTopologySpreadScore:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._groups = cluster.follow(PodCounts)
-        self._constraints = SpreadConstraints(cluster, profile.args.pod_topology_spread)
+        self._constraints = SpreadConstraints(cluster, profile.args.of(PodTopologySpreadArgs))
         self._soft: dict[PlacementClass, tuple[SpreadConstraint, ...]] = {}
 
     def score(self, cycle: Cycle, nodes: Nodes) -> Scores | None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from descheduler.placement.framework.extension_points import PASS, Code, Obstacle, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.placement.shadow.tolerations import honoured_tolerations
 
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["TaintToleration"]
+__all__ = ["TaintReason", "TaintToleration"]
+
+
+class TaintReason(Reason):
+    """Why a tainted node takes no pod."""
+
+    UNTOLERATED = 1, "node(s) had untolerated taint(s)", "untolerated taint"
 
 
 class TaintToleration:
@@ -38,4 +45,4 @@ class TaintToleration:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That there are such taints; which ones the scheduler keeps to itself since 1.34."""
-        return Obstacle(self.name, Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, TaintReason.UNTOLERATED)

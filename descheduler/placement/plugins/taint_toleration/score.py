@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from descheduler.model.node import Node
 from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Toleration
 from descheduler.placement.framework.extension_points import Scores
-from descheduler.placement.plugins.score_arithmetic import normalize
+from descheduler.placement.plugins.helper.score_arithmetic import normalize
 from descheduler.placement.shadow.node_masks import TaintSets
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.placement.shadow.tolerations import honoured_tolerations

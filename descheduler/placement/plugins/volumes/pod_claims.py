@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import EphemeralVolume, Pod
 from descheduler.model.storage import PersistentVolumeClaim
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -99,6 +99,13 @@ def _in_order(pod: Pod, named: tuple[PodClaim, ...], ephemeral: Iterable[PodClai
     for place, (volume, claim) in enumerate(zip(pod.ephemeral_volumes, ephemeral, strict=True)):
         claims.insert(volume.num_claims_before + place, claim)
     return tuple(claims)
+
+
+def claims_of(pod: Pod, cluster: ShadowCluster) -> Iterator[PersistentVolumeClaim]:
+    """The claims that there are for the volumes of `pod` and that are not somebody else's."""
+    for entry in PodClaims(cluster).of(pod):
+        if entry.claim is not None and not entry.is_foreign:
+            yield entry.claim
 
 
 def is_read(snapshot: Snapshot, kind: _Kind) -> bool:

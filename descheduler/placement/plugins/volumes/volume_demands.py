@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from descheduler.model.pod import Pod
 from descheduler.model.storage import PersistentVolumeClaim
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volumes.claim_supply import UnboundClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.plugins.volumes.pod_claims import PodClaim, PodClaims, is_read, not_found

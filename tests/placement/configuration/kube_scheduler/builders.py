@@ -11,6 +11,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.plugins.table import PLUGINS
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 """Two lines: what follows starts on line 3."""
@@ -33,7 +34,7 @@ def with_args(plugin: str, args: str) -> str:
 
 def load(text: str) -> SchedulerConfiguration:
     """The configuration in `text`, under the name `scheduler.yaml`."""
-    return load_scheduler_configuration(text, name="scheduler.yaml")
+    return load_scheduler_configuration(text, name="scheduler.yaml", plugins=PLUGINS)
 
 
 def profile_with(plugins: str) -> SchedulerProfile:

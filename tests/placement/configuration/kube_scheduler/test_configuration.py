@@ -10,22 +10,21 @@ from hypothesis import strategies as st
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.configuration import (
-    DEFAULT_CONFIGURATION,
     SchedulerConfiguration,
     default_configuration,
     load_scheduler_configuration,
     nodes_to_find,
 )
 from descheduler.placement.configuration.kube_scheduler.default_plugins import (
-    IN_TREE,
     PluginSection,
     PluginSetSection,
     expand,
     merge_multi_point,
 )
 from descheduler.placement.configuration.kube_scheduler.extenders import Extender
-from descheduler.placement.configuration.kube_scheduler.plugin_args import NodeResourcesFitArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 
 from .builders import load, profile_with, scheduler, with_plugins
 
@@ -64,7 +63,7 @@ def test_default_profile_runs_the_default_plugins_in_order() -> None:
         scheduler_name="default-scheduler",
         queue_sorts=("PrioritySort",),
         pre_enqueue=("SchedulingGates", "DynamicResources", "DefaultPreemption"),
-        pre_filters=tuple(name for name in FILTERS if "pre_filter" in IN_TREE[name]),
+        pre_filters=tuple(name for name in FILTERS if "pre_filter" in PLUGINS[name].points),
         filters=FILTERS,
         post_filters=("DynamicResources", "DefaultPreemption"),
         pre_scores=(
@@ -93,7 +92,7 @@ def test_default_profile_runs_the_default_plugins_in_order() -> None:
     ],
 )
 def test_default_plugins_follow_the_version(release: str, missing: set[str]) -> None:
-    (profile,) = default_configuration(KubeVersion.parse(release)).profiles
+    (profile,) = default_configuration(KubeVersion.parse(release), PLUGINS).profiles
 
     assert profile.filters == tuple(name for name in FILTERS if name not in missing)
 
@@ -101,7 +100,7 @@ def test_default_plugins_follow_the_version(release: str, missing: set[str]) -> 
 def test_gate_of_the_operator_brings_its_plugin() -> None:
     version = KubeVersion().with_gates({"GenericWorkload": True, "GangScheduling": True})
 
-    (profile,) = default_configuration(version).profiles
+    (profile,) = default_configuration(version, PLUGINS).profiles
 
     assert profile.pre_enqueue[-1] == "GangScheduling"
 
@@ -138,7 +137,7 @@ def test_file_text_and_object_say_the_same(tmp_path: Path) -> None:
         "profiles": [{"schedulerName": "own", "plugins": {"score": {"disabled": [{"name": "ImageLocality"}]}}}],
     }
 
-    loaded = [load_scheduler_configuration(source) for source in (file, TEXT, JSON, plain)]
+    loaded = [load_scheduler_configuration(source, plugins=PLUGINS) for source in (file, TEXT, JSON, plain)]
 
     assert loaded[0].profiles[0].scores == SCORES[:-1]
     assert loaded[1:] == loaded[:1] * 3
@@ -344,7 +343,7 @@ def test_resources_that_an_extender_takes_over_replace_the_ignored_ones_of_every
     )
 
     expected = NodeResourcesFitArgs(ignored_resources=frozenset({"example.com/gpu"}))
-    assert [profile.args.node_resources_fit for profile in configuration.profiles] == [expected, expected]
+    assert [profile.args.of(NodeResourcesFitArgs) for profile in configuration.profiles] == [expected, expected]
 
 
 @pytest.mark.parametrize(
@@ -420,7 +419,7 @@ SETS = st.builds(
 def test_what_is_enabled_runs_and_nothing_runs_twice(own: PluginSetSection, shared: PluginSetSection) -> None:
     defaults = (PluginSection("NodeName"), PluginSection("NodePorts"), PluginSection("ImageLocality", 1))
 
-    running = expand("filter", own, merge_multi_point(defaults, shared))
+    running = expand("filter", own, merge_multi_point(defaults, shared), PLUGINS)
 
     assert len(running) == len(set(running))
     assert {plugin.name for plugin in own.enabled} <= set(running)

@@ -13,7 +13,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
-from descheduler.placement.configuration.kube_scheduler.plugin_args_reader import CONFIGURABLE
+from descheduler.placement.plugins.table import PLUGINS
 
 from .builders import problems, scheduler, with_plugins
 
@@ -112,7 +112,7 @@ DOCUMENTS = [
     ),
 ]
 
-PLUGINS = [
+PLUGIN_FAULTS = [
     pytest.param(
         "{filters: {}}", ":5:13: profiles[0].plugins.filters: unknown field; did you mean 'filter'?", id="point"
     ),
@@ -206,7 +206,7 @@ def test_fault_of_a_document_is_one_message(text: str, message: str) -> None:
     assert problems(text) == [f"scheduler.yaml{message}"]
 
 
-@pytest.mark.parametrize(("plugins", "message"), PLUGINS)
+@pytest.mark.parametrize(("plugins", "message"), PLUGIN_FAULTS)
 def test_fault_among_plugins_is_one_message(plugins: str, message: str) -> None:
     assert problems(with_plugins(plugins)) == [f"scheduler.yaml{message}"]
 
@@ -240,14 +240,14 @@ def test_every_fault_is_told_in_document_order() -> None:
 
 def test_missing_file_is_named_for_what_it_should_hold(tmp_path: Path) -> None:
     with pytest.raises(PolicyError) as refused:
-        load_scheduler_configuration(tmp_path / "none.yaml")
+        load_scheduler_configuration(tmp_path / "none.yaml", plugins=PLUGINS)
 
     assert str(refused.value) == f"{tmp_path}/none.yaml: no such file; name the scheduler configuration file to read"
 
 
 def test_text_without_a_name_is_called_what_it_is() -> None:
     with pytest.raises(PolicyError) as refused:
-        load_scheduler_configuration({})
+        load_scheduler_configuration({}, plugins=PLUGINS)
 
     assert str(refused.value) == (
         "<scheduler configuration>: apiVersion is missing; add 'apiVersion: kubescheduler.config.k8s.io/v1'"
@@ -273,7 +273,7 @@ HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeScheduler
 def read(document: dict[str, object]) -> tuple[Problem, ...] | SchedulerConfiguration:
     """What is wrong with `document`, or else the configuration in it."""
     try:
-        return load_scheduler_configuration(document)
+        return load_scheduler_configuration(document, plugins=PLUGINS)
     except PolicyError as error:
         return error.problems
 
@@ -285,7 +285,10 @@ def test_any_object_loads_or_is_refused_with_problems(body: dict[str, object], h
     assert result.profiles if isinstance(result, SchedulerConfiguration) else result
 
 
-@given(st.sampled_from(sorted(CONFIGURABLE)), st.dictionaries(KEYS, VALUES))
+@given(
+    st.sampled_from([name for name, row in sorted(PLUGINS.items()) if row.args is not None]),
+    st.dictionaries(KEYS, VALUES),
+)
 def test_problems_of_any_arguments_are_placed_in_them(plugin: str, args: dict[str, object]) -> None:
     result = read({**HEADER, "profiles": [{"pluginConfig": [{"name": plugin, "args": args}]}]})
 

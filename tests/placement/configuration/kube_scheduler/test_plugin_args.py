@@ -13,15 +13,12 @@ from descheduler.model.affinity import (
     match_node,
 )
 from descheduler.model.labels import Requirement
-from descheduler.placement.configuration.kube_scheduler.plugin_args import (
-    SYSTEM_DEFAULT_CONSTRAINTS,
-    InterPodAffinityArgs,
-    NodeResourcesFitArgs,
-    PluginArgs,
-    PodTopologySpreadArgs,
-    ResourceWeight,
-    ShapePoint,
-)
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
+from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
+from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
+from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocationArgs
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ResourceWeight, ShapePoint
+from descheduler.placement.plugins.pod_topology_spread.args import SYSTEM_DEFAULT_CONSTRAINTS, PodTopologySpreadArgs
 
 from .builders import args_with, load, scheduler
 
@@ -76,7 +73,7 @@ def test_arguments_that_say_nothing_are_the_default_ones(args: str) -> None:
     ],
 )
 def test_arguments_of_node_resources_fit(args: str, expected: NodeResourcesFitArgs) -> None:
-    assert args_with("NodeResourcesFit", args) == PluginArgs(node_resources_fit=expected)
+    assert args_with("NodeResourcesFit", args) == PluginArgs.made_of(expected)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +86,7 @@ def test_arguments_of_node_resources_fit(args: str, expected: NodeResourcesFitAr
 def test_arguments_of_balanced_allocation(args: str, resources: tuple[str, ...]) -> None:
     read = args_with("NodeResourcesBalancedAllocation", args)
 
-    assert read.node_resources_balanced_allocation.resources == resources
+    assert read.of(NodeResourcesBalancedAllocationArgs).resources == resources
 
 
 def test_added_affinity_is_read_into_the_model() -> None:
@@ -103,7 +100,7 @@ def test_added_affinity_is_read_into_the_model() -> None:
         "{weight: 0, preference: {matchExpressions: [{key: '', operator: Nonsense}]}}, {weight: 7}]}}",
     )
 
-    assert read.node_affinity.added_affinity == Affinity(
+    assert read.of(NodeAffinityArgs).added_affinity == Affinity(
         has_node_affinity=True,
         node_required=(
             NodeSelectorTerm(expressions=(Requirement("pool", "In", frozenset({"a", "b"})),)),
@@ -124,14 +121,14 @@ def test_added_affinity_is_read_into_the_model() -> None:
     ],
 )
 def test_empty_added_affinity_differs_from_none(affinity: str, match: NodeMatch) -> None:
-    added = args_with("NodeAffinity", f"{{addedAffinity: {affinity}}}").node_affinity.added_affinity
+    added = args_with("NodeAffinity", f"{{addedAffinity: {affinity}}}").of(NodeAffinityArgs).added_affinity
 
     assert added is not None
     assert match_node({}, added, "n1", {}) is match
 
 
 def test_no_added_affinity_is_none() -> None:
-    assert args_with("NodeAffinity", "{}").node_affinity.added_affinity is None
+    assert args_with("NodeAffinity", "{}").of(NodeAffinityArgs).added_affinity is None
 
 
 @pytest.mark.parametrize(
@@ -165,7 +162,7 @@ def test_no_added_affinity_is_none() -> None:
     ],
 )
 def test_arguments_of_pod_topology_spread(args: str, expected: PodTopologySpreadArgs) -> None:
-    assert args_with("PodTopologySpread", args).pod_topology_spread == expected
+    assert args_with("PodTopologySpread", args).of(PodTopologySpreadArgs) == expected
 
 
 @pytest.mark.parametrize(
@@ -181,7 +178,7 @@ def test_arguments_of_pod_topology_spread(args: str, expected: PodTopologySpread
     ],
 )
 def test_arguments_of_inter_pod_affinity(args: str, expected: InterPodAffinityArgs) -> None:
-    assert args_with("InterPodAffinity", args).inter_pod_affinity == expected
+    assert args_with("InterPodAffinity", args).of(InterPodAffinityArgs) == expected
 
 
 @pytest.mark.parametrize(
@@ -212,7 +209,5 @@ def test_each_profile_has_its_own_arguments() -> None:
     )
 
     first, second = (profile.args for profile in configuration.profiles)
-    assert first == PluginArgs(
-        node_resources_fit=NodeResourcesFitArgs(strategy="MostAllocated"), inter_pod_affinity=InterPodAffinityArgs(5)
-    )
+    assert first == PluginArgs.made_of(NodeResourcesFitArgs(strategy="MostAllocated"), InterPodAffinityArgs(5))
     assert second == PluginArgs()

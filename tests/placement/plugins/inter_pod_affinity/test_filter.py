@@ -10,7 +10,7 @@ import pytest
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.inter_pod_affinity.filter import InterPodAffinity
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import make_node, make_pod

@@ -7,7 +7,7 @@ from typing import Any
 
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import InterPodAffinityArgs
+from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
 from descheduler.placement.plugins.inter_pod_affinity.score import InterPodAffinityScore
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import ZONE, make_cluster, make_profile, scores
@@ -58,8 +58,8 @@ def test_preferences_of_placed_pods_count_for_the_pods_that_they_match() -> None
 def test_required_affinity_of_placed_pods_counts_with_the_hard_weight() -> None:
     holder = make_pod("holder", node="b", affinity={"podAffinity": {REQUIRED: [_term(WEB)]}})
     cluster = make_cluster(NODES, [holder])
-    heavy = make_profile(inter_pod_affinity=InterPodAffinityArgs(hard_pod_affinity_weight=7))
-    off = make_profile(inter_pod_affinity=InterPodAffinityArgs(hard_pod_affinity_weight=0))
+    heavy = make_profile(InterPodAffinityArgs(hard_pod_affinity_weight=7))
+    off = make_profile(InterPodAffinityArgs(hard_pod_affinity_weight=0))
 
     by_default = scores(InterPodAffinityScore, cluster, _candidate())
     weighed = scores(InterPodAffinityScore, cluster, _candidate(), profile=heavy)
@@ -109,7 +109,7 @@ def test_terminating_pods_count() -> None:
 def test_profile_may_ignore_placed_pods_for_a_pod_without_preferences_of_its_own() -> None:
     pods = [make_pod("fond", node="c", affinity={"podAffinity": {PREFERRED: [_weighted(4, WEB)]}})]
     cluster = make_cluster(NODES, pods)
-    profile = make_profile(inter_pod_affinity=InterPodAffinityArgs(ignores_preferred_terms_of_existing_pods=True))
+    profile = make_profile(InterPodAffinityArgs(ignores_preferred_terms_of_existing_pods=True))
     own = {"podAffinity": {PREFERRED: [_weighted(1, DB)]}}
 
     indifferent = scores(InterPodAffinityScore, cluster, _candidate(), profile=profile)

@@ -10,8 +10,9 @@ import pytest
 from descheduler.model.affinity import Affinity, NodeSelectorTerm
 from descheduler.model.labels import make_requirement
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import NodeAffinityArgs
-from descheduler.placement.framework.extension_points import SKIP, Code, Obstacle, PreFilterResult
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
 from descheduler.placement.plugins.node_affinity.filter import NodeAffinity
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import make_node, make_pod
@@ -113,7 +114,7 @@ def test_pod_without_wishes_is_left_out() -> None:
 
 def test_affinity_of_the_profile_holds_for_every_pod_and_is_named_first() -> None:
     added = Affinity(node_required=(NodeSelectorTerm((make_requirement("pool", "In", ["batch"]),)),))
-    profile = make_profile(node_affinity=NodeAffinityArgs(added))
+    profile = make_profile(NodeAffinityArgs(added))
     cluster = make_cluster([make_node("a", labels={"pool": "batch"}), make_node("b")])
 
     assert obstacles(NodeAffinity, cluster, make_pod("new", node=""), profile) == {"b": ADDED}

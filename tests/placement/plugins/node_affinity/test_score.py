@@ -9,8 +9,8 @@ import pytest
 from descheduler.model.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
 from descheduler.model.labels import make_requirement
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import NodeAffinityArgs
 from descheduler.placement.framework.extension_points import ScoreError
+from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
 from descheduler.placement.plugins.node_affinity.score import NodeAffinityScore
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, preferred_node_affinity
@@ -61,7 +61,7 @@ def test_empty_terms_and_terms_of_no_weight_count_nothing() -> None:
 
 def test_preferences_of_the_profile_are_added() -> None:
     added = PreferredNodeTerm(20, NodeSelectorTerm((make_requirement("b", "Exists", []),)))
-    profile = make_profile(node_affinity=NodeAffinityArgs(Affinity(node_preferred=(added,))))
+    profile = make_profile(NodeAffinityArgs(Affinity(node_preferred=(added,))))
     pod = make_pod("new", node="", affinity=preferred_node_affinity(("a", "yes", 5)))
 
     assert scores(NodeAffinityScore, _cluster(), pod, profile=profile) == ([5, 25, 0], [20, 100, 0])

@@ -9,8 +9,8 @@ import pytest
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import NodeResourcesFitArgs
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.node_resources_fit.filter import NodeResourcesFit
 from descheduler.placement.shadow.node_table import CPU_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -148,7 +148,7 @@ def test_profile_may_ignore_extended_resources(args: NodeResourcesFitArgs, left:
     cluster = make_cluster([make_node("a")])
     pod = make_pod("new", node="", requests={"example.com/dev": "1"})
 
-    against = obstacles(NodeResourcesFit, cluster, pod, make_profile(node_resources_fit=args))
+    against = obstacles(NodeResourcesFit, cluster, pod, make_profile(args))
 
     assert [name for name in ["a"] if name not in against] == left
 
@@ -166,7 +166,7 @@ def test_resources_of_kubernetes_itself_cannot_be_ignored() -> None:
     cluster = make_cluster([make_node("a", cpu="1")])
     pod = make_pod("new", node="", cpu="2", requests={"hugepages-2Mi": "2Mi"})
 
-    against = obstacles(NodeResourcesFit, cluster, pod, make_profile(node_resources_fit=args))
+    against = obstacles(NodeResourcesFit, cluster, pod, make_profile(args))
 
     assert against == {"a": _obstacle(Code.UNRESOLVABLE, "Insufficient cpu", "Insufficient hugepages-2Mi")}
 

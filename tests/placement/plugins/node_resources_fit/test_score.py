@@ -8,11 +8,7 @@ import pytest
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import (
-    NodeResourcesFitArgs,
-    ResourceWeight,
-    ShapePoint,
-)
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ResourceWeight, ShapePoint
 from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitScore
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, scores
@@ -22,7 +18,7 @@ CPU_ONLY = (ResourceWeight("cpu"),)
 
 
 def _scores(pod: Pod, *nodes: Node, pods: tuple[Pod, ...] = (), args: NodeResourcesFitArgs | None = None) -> list[int]:
-    profile = make_profile(node_resources_fit=args or NodeResourcesFitArgs())
+    profile = make_profile(args or NodeResourcesFitArgs())
     answer = scores(NodeResourcesFitScore, make_cluster(nodes, pods), pod, profile=profile)
     assert answer is not None
     assert answer[0] is None

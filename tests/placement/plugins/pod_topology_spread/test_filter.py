@@ -12,8 +12,8 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import PodTopologySpreadArgs
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread
 from tests.builders import make_node, make_pod, required_node_affinity
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile, obstacles, passing
@@ -261,7 +261,7 @@ def test_unreadable_selector_refuses_the_pod_everywhere() -> None:
 def test_hard_default_constraint_holds_for_pods_behind_a_service(facts: dict[str, Any], expected: list[str]) -> None:
     cluster = make_cluster([_zone("a"), _zone("b")], _webs(a=1), services=(Service("default", "web", WEB),))
     default = TopologySpreadConstraint(1, ZONE, "DoNotSchedule")
-    profile = make_profile(pod_topology_spread=PodTopologySpreadArgs((default,), is_system_defaulted=False))
+    profile = make_profile(PodTopologySpreadArgs((default,), is_system_defaulted=False))
     pod = make_pod("new", node="", labels=WEB, **facts)
 
     against = obstacles(PodTopologySpread, cluster, pod, profile)

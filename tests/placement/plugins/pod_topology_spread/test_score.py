@@ -12,7 +12,7 @@ from descheduler.model.labels import selector_from_object
 from descheduler.model.node import Node
 from descheduler.model.objects import Service, Workload
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore
 from tests.builders import make_node, make_pod, owner
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile, scores
@@ -215,7 +215,7 @@ def test_profiles_own_defaults_leave_out_nodes_without_a_key() -> None:
         [_zone("a"), _zone("b"), make_node("bare")], _webs(a=3, b=1), services=(Service("default", "web", WEB),)
     )
     default = TopologySpreadConstraint(5, ZONE, "ScheduleAnyway")
-    profile = make_profile(pod_topology_spread=PodTopologySpreadArgs((default,), is_system_defaulted=False))
+    profile = make_profile(PodTopologySpreadArgs((default,), is_system_defaulted=False))
 
     answer = scores(PodTopologySpreadScore, cluster, _candidate(), profile=profile)
 

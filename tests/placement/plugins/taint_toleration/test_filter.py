@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework.extension_points import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.taint_toleration.filter import TaintToleration
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, obstacles, passing

@@ -1,23 +1,23 @@
-"""What those who explain an obstacle get to look at."""
+"""A node that does not take a pod, as those see it who explain why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.explanation.placed_pods import PlacedPods
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Obstacle
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.shadow.placed_pods import PlacedPods
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["Explain", "Site"]
+__all__ = ["Explain", "RefusedNode", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class RefusedNode:
     """One node that does not take the pod of `cycle`, under the plugins of `profile`."""
 
     cycle: Cycle
@@ -65,5 +65,14 @@ class Site:
                 yield pod, node
 
 
-Explain = Callable[[Site, Obstacle], Iterator[str]]
+_MOST_NAMED = 3
+
+
+Explain = Callable[[RefusedNode, Obstacle], Iterator[str]]
 """Sentences about an obstacle, lower case and without a stop; none where nothing can be added to the reason."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of `names`, and how many more there are."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

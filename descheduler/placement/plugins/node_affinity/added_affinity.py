@@ -25,35 +25,45 @@ class NodeRequirementSection(Args, frozen=True):
     """One entry of `matchExpressions` or `matchFields`."""
 
     key: str = ""
+    """Name of the label, or `metadata.name` of `matchFields`."""
     operator: str = ""
+    """`In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`; of fields the first two."""
     values: tuple[str, ...] = ()
+    """For the operators that compare."""
 
 
 class NodeTermSection(Args, frozen=True):
     """One node selector term."""
 
     match_expressions: tuple[NodeRequirementSection, ...] = ()
+    """Requirements on labels, all of which hold."""
     match_fields: tuple[NodeRequirementSection, ...] = ()
+    """Requirements on the node's name."""
 
 
 class NodeSelectorSection(Args, frozen=True):
     """Alternatives, of which a node has to meet one; it meets none of an empty list."""
 
     node_selector_terms: tuple[NodeTermSection, ...] = ()
+    """Terms, of which a node has to meet one."""
 
 
 class PreferredNodeSection(Args, frozen=True):
     """A term and its weight."""
 
     weight: Int32 = 0
+    """1 to 100; without effect when 0."""
     preference: NodeTermSection = NodeTermSection()
+    """The term that adds the weight to the score of nodes that meet it."""
 
 
 class NodeAffinitySection(Args, frozen=True, rename={"required": _REQUIRED, "preferred": _PREFERRED}):
     """A `NodeAffinity` as written."""
 
     required: NodeSelectorSection | None = None
+    """What a node has to meet."""
     preferred: tuple[PreferredNodeSection, ...] = ()
+    """What makes a node better."""
 
 
 def read_added_affinity(checks: Checks, section: NodeAffinitySection, path: Path) -> Affinity:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.placement.framework.extension_points import Code, Obstacle, ReasonBits
-from descheduler.placement.framework.scheduler import Evaluation, Scheduler
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.extension_points import ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["Obstacles", "open_for_good", "refusal_sentence"]
+__all__ = ["ObstacleCounts", "open_for_good"]
 
 _MOST_REASONS = 4
 _MOST_COUNTED = 1 << 12
-_NODE_PREFIX = "node(s) "
-_SHORT = {
-    "node(s) were unschedulable": "unschedulable",
-    "node(s) had untolerated taint(s)": "untolerated taint",
-    "node(s) exceed max volume count": "too many volumes",
-}
 
 
-class Obstacles:
+class ObstacleCounts:
     """All that the filters have against one pod, after `evaluation`."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -40,14 +36,27 @@ class Obstacles:
                 refused |= where
         return not bool(refused.all())
 
-    def counts(self) -> dict[str, int]:
+    def by_reason(self) -> dict[str, int]:
         """Reason → number of nodes, the most frequent first. A node counts for each of its reasons."""
-        counts: dict[str, int] = {}
+        return {reason: number for (reason, _), number in self._counted()}
+
+    def sentence(self) -> str:
+        """Why no node takes a pod, as one sentence with the most frequent reasons."""
+        counted = self._counted()
+        shown = [f"{number} {short}" for (_, short), number in counted[:_MOST_REASONS]]
+        if len(counted) > _MOST_REASONS:
+            shown.append("and others")
+        reasons = f": {', '.join(shown)}" if shown else ""
+        return f"0 of {len(self._evaluation.feasible)} nodes take its replacement{reasons}"
+
+    def _counted(self) -> list[tuple[tuple[str, str], int]]:
+        """(Reason in words of events, and of sentences) and the number of nodes, the most frequent first."""
+        counts: Counter[tuple[str, str]] = Counter()
         for obstacle, where in self._found:
             number = int(np.count_nonzero(where))
-            for reason in obstacle.reasons:
-                counts[reason] = counts.get(reason, 0) + number
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+            for words in zip(obstacle.reasons, obstacle.short, strict=True):
+                counts[words] += number
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def of_others(self, plugins: frozenset[str]) -> BoolMask:
         """The nodes that some plugin refuses which is not among `plugins`."""
@@ -58,7 +67,7 @@ class Obstacles:
         return refused
 
 
-def open_for_good(scheduler: Scheduler, evaluation: Evaluation) -> BoolMask:
+def open_for_good(scheduler: SchedulerModel, evaluation: Evaluation) -> BoolMask:
     """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
     is_open = np.full(len(evaluation.feasible), not evaluation.refusals)
     if evaluation.narrowed is not None:
@@ -67,15 +76,6 @@ def open_for_good(scheduler: Scheduler, evaluation: Evaluation) -> BoolMask:
         if scheduler.filters[name].is_static:
             is_open &= bits == 0
     return is_open
-
-
-def refusal_sentence(counts: Mapping[str, int], num_nodes: int) -> str:
-    """Why none of `num_nodes` takes a pod, as one sentence with the most frequent reasons."""
-    shown = [f"{number} {_shortened(reason)}" for reason, number in list(counts.items())[:_MOST_REASONS]]
-    if len(counts) > _MOST_REASONS:
-        shown.append("and others")
-    reasons = f": {', '.join(shown)}" if shown else ""
-    return f"0 of {num_nodes} nodes take its replacement{reasons}"
 
 
 def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
@@ -99,9 +99,3 @@ def _patterns(bits: ReasonBits) -> list[int]:
     if bits.max(initial=0) < _MOST_COUNTED:
         return [int(pattern) for pattern in np.flatnonzero(np.bincount(bits))]  # several times faster than sorting
     return [int(pattern) for pattern in np.unique(bits)]
-
-
-def _shortened(reason: str) -> str:
-    """A reason of the scheduler as part of a sentence about nodes."""
-    reason = _SHORT.get(reason, reason).removeprefix(_NODE_PREFIX)
-    return reason[:1].lower() + reason[1:]
