@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from descheduler.kube.leases.held_lease import HeldLease
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.open_calls import OpenCalls
-    from descheduler.migration.outcome import Outcome
     from descheduler.migration.rounds import Decide
+    from descheduler.plan.outcome import Outcome
 
 __all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
 

@@ -27,7 +27,13 @@ from descheduler.report.explanation.plugin import PluginDecisions, PluginExplana
 __all__ = ["explain_plugin"]
 
 _LANDING_REASONS = frozenset(
-    {Reason.NO_LANDING, Reason.CONDITIONAL_LANDING, Reason.UNKNOWN_LANDING, Reason.RETURNS_TO_SOURCE}
+    {
+        Reason.NO_LANDING,
+        Reason.CONDITIONAL_LANDING,
+        Reason.UNKNOWN_LANDING,
+        Reason.RETURNS_TO_SOURCE,
+        Reason.OTHER_LANDING,
+    }
 )
 
 

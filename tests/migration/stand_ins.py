@@ -10,9 +10,9 @@ from dataclasses import replace
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.http.status import StatusCause
 from descheduler.migration.executor import execute
-from descheduler.migration.outcome import Outcome, OutcomeCode
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import Outcome, OutcomeCode
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = [
     "FAST",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction
 
 

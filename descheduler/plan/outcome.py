@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Outcome", "OutcomeCode", "OutcomeKind"]
 
