@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-import msgspec
-
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.profiles import run_profiles
 from descheduler.eviction.answers import Answers
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_profiles import migration_notes
-from descheduler.eviction.placement_verification import scheduling_by_profile, verification_notes
-from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile, verification_notes
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
-from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
+from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.observer import UNOBSERVED, PluginObserver
-from descheduler.strategies.profiles import run_profiles
-from descheduler.strategies.registry import REGISTRY
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of", "needed_kinds"]
+__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of"]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
@@ -39,7 +39,6 @@ _MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 
 _LEAST_NODES = 2
-_ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
 
 
 def decide(
@@ -81,30 +80,13 @@ def decide(
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
-            return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
+            return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
     node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
     handle = Handle(policy, view, node_fit, now, landings)
     failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
     landings.assess(most_assessed)
     landings.prove(_MOST_PROVED)
-    return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
-
-
-def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
-    """The kinds whose objects the policy's plugins read, with `POD_CONDITIONS` and `POD_TEMPLATES` when those are."""
-    kinds = set(_ALWAYS_READ)
-    for profile in policy.profiles:
-        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
-        for name in names:
-            kinds |= registry[name].needs(profile.args[name])
-    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
-        kinds.add("PriorityClass")
-    return frozenset(kinds)
-
-
-def _names_priority_class(args: msgspec.Struct) -> bool:
-    threshold = threshold_of(args)
-    return threshold is not None and threshold.value is None
+    return replace(decisions_of(evictor, policy, snapshot, now), failures=failures, notes=notes)
 
 
 def limits_of(policy: Policy) -> EvictionLimits:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
@@ -11,23 +9,23 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from descheduler.cluster.snapshot import POD_TEMPLATES
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of, needed_kinds
-from descheduler.cycle.guards import decide_in_time, find_guard, make_watch, take_lease
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of
+from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
-from descheduler.eviction.migration_profiles import is_dry
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS
+from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.events import EventTotals
-    from descheduler.kube.lease import HeldLease
+    from descheduler.kube.held_lease import HeldLease
+    from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
     from descheduler.migration.settings import ExecutorSettings
 
@@ -43,58 +41,47 @@ def run_live(
     policy: Policy,
     connection: ConnectionOptions,
     options: RunOptions,
-    stop: threading.Event,
+    watch: Watch,
     *,
     now: datetime,
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
-    watch: Watch | None = None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
-    Setting `stop` ends it cleanly: calls in flight are awaited, no further one starts. It is set from within when the
-    Lease is lost. `watch` is the time that the run has; without one it begins now, and ends with `stop` or at the
-    deadline of `options`. Raises RunStopped when it is over before the first eviction, LeaseHeld before anything is
-    read when another run is under way, KubeError when the cluster cannot be reached or offers no evictions,
-    SnapshotError when it cannot be read whole, PolicyError as `decide` does.
+    `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
+    one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
+    first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
+    be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
     from descheduler.kube.client import connect
     from descheduler.kube.retry import RetryPolicy
-    from descheduler.migration.executor import sleep_unless
 
-    watch = watch or make_watch(stop, options.deadline_seconds, time.monotonic)
     connect_now = partial(
         connect,
         connection.kubeconfig or policy.kubeconfig or None,
         connection.context,
         connection.as_user,
         connection.request_timeout_seconds,
-        retry=RetryPolicy(sleep=sleep_unless(stop)),
+        retry=RetryPolicy(sleep=watch.sleep),
     )
     with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
-        return run_with(client, policy, options, stop, now=now, registry=registry, observer=observer, watch=watch)
+        return run_with(client, policy, options, watch, now=now, registry=registry, observer=observer)
 
 
 def run_with(
     client: KubeClient,
     policy: Policy,
     options: RunOptions,
-    stop: threading.Event,
+    watch: Watch,
     *,
     now: datetime,
     registry: Registry = REGISTRY,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] | None = None,
     observer: RunObserver | None = None,
-    watch: Watch | None = None,
 ) -> RunResult:
-    """What `run_live` does, over a client that is there. `clock` and `sleep` (seconds) pace evictions.
-
-    Raises as `run_live`.
-    """
-    watch = watch or make_watch(stop, options.deadline_seconds, clock)
-    carrier = _Carrier(client, clock, sleep, observer or RunObserver(), watch)
+    """What `run_live` does, over a client that is there; raises as that."""
+    carrier = _Carrier(client, observer or RunObserver(), watch)
     with _lease(client, policy, options, watch) as lease, carrier.observer.cycle():
         result = _read_and_carry_out(carrier, policy, options, lease, now=now, registry=registry)
     guard = find_guard(lease, watch, result.outcomes)
@@ -127,22 +114,20 @@ def _read_and_carry_out(
 ) -> RunResult:
     from descheduler.kube.discovery import discover
     from descheduler.kube.listing import doing_of
+    from descheduler.migration.open_calls import OpenCalls
 
     watch, observer = carrier.watch, carrier.observer
     # Work that was given up ends at its next request.
     reader = carrier.client.watched(lambda path: watch.tell(doing_of(path)))
     facts = watch.call("reaching the API server", partial(discover, reader))
     with observer.snapshot():
-        needed = needed_kinds(policy, registry)
         is_assessed = options.most_assessed > 0 and (options.dry_run or is_dry(policy))
+        landings = Landings.ASSESSED if is_assessed else Landings.UNSEEN
         read_now = partial(
             read_cluster,
             reader,
             policy,
-            needed=needed,
-            wanted=PLACEMENT_KINDS if is_assessed else frozenset(),
-            keep_templates=POD_TEMPLATES in needed,
-            skip_broken=options.skip_broken,
+            snapshot_request(policy, landings, registry=registry, skip_broken=options.skip_broken),
             taken_at=now,
             git_version=facts.git_version,
             tell=watch.tell,
@@ -161,11 +146,15 @@ def _read_and_carry_out(
     )
     if options.dry_run or is_dry(policy):
         return RunResult(watch.call("deciding", partial(decide_now, most_assessed=options.most_assessed)))
+    settings = _executor_settings(policy, options, watch.deadline, carrier.client.request_timeout_seconds)
+    open_calls = OpenCalls(settings.effect_seconds, now=watch.clock)
+    guard_open_calls(open_calls, lease, watch)
     return carrier.carry_out(
         decide_in_time(
             lambda answers, prior_moves: decide_now(answers=answers, prior_moves=prior_moves, most_assessed=0), watch
         ),
-        _executor_settings(policy, options, watch.deadline, carrier.client.request_timeout_seconds),
+        settings,
+        open_calls=open_calls,
         may_call=(lambda: "") if lease is None else lease.why_not_current,
         policy_version=facts.policy_version,
         announces_failures=policy.eviction_failure_event_notification,
@@ -177,8 +166,6 @@ class _Carrier:
     """Evicts through `client`, and tells the cluster and the observer of it."""
 
     client: KubeClient
-    clock: Callable[[], float]
-    sleep: Callable[[float], None] | None
     observer: RunObserver
     watch: Watch
 
@@ -187,6 +174,7 @@ class _Carrier:
         decide_with: Decide,
         settings: ExecutorSettings,
         *,
+        open_calls: OpenCalls,
         may_call: Callable[[], str],
         policy_version: str,
         announces_failures: bool,
@@ -207,10 +195,11 @@ class _Carrier:
             ),
             settings,
             stop=self.watch.stop,
+            open_calls=open_calls,
             may_call=may_call,
             sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
-            clock=self.clock,
-            sleep=self.sleep,
+            clock=self.watch.clock,
+            sleep=self.watch.sleep,
         )
         self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
         for note in (notes := _event_notes(events.flush(0.0))):

@@ -7,19 +7,19 @@ sent to the API server here; the book becomes the plan.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Protocol
 
 from descheduler.eviction.answers import Answers
-from descheduler.eviction.budgets import BudgetLedger
-from descheduler.eviction.landing_book import LandingBook, SchedulingSettings
-from descheduler.eviction.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.checks.budgets import BudgetLedger
+from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.moves import Move, Refusal
+from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["BookedEviction", "Evictor", "LastQuestion", "Refusal"]
+__all__ = ["Evictor", "LastQuestion"]
 
 
 class LastQuestion(Protocol):
@@ -30,28 +30,6 @@ class LastQuestion(Protocol):
 
     def verdict(self, pod: Pod) -> Verdict:
         """Whether the landing lets `pod` go."""
-
-
-@dataclass(frozen=True, slots=True)
-class BookedEviction:
-    """An eviction that was granted. `is_repeated` marks a further request for a pod that is in the book already."""
-
-    pod: Pod
-    profile: str
-    plugin: str
-    reason: str
-    is_repeated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A pod that a plugin would have evicted, and why it stays. `is_attempt` when limits or the API said no."""
-
-    pod: Pod
-    profile: str
-    plugin: str
-    verdict: Verdict
-    is_attempt: bool
 
 
 class Evictor:
@@ -77,8 +55,8 @@ class Evictor:
         self.landings = landings or LandingBook(view.snapshot)
         self._in_background = evictions_in_background
         self.counters = EvictionCounters(limits)
-        self.booked: list[BookedEviction] = []
-        self.background: list[BookedEviction] = []
+        self.booked: list[Move] = []
+        self.background: list[Move] = []
         self._attempts: list[Refusal] = []
         self._kept: dict[int, Refusal] = {}
         self.results: Counter[tuple[str, str, str]] = Counter()
@@ -179,7 +157,7 @@ class Evictor:
         self, pod: Pod, profile: str, plugin: str, reason: str, settings: SchedulingSettings | None = None
     ) -> None:
         is_repeated = id(pod) in self._booked_pods
-        self.booked.append(BookedEviction(pod, profile, plugin, reason, is_repeated))
+        self.booked.append(Move(pod, profile, plugin, reason, is_repeated))
         self.results[profile, plugin, "success"] += 1
         is_charged = self._awaited.pop(pod.uid, None) is not None
         if not is_charged:
@@ -202,7 +180,7 @@ class Evictor:
         return verdict
 
     def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
-        self.background.append(BookedEviction(pod, profile, plugin, reason))
+        self.background.append(Move(pod, profile, plugin, reason))
         is_charged = self._awaited.pop(pod.uid, None) is not None
         if not pod.is_terminal:  # there is nothing left to evacuate, so nothing is remembered or counted
             self._background_pods.add(id(pod))

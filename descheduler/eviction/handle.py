@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.profile_evictor import PluginEvictor
-from descheduler.placement.cluster_view import ClusterView
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.node_fit import NodeFit
+    from descheduler.eviction.node_fit.node_fit import NodeFit
 
 __all__ = ["Handle", "StrategyHandle"]
 

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from descheduler.eviction.placement_verification import PlacementVerificationArgs
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
 from descheduler.explanation.docs.arguments import argument_docs, default_json
 from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
 from descheduler.explanation.subjects import find_plugin
@@ -22,7 +23,6 @@ from descheduler.policy.effective import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["explain_plugin"]
 
@@ -139,21 +139,20 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
     """Pods that a filter refused by code. PlacementVerification has the last word at each request as well."""
     refused = {code: set(pods) for code, pods in run.watch.refused.get((profile.name, name), {}).items()}
     if isinstance(profile.args[name], PlacementVerificationArgs):
-        for refusal in run.decisions.evictor.refusals:
+        for refusal in run.decisions.refusals:
             if refusal.profile == profile.name and refusal.verdict.reason in _LANDING_REASONS:
                 refused.setdefault(str(refusal.verdict.reason.value), set()).add(id(refusal.pod))
     return _most_first({code: len(pods) for code, pods in refused.items()})
 
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
-    evictor = run.decisions.evictor
-    mine = [eviction for eviction in evictor.booked if (eviction.profile, eviction.plugin) == (profile, name)]
+    mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
     refused: Counter[str] = Counter()
-    pods = {(id(r.pod), r.verdict.reason) for r in evictor.refusals if (r.profile, r.plugin) == (profile, name)}
+    pods = {(id(r.pod), r.verdict.reason) for r in run.decisions.refusals if (r.profile, r.plugin) == (profile, name)}
     refused.update(str(reason.value) for _, reason in pods if reason is not None)
     return PluginDecisions(
         profile=profile,
-        evicted=sum(not eviction.is_repeated for eviction in mine),
+        evicted=len(mine),
         refused=_most_first(refused),
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.facts import pod_facts
 from descheduler.explanation.landings import explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster, configuration_of

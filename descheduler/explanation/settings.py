@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.eviction.placement_verification import scheduling_settings, verification_args
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.placement_verification import scheduling_settings, verification_args
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS

@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import msgspec
 
+from descheduler.cycle.observer import Operation
 from descheduler.eviction.handle import Handle, StrategyHandle
-from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.policy.plugin import Registry
-from descheduler.strategies.observer import Operation
 
 __all__ = ["Watch", "Wish"]
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from descheduler.kube.status import RawResponse
 
-__all__ = ["without_credentials"]
+__all__ = ["text_without_credentials", "without_credentials"]
 
 _HIDDEN = "***"
 _LEAST_LENGTH = 4
@@ -22,12 +22,18 @@ def without_credentials(response: RawResponse, authorization: str) -> RawRespons
     """`response` with the credentials in `authorization`, the value of that header field, replaced by `***`."""
     if len(response.body) > _MOST_BYTES:
         return response
-    body, phrase = response.body, response.phrase
+    body, phrase = response.body, text_without_credentials(response.phrase, authorization)
     for secret in _secrets_in(authorization):
         body = body.replace(secret.encode(), _HIDDEN.encode())
-        phrase = phrase.replace(secret, _HIDDEN)
     is_same = body is response.body and phrase == response.phrase
     return response if is_same else replace(response, body=body, phrase=phrase)
+
+
+def text_without_credentials(text: str, authorization: str) -> str:
+    """`text` with the credentials in `authorization` replaced."""
+    for secret in _secrets_in(authorization):
+        text = text.replace(secret, _HIDDEN)
+    return text
 
 
 def _secrets_in(authorization: str) -> Iterator[str]:

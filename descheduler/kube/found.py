@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
+
+from descheduler.model.printable import clipped
 
 __all__ = ["Head", "describe_body"]
 
 _LONGEST_SHOWN = 200
+_shown = partial(clipped, most=_LONGEST_SHOWN)
 
 
 class Head(msgspec.Struct, rename="camel"):
@@ -42,9 +47,3 @@ def describe_body(body: bytes) -> str:
         return "JSON of another shape"
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "not whole JSON"
-
-
-def _shown(text: str) -> str:
-    """`text` in bounds and without control characters."""
-    cut = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from enum import Enum
 
 from descheduler.kube.lease_store import LeaseSpec
+from descheduler.model.printable import clipped
 
 __all__ = ["CLOCK_ALLOWANCE_SECONDS", "Claim", "believable_seconds", "shown_holder", "weigh_claim"]
 
@@ -58,10 +59,7 @@ def weigh_claim(spec: LeaseSpec, now: datetime, own_seconds: int) -> Claim:
 
 def shown_holder(text: str | None) -> str:
     """A text of somebody else's for a message: on one line, without what does not print, and not too long."""
-    if not text:
-        return "nobody"
-    cut = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
-    return cut if cut.isprintable() else repr(cut)[1:-1]
+    return clipped(text, _LONGEST_SHOWN) if text else "nobody"
 
 
 def _since_epoch(at: datetime) -> float:

@@ -15,6 +15,8 @@ __all__ = ["Lease", "LeaseApi", "LeaseSpec", "LeaseStore", "micro_time"]
 
 _API_VERSION = "coordination.k8s.io/v1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RELEASED_SECONDS = 1
+"""The duration of a Lease that nobody holds, as client-go leaves it; the API wants one above zero."""
 _SUCCESSES = frozenset({200, 201})
 _VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
 
@@ -43,6 +45,19 @@ class LeaseSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
         if renewed_at.tzinfo is None:
             renewed_at = renewed_at.replace(tzinfo=UTC)
         return (renewed_at - _EPOCH).total_seconds()
+
+    def renewed(self, at: datetime) -> LeaseSpec:
+        """The same from a renewal at `at`, an aware time, on."""
+        return msgspec.structs.replace(self, renew_time=micro_time(at))
+
+    def left(self, at: datetime, seconds: int) -> LeaseSpec:
+        """The same, to run out `seconds` (at least 1) after `at`."""
+        return msgspec.structs.replace(self.renewed(at), lease_duration_seconds=seconds)
+
+    def released(self, at: datetime) -> LeaseSpec:
+        """Held by nobody, as client-go leaves it."""
+        time = micro_time(at)
+        return LeaseSpec(None, _RELEASED_SECONDS, time, time, self.lease_transitions, self.strategy)
 
 
 class Lease(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,54 +1,25 @@
-"""Lists as raw bytes: pages of JSON, one fetched ahead of the caller, or protobuf, object by object as it comes in."""
+"""Lists as raw bytes: pages of JSON, one fetched ahead of the caller."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol, TypeVar
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.bounded_body import LIST_BYTES, UNPAGED_BYTES
-from descheduler.kube.errors import (
-    AnswerBroken,
-    AnswerTooLarge,
-    ApiError,
-    KindAbsent,
-    KindForbidden,
-    KubeError,
-    ListExpired,
-    NotProtobuf,
-)
-from descheduler.kube.found import Head
-from descheduler.kube.list_body import ListBodyReader, ListPage, comes_in_one_piece, kind_in, version_in
+from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
+from descheduler.kube.list_body import ListBodyReader, ListPage, comes_in_one_piece, kind_in
 from descheduler.kube.list_progress import ListProgress
-from descheduler.kube.message_list import MessageList
-from descheduler.kube.transport import StreamedResponse
 
-__all__ = ["ListPage", "MessageBatch", "doing_of", "list_messages", "list_pages", "read_list"]
+__all__ = ["ListPage", "doing_of", "list_pages", "list_refusal", "read_list"]
 
 T = TypeVar("T")
 
 _USER = re.compile(r'[Uu]ser "([^"]+)"')
 _SHRINKING = 8
 """By what a page that is too large is divided: a server that answers so whatever is asked for is soon found out."""
-
-
-PROTOBUF = "application/vnd.kubernetes.protobuf, application/json"
-"""What is asked for; the second for an error, and for servers that know nothing else."""
-_PROTOBUF_TYPE = PROTOBUF.partition(",")[0]
-
-
-class StreamClient(Protocol):
-    """What listing messages needs of a client."""
-
-    def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
-        """The body of a successful GET, still to be read; asking is retried on faults."""
-
-    def pause(self) -> None:
-        """Waits for a moment."""
 
 
 class ListClient(Protocol):
@@ -125,65 +96,6 @@ def read_list(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MessageBatch:
-    """Some objects of a list, each the bytes of its protobuf message; `kind` is that of the list, such as `PodList`."""
-
-    items: Sequence[bytes]
-    resource_version: str
-    kind: str
-
-
-def list_messages(client: StreamClient, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
-    """One list in protobuf, in order, at one resource version, as it comes in; `limit` objects a page, 0 in one go.
-
-    Of the list no more is in memory than a batch. Raises NotProtobuf before anything else when the server does not
-    speak it, AnswerBroken and ListExpired when the list has to be started again, else as `list_pages`.
-    """
-    try:
-        yield from _message_pages(client, path, {"limit": str(limit)} if limit else {})
-    except AnswerBroken:
-        client.pause()
-        raise
-
-
-def _message_pages(client: StreamClient, path: str, query: Mapping[str, str]) -> Iterator[MessageBatch]:
-    token, version = "", ""
-    progress = ListProgress(kind_in(path))
-    while True:
-        try:
-            response = client.open_stream(path, query={**query, "continue": token} if token else query, accept=PROTOBUF)
-        except ApiError as error:
-            raise _meaning(path, error) from error
-        with closing(response):
-            page = _message_list(response, path)
-            if token and page.resource_version != version:
-                raise ListExpired(f"list of {kind_in(path)}: resource version changed between pages")
-            version, first = page.resource_version, b""
-            for items in page.batches():
-                first = first or items[0]
-                yield MessageBatch(items, version, page.kind)
-            # An empty list has a kind and a version, too.
-            yield MessageBatch((), version, page.kind)
-        progress.note(ListPage(b"", page.continue_token, version, page.kind, first))
-        token = page.continue_token
-        if not token:
-            return
-
-
-def _message_list(response: StreamedResponse, path: str) -> MessageList:
-    if response.content_type != _PROTOBUF_TYPE:
-        raise NotProtobuf(f"{response.what}: answered in {response.content_type or 'no known format'}")
-    page = MessageList(response.parts(), response.what)
-    if not page.kind.endswith("List") or page.api_version != version_in(path):
-        found = Head(page.kind, page.api_version).words
-        raise KubeError(
-            f"GET {path}: the answer is not the list of {kind_in(path)}, but {found}; check the server and the proxies "
-            "in front of it"
-        )
-    return page
-
-
 class _PageFetcher:
     """Fetches pages of one list, one at a time; smaller ones from the first that is too large on."""
 
@@ -201,14 +113,15 @@ class _PageFetcher:
             try:
                 return self._client.fetch(self._path, self._read, query=asked, max_bytes=max_bytes)
             except ApiError as error:
-                raise _meaning(self._path, error) from error
+                raise list_refusal(self._path, error) from error
             except AnswerTooLarge:
                 if self._limit == 1 or not self._is_paged:
                     raise
                 self._limit = max(1, self._limit // _SHRINKING)
 
 
-def _meaning(path: str, error: ApiError) -> KubeError:
+def list_refusal(path: str, error: ApiError) -> KubeError:
+    """What a refusal of the list at `path` means."""
     kind = kind_in(path)
     match error.status_code:
         case 410:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.client import HTTPException, RemoteDisconnected
 from http.client import IncompleteRead as BrokenRead
 from ssl import SSLEOFError
@@ -24,7 +25,7 @@ from urllib3.exceptions import (
 from urllib3.exceptions import TimeoutError as NoAnswerInTime
 
 from descheduler.kube.bounded_body import STATUS_BYTES, BodyTooLargeError, read_body, stream_body
-from descheduler.kube.echoed_credentials import without_credentials
+from descheduler.kube.echoed_credentials import text_without_credentials, without_credentials
 from descheduler.kube.errors import (
     AnswerBroken,
     AnswerTooLarge,
@@ -39,6 +40,7 @@ from descheduler.kube.timed_connections import HandshakeError, keep_to_time, ste
 __all__ = ["Connection", "StreamedResponse", "Transport", "exchange"]
 
 _OK = 200
+_TEXT = "application/json"
 
 
 class Connection(Protocol):
@@ -89,7 +91,7 @@ class Transport:
         query: Mapping[str, str] | None = None,
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
-        accept: str = "application/json",
+        accept: str = _TEXT,
         may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request, whatever its status code.
@@ -151,13 +153,15 @@ class Transport:
         return without_credentials(answer, authorization)
 
     def _stream_as(self, authorization: str, request: _Request) -> RawResponse | StreamedResponse:
-        # Compressing a list can cost the server more than all else about it, and the way to it is mostly short.
-        headers = self._headers | {"Accept": request.accept, "Accept-Encoding": "identity"}
+        headers = self._headers | {"Accept": request.accept}
+        if not request.accept.startswith(_TEXT):
+            # Compressing what is dense already costs the server more than all else about it.
+            headers["Accept-Encoding"] = "identity"
         headers |= {"Authorization": authorization} if authorization else {}
         what, seconds = self._what(request), self.timeout_seconds
         response = _opened(lambda: self._open(request, headers, steady_answer(seconds)), what, seconds, self._proxy)
         if response.status == _OK:
-            return StreamedResponse(response, what, seconds)
+            return StreamedResponse(response, what, seconds, authorization)
         return without_credentials(_whole(response, what, seconds, request.max_bytes), authorization)
 
     def _what(self, request: _Request) -> str:
@@ -182,11 +186,23 @@ class StreamedResponse:
 
     status_code = _OK
 
-    def __init__(self, response: urllib3.BaseHTTPResponse, what: str, timeout_seconds: float) -> None:
+    def __init__(
+        self, response: urllib3.BaseHTTPResponse, what: str, timeout_seconds: float, authorization: str
+    ) -> None:
         self.what = what
         self.content_type = response.headers.get("content-type", "").partition(";")[0].strip()
         self._response = response
         self._timeout_seconds = timeout_seconds
+        self._authorization = authorization
+
+    @contextmanager
+    def credentials_hidden(self) -> Iterator[None]:
+        """Lets no KubeError say a credential of the request that the body repeats."""
+        try:
+            yield
+        except KubeError as error:
+            hidden = text_without_credentials(str(error), self._authorization)
+            raise KubeError(hidden) from None
 
     def parts(self) -> Iterator[bytes]:
         """The body, part by part. Raises AnswerBroken when it does not come whole, AnswerTooLarge for a bomb."""

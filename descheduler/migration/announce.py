@@ -47,7 +47,7 @@ class EvictionAnnouncer:
 def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
     pod = outcome.eviction
     note = f"pod eviction from {pod.node} node by {_SENDER}"
-    if outcome.code is OutcomeCode.OUTCOME_UNKNOWN:
+    if outcome.is_unconfirmed:
         return None
     if outcome.kind is OutcomeKind.EVICTED:
         reason = pod.reason or pod.plugin or "NotSet"

@@ -28,6 +28,16 @@ class OutcomeKind(Enum):
     NOT_ATTEMPTED = "not-attempted"
     """No call was made."""
 
+    @property
+    def uses_limits(self) -> bool:
+        """Whether the pod left, may have left or is about to, which limits have to bear."""
+        return self in {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND}
+
+    @property
+    def frees_limits(self) -> bool:
+        """Whether a call was made and nothing was evicted, so that limits are free for another pod."""
+        return self in {OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.GONE}
+
 
 class OutcomeCode(Enum):
     """Why it ended so."""
@@ -78,6 +88,31 @@ class OutcomeCode(Enum):
     LIMIT = "limit"
     """A limit of evictions was reached."""
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether a call was sent and answered by nothing that says what became of it."""
+        return self in {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
+
+    @property
+    def is_unserved(self) -> bool:
+        """Whether the API server was not reached or turned the call away unread, which says nothing about the pod."""
+        return self in {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
+
+    @property
+    def is_guard(self) -> bool:
+        """Whether a guard ended the run with pods left over: no time, an API server that has none, another's Lease."""
+        return self in {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST}
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether no other pod is worth a try: a guard or a signal ended the run, or nothing reaches the API server."""
+        return self.is_guard or self.is_unserved or self is OutcomeCode.STOPPED
+
+    @property
+    def is_never_meant(self) -> bool:
+        """Whether the eviction of the plan was not to be attempted in the first place."""
+        return self in {OutcomeCode.DRY_RUN, OutcomeCode.REPEATED}
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -89,3 +124,15 @@ class Outcome:
     message: str
     status_code: int = 0
     num_attempts: int = 0
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether it counts as evicted although nobody knows."""
+        return self.code is OutcomeCode.OUTCOME_UNKNOWN
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
+        if self.kind.uses_limits:
+            return not self.is_unconfirmed
+        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT}

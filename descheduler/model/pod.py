@@ -232,11 +232,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
         return self.annotations.get(SOURCE_ANNOTATION, "api") != "api"
 
     @property
-    def has_evict_annotation(self) -> bool:
-        """Whether the owner consents to every eviction; the annotation's value is irrelevant."""
-        return EVICT_ANNOTATION in self.annotations
-
-    @property
     def prefers_no_eviction(self) -> bool:
         """Whether the owner would rather keep the pod; the annotation's value is irrelevant."""
         return PREFER_NO_EVICTION_ANNOTATION in self.annotations

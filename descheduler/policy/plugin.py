@@ -71,7 +71,8 @@ class PluginSpec(Generic[ArgsT]):
     file_problems: Callable[[ArgsT, ReadSchedulerFile], Sequence[ArgsProblem]] = _no_file_problems
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     needs: Callable[[ArgsT], frozenset[str]] = _nothing
-    """Kinds, beyond nodes and pods, whose objects the plugin reads with these arguments."""
+    """What the plugin reads with these arguments beyond nodes and pods: keys of kinds in `cluster.kinds`, and names of
+    bulky parts of objects in `cluster.snapshot`."""
     native: bool = False
     """Whether the arguments are an API kind of their own (`<name>Args`), known only to a DeschedulerConfiguration."""
 

@@ -100,7 +100,7 @@ def needed_kinds(args: LowNodeUtilizationArgs) -> frozenset[str]:
     metrics = args.metrics_utilization
     if metrics is None or not (metrics.metrics_server or metrics.source == KUBERNETES_METRICS):
         return frozenset()
-    return frozenset(("NodeMetrics", "PodMetrics"))
+    return frozenset(("NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"))
 
 
 def validate_args(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:

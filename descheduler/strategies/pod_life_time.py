@@ -22,10 +22,10 @@ from descheduler.policy.shared_args import (
     check_selector,
 )
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.pod_age import age_seconds
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.pod_order import sort_oldest_first
-from descheduler.strategies.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.pod_age import age_seconds
+from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_order import sort_oldest_first
+from descheduler.strategies.shared.pod_state import exit_codes, reasons
 
 __all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needed_kinds", "validate_args"]
 

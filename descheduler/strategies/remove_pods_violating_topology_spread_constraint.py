@@ -20,7 +20,7 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import PodFilter
 from descheduler.strategies.topology_spread.balance import balancing_transfers
 from descheduler.strategies.topology_spread.constraints import (
     SpreadConstraint,
@@ -29,7 +29,7 @@ from descheduler.strategies.topology_spread.constraints import (
 )
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.node_fit import NodeFit, NodeSet
+    from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
     from descheduler.strategies.topology_spread.domains import Domains
 
 __all__ = [
@@ -100,8 +100,8 @@ class RemovePodsViolatingTopologySpreadConstraint:
 
         A marked pod still counts for every other constraint. Pods that may not go count nowhere.
         """
-        from descheduler.placement.label_index import LabelIndex
         from descheduler.strategies.topology_spread.domains import DomainFinder
+        from descheduler.strategies.topology_spread.label_index import LabelIndex
 
         finder = DomainFinder(nodes)
         self._below.clear()

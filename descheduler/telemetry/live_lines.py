@@ -27,7 +27,7 @@ def log_eviction(outcome: Outcome) -> None:
         "node": eviction.node,
         "profile": eviction.profile,
     }
-    if outcome.code.value == "outcome-unknown":
+    if outcome.is_unconfirmed:
         _logger.warning("Eviction not confirmed, counted as evicted", extra=fields(**event_fields))
     elif result == "evicted":
         log_event(_logger, "Evicted pod", verbosity=1, **event_fields)

@@ -12,6 +12,7 @@ import numpy as np
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduler import Scheduler
@@ -45,7 +46,7 @@ def _report_questions(num_nodes: float, what_if: float, with_all: float, conside
 
 
 def _build(dump: str) -> Sequence[float]:
-    snapshot = read_dump([Path(dump)], keep_conditions=False, keep_templates=True)
+    snapshot = read_dump([Path(dump)], SnapshotRequest(keep_conditions=False, keep_templates=True))
     gc.collect()
     before = _resident_bytes()
     started = time.perf_counter()
@@ -63,11 +64,11 @@ def _resident_bytes() -> int:
 
 
 def _ask_dump(dump: str) -> Sequence[float]:
-    return _ask(read_dump([Path(dump)], keep_conditions=False, keep_templates=True))
+    return _ask(read_dump([Path(dump)], SnapshotRequest(keep_conditions=False, keep_templates=True)))
 
 
 def _ask_generated(num_nodes: int) -> Sequence[float]:
-    builder = SnapshotBuilder("generated", keep_conditions=False, keep_templates=True)
+    builder = SnapshotBuilder("generated", SnapshotRequest(keep_conditions=False, keep_templates=True))
     for page in generate_cluster(nodes=num_nodes, pods=num_nodes * 10, seed=1):
         builder.add_object(page)
     return _ask(builder.finish())

@@ -23,14 +23,14 @@ from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REP
         pytest.param([EVICTED, TURNED_AWAY], ExitCode.STOPPED, ExitCode.STOPPED, id="an overloaded server is a guard"),
     ],
 )
-def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, detailed: ExitCode):
+def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, detailed: ExitCode) -> None:
     outcome = outcome_of(*results)
 
     assert outcome_exit_code(outcome, is_detailed=False) is usual
     assert outcome_exit_code(outcome, is_detailed=True) is detailed
 
 
-def test_exit_code_of_a_dry_run_tells_refused_requests_only_in_detail():
+def test_exit_code_of_a_dry_run_tells_refused_requests_only_in_detail() -> None:
     plan = make_test_plan(policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
 
     assert plan_exit_code(plan, is_detailed=False) is ExitCode.DONE

@@ -10,19 +10,19 @@ from typing import Any
 from descheduler import EvictionAnswer
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.default_evictor import DefaultEvictor, DefaultEvictorArgs
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import decode_node, decode_pod, make_view
 
 Vector = Mapping[str, Any]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from descheduler.eviction.answers import EvictionAnswer
+from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.evictor import Evictor
-from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from tests.builders import make_budget, make_node, make_pod, make_view

@@ -8,9 +8,8 @@ import pytest
 
 from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import Object, node_object, pod_object, required_anti_affinity, required_node_affinity
-from tests.explanation.questions import ZONE, claim, placement_of, storage_class, volume
+from tests.explanation.questions import ZONE, claim, pending_pod, placement_of, storage_class, volume
 
-PENDING = {"node": "", "phase": "Pending"}
 SPREAD = {
     "maxSkew": 1,
     "topologyKey": ZONE,
@@ -43,45 +42,43 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 node_object("here"),
                 pod_object("there", node="here", cpu="3700m"),
-                pod_object("new", cpu="500m", **PENDING),
+                pending_pod("new", cpu="500m"),
             ],
             [("NodeResourcesFit", "needs 200m cpu more: the pod asks for 500m, 300m of 4 is free")],
             id="cpu that others hold",
         ),
         pytest.param(
-            [node_object("here", memory="1Gi"), pod_object("new", memory="1536Mi", **PENDING)],
+            [node_object("here", memory="1Gi"), pending_pod("new", memory="1536Mi")],
             [("NodeResourcesFit", "too small: the pod asks for 1.5Gi memory, the node has 1Gi in all")],
             id="memory that no node of the size has",
         ),
         pytest.param(
-            [node_object("here", pods="1"), pod_object("there", node="here"), pod_object("new", **PENDING)],
+            [node_object("here", pods="1"), pod_object("there", node="here"), pending_pod("new")],
             [("NodeResourcesFit", "has no place left: 1 of 1 pods are there")],
             id="all places taken",
         ),
         pytest.param(
-            [node_object("here", unschedulable=True), pod_object("new", **PENDING)],
+            [node_object("here", unschedulable=True), pending_pod("new")],
             [("NodeUnschedulable", "is cordoned; kubectl uncordon here takes that back")],
             id="a cordon",
         ),
         pytest.param(
             [
                 node_object("here"),
-                pod_object("new", **PENDING, spec={"hostNetwork": True, "hostUsers": False}),
+                pending_pod("new", spec={"hostNetwork": True, "hostUsers": False}),
             ],
             [("NodeDeclaredFeatures", "the node does not declare UserNamespacesHostNetworkSupport")],
             id="a feature of the kubelet",
         ),
         pytest.param(
-            [node_object("here", taints=["gpu=yes:NoSchedule", "soft:PreferNoSchedule"]), pod_object("new", **PENDING)],
+            [node_object("here", taints=["gpu=yes:NoSchedule", "soft:PreferNoSchedule"]), pending_pod("new")],
             [("TaintToleration", "the taint gpu=yes:NoSchedule is not tolerated")],
             id="the taint that keeps pods away",
         ),
         pytest.param(
             [
                 node_object("here", labels={"disk": "hdd"}),
-                pod_object(
-                    "new", **PENDING, node_selector={"disk": "ssd"}, affinity=required_node_affinity("arch", "arm")
-                ),
+                pending_pod("new", node_selector={"disk": "ssd"}, affinity=required_node_affinity("arch", "arm")),
             ],
             [
                 ("NodeAffinity", "nodeSelector asks for disk=ssd, the node has hdd"),
@@ -93,7 +90,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 node_object("here"),
                 pod_object("holder", node="here", spec=port(80)),
-                pod_object("new", **PENDING, spec=port(80)),
+                pending_pod("new", spec=port(80)),
             ],
             [("NodePorts", "host port 80/TCP is held by default/holder")],
             id="the pod that holds a port",
@@ -103,7 +100,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 node_object("here", labels={ZONE: "z1"}),
                 node_object("next", labels={ZONE: "z1"}),
                 pod_object("met", node="next", labels={"app": "db"}),
-                pod_object("new", **PENDING, affinity=required_anti_affinity({"app": "db"}, key=ZONE)),
+                pending_pod("new", affinity=required_anti_affinity({"app": "db"}, key=ZONE)),
             ],
             [("InterPodAffinity", f"the pod keeps away from default/met on next by anti-affinity ({ZONE}=z1)")],
             id="the pod that it keeps away from",
@@ -112,7 +109,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 node_object("here"),
                 pod_object("holder", node="here", affinity=required_anti_affinity({"app": "web"})),
-                pod_object("new", **PENDING, labels={"app": "web"}),
+                pending_pod("new", labels={"app": "web"}),
             ],
             [
                 (
@@ -127,13 +124,13 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 node_object("here", labels={ZONE: "z1"}),
                 node_object("next", labels={ZONE: "z2"}),
                 pod_object("db", node="next", labels={"app": "db"}),
-                pod_object("new", **PENDING, affinity=AFFINITY),
+                pending_pod("new", affinity=AFFINITY),
             ],
             [("InterPodAffinity", f"no pod that the affinity asks for is in {ZONE}=z1")],
             id="company that is elsewhere",
         ),
         pytest.param(
-            [node_object("here"), pod_object("new", **PENDING, affinity=AFFINITY)],
+            [node_object("here"), pending_pod("new", affinity=AFFINITY)],
             [("InterPodAffinity", f"has no label {ZONE}, by which the pod's affinity finds its company")],
             id="a node outside of the affinity's topology",
         ),
@@ -142,7 +139,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 node_object("here", labels={ZONE: "z1"}),
                 node_object("next", labels={ZONE: "z2"}),
                 pod_object("web", node="here", labels={"app": "web"}),
-                pod_object("new", **PENDING, labels={"app": "web"}, spread=[SPREAD]),
+                pending_pod("new", labels={"app": "web"}, spread=[SPREAD]),
             ],
             [
                 (
@@ -153,7 +150,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             id="a domain that is too full",
         ),
         pytest.param(
-            [node_object("here"), pod_object("new", **PENDING, labels={"app": "web"}, spread=[SPREAD])],
+            [node_object("here"), pending_pod("new", labels={"app": "web"}, spread=[SPREAD])],
             [("PodTopologySpread", f"has no label {ZONE}, which pods are to be spread by")],
             id="a node outside of the spread's topology",
         ),
@@ -163,7 +160,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 storage_class(),
                 claim("data", volume_name="pv"),
                 volume("pv", "data", zone="z1"),
-                pod_object("new", **PENDING, claims=["data"]),
+                pending_pod("new", claims=["data"]),
             ],
             [
                 (
@@ -187,7 +184,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 storage_class(),
                 claim("data", volume_name="pv"),
                 volume("pv", "data", zone="z1", source={"awsElasticBlockStore": {"volumeID": "vol-1"}}),
-                pod_object("new", **PENDING, claims=["data"]),
+                pending_pod("new", claims=["data"]),
             ],
             [
                 (
@@ -199,7 +196,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             id="a volume whose driver asks for a label of its own",
         ),
         pytest.param(
-            [node_object("here"), storage_class(), claim("data"), pod_object("new", **PENDING, claims=["data"])],
+            [node_object("here"), storage_class(), claim("data"), pending_pod("new", claims=["data"])],
             [
                 (
                     "VolumeBinding",
@@ -215,7 +212,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 storage_class(),
                 claim("data", volume_name="pv"),
                 volume("pv", "data", labels={ZONE: "z1"}),
-                pod_object("new", **PENDING, claims=["data"]),
+                pending_pod("new", claims=["data"]),
             ],
             [("VolumeZone", f"volume pv of claim data is in {ZONE}=z1, the node in z2")],
             id="a volume whose label names another zone",
@@ -227,18 +224,20 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 claim("data", volume_name="pv", modes=["ReadWriteOncePod"]),
                 volume("pv", "data"),
                 pod_object("user", node="here", claims=["data"]),
-                pod_object("new", **PENDING, claims=["data"]),
+                pending_pod("new", claims=["data"]),
             ],
             [("VolumeRestrictions", "claim data is for one pod alone, and default/user on here uses it")],
             id="the pod that uses a claim for one pod",
         ),
     ],
 )
-def test_an_obstacle_names_what_is_missing_or_in_the_way(objects: Sequence[Object], expected: list[tuple[str, str]]):
+def test_an_obstacle_names_what_is_missing_or_in_the_way(
+    objects: Sequence[Object], expected: list[tuple[str, str]]
+) -> None:
     assert details(*objects) == expected
 
 
-def test_a_driver_that_attaches_no_more_says_how_many_it_has():
+def test_a_driver_that_attaches_no_more_says_how_many_it_has() -> None:
     volumes = []
     for name in ("one", "two"):
         made = volume(f"pv-{name}", name)
@@ -257,7 +256,7 @@ def test_a_driver_that_attaches_no_more_says_how_many_it_has():
         limits,
         *volumes,
         pod_object("user", node="here", claims=["one"]),
-        pod_object("new", **PENDING, claims=["two"]),
+        pending_pod("new", claims=["two"]),
     )
 
     assert found == [
@@ -268,5 +267,5 @@ def test_a_driver_that_attaches_no_more_says_how_many_it_has():
     ]
 
 
-def test_every_explained_plugin_is_one_that_filters():
+def test_every_explained_plugin_is_one_that_filters() -> None:
     assert {name for name, row in PLUGINS.items() if row.explain is not None and row.plugin is None} == set()

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from tests.certificates import Certificate
 from tests.cluster.messages.writer import proto_list
 from tests.integration.fake_leases import FakeLeases
@@ -48,7 +48,7 @@ __all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
-_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
+_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in KINDS.values()}
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,11 @@ def endless_chunks(part: bytes) -> Iterator[bytes]:
     return chain([head(Transfer_Encoding="chunked")], repeat(chunk))
 
 
-def _bomb(start: bytes, filler: bytes) -> Callable[[], Iterable[bytes]]:
+def _bomb(start: bytes, filler: bytes, **fields: object) -> Callable[[], Iterable[bytes]]:
     body = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     begun = body.compress(start) + body.flush()
     bomb = begun + gzip_bomb(filler)
-    return lambda: [head(Content_Encoding="gzip", Content_Length=len(bomb)), bomb]
+    return lambda: [head(Content_Encoding="gzip", Content_Length=len(bomb), **fields), bomb]
 
 
 def _evict(client: KubeClient, api: FakeApi) -> object:
@@ -75,6 +75,25 @@ def _list_of_nothing(client: KubeClient, api: FakeApi) -> object:
     return list(client.list_pages(PODS))
 
 
+def _streamed_list(client: KubeClient, api: FakeApi) -> object:
+    start = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":['
+    api.fail_always("GET", PODS, RawAnswer(_bomb(start, b"{},")))
+    return sum(1 for _ in client.list_pages(PODS, limit=0))
+
+
+def _streamed_object(client: KubeClient, api: FakeApi) -> object:
+    start = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[{"a":"'
+    api.fail_always("GET", PODS, RawAnswer(_bomb(start, b"a")))
+    return sum(1 for _ in client.list_pages(PODS, limit=0))
+
+
+def _messages(client: KubeClient, api: FakeApi) -> object:
+    start = b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\xff\x0f\x0a\x00"
+    fields = {"Content_Type": "application/vnd.kubernetes.protobuf"}
+    api.fail_always("GET", PODS, RawAnswer(_bomb(start, b"\x12\x00", **fields)))
+    return sum(1 for _ in client.list_messages(PODS))
+
+
 def _usage(client: KubeClient, api: FakeApi) -> object:
     api.fail_always("POST", "/api/v1/query", RawAnswer(_bomb(b'{"status":"success","data":[', b"1,")))
     return PrometheusClient(api.url).query("up")
@@ -89,6 +108,9 @@ CALLS = {
     "an eviction": _evict,
     "a page of a list": _list,
     "a list of nothing": _list_of_nothing,
+    "a list in one go": _streamed_list,
+    "an object of a list in one go": _streamed_object,
+    "a list in protobuf": _messages,
     "usage": _usage,
     "a Lease": _lease,
 }

@@ -57,7 +57,7 @@ def write_plugin(folder: Path, status: dict[str, Any], *, code: int = 0, stderr:
 @pytest.mark.parametrize("ending", ["\n", "\r\n", " \n\n"])
 def test_line_break_after_a_token_is_dropped(secure_api: FakeApi, tmp_path: Path, ending: str) -> None:
     (tmp_path / "token").write_text(SECRET + ending)
-    users = {
+    users: dict[str, dict[str, Any]] = {
         "token": {"token": SECRET + ending},
         "tokenFile": {"tokenFile": "token"},
         "exec": {"exec": write_plugin(tmp_path, {"token": SECRET + ending})},

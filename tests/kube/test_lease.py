@@ -4,12 +4,15 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.lease import HeldLease, LeaseHeld, LeaseSettings, acquire, give_back, own_namespace
+from descheduler.kube.held_lease import HeldLease
+from descheduler.kube.lease import LeaseHeld, acquire, give_back
+from descheduler.kube.lease_settings import LeaseSettings, own_namespace
 from descheduler.kube.lease_store import LeaseSpec, micro_time
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.status import RawResponse
@@ -30,7 +33,7 @@ def take(
     return acquire(client, settings, retry=client.retry, identity=me, now=lambda: NOW, clock=clock.now)
 
 
-def held_by(holder: str, *, seconds_ago: float, **spec: object) -> dict[str, object]:
+def held_by(holder: str, *, seconds_ago: float, **spec: Any) -> dict[str, Any]:
     """A lease of 60 seconds that its holder renewed so long ago."""
     renewed = micro_time(NOW - timedelta(seconds=seconds_ago))
     usual = {"acquireTime": renewed, "leaseDurationSeconds": 60, "leaseTransitions": 4}
@@ -73,7 +76,7 @@ def test_lease_of_a_live_run_is_respected(fake_api: FakeApi, client: KubeClient,
         ),
     ],
 )
-def test_lease_of_a_run_is_taken_over(fake_api: FakeApi, client: KubeClient, spec: dict[str, object]) -> None:
+def test_lease_of_a_run_is_taken_over(fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]) -> None:
     fake_api.leases.put("repair", **spec)
 
     take(client)
@@ -95,7 +98,7 @@ AGES = [
 
 @pytest.mark.parametrize("spec", AGES)
 def test_lease_whose_times_cannot_be_true_is_watched_and_taken_over(
-    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]
 ) -> None:
     fake_api.leases.put("repair", **held_by("dead", seconds_ago=0, **spec))
     clock = Clock()
@@ -109,7 +112,7 @@ def test_lease_whose_times_cannot_be_true_is_watched_and_taken_over(
 
 @pytest.mark.parametrize("spec", AGES)
 def test_lease_whose_times_cannot_be_true_is_respected_when_it_is_renewed(
-    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]
 ) -> None:
     fake_api.leases.put("repair", **held_by("other", seconds_ago=0, **spec))
     clock = Clock()
@@ -134,7 +137,7 @@ def test_lease_whose_times_cannot_be_true_is_respected_when_it_is_renewed(
     ],
 )
 def test_lease_that_ran_out_long_ago_is_taken_over_at_once(
-    fake_api: FakeApi, client: KubeClient, spec: dict[str, object]
+    fake_api: FakeApi, client: KubeClient, spec: dict[str, Any]
 ) -> None:
     fake_api.leases.put("repair", **held_by("dead", seconds_ago=12, **spec))
 
@@ -375,6 +378,21 @@ def test_lease_is_given_back_at_the_end(fake_api: FakeApi, client: KubeClient) -
     assert (spec["leaseDurationSeconds"], spec["leaseTransitions"]) == (1, 0)
     take(client, me="next")
     assert fake_api.leases.spec("repair")["holderIdentity"] == "next"
+
+
+def test_lease_is_left_to_run_out_when_no_call_can_take_effect_any_more(fake_api: FakeApi, client: KubeClient) -> None:
+    with take(client) as lease:
+        lease.find_open_seconds = lambda: 12.3
+
+    assert fake_api.leases.spec("repair") == {
+        "holderIdentity": "me",
+        "leaseDurationSeconds": 13,
+        "acquireTime": "2026-06-30T12:00:00.000000Z",
+        "renewTime": "2026-06-30T12:00:00.000000Z",
+        "leaseTransitions": 0,
+    }
+    with pytest.raises(LeaseHeld):
+        take(client, me="next")
 
 
 def test_lease_that_cannot_be_given_back_fails_nothing(fake_api: FakeApi, client: KubeClient) -> None:

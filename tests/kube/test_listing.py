@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -78,6 +78,7 @@ def test_next_page_and_no_more_is_fetched_while_the_caller_works(
     monkeypatch.setattr(fake_api, "respond", respond_and_tell)
 
     pages = client.list_pages(PODS, limit=1)
+    assert isinstance(pages, Generator)
     next(pages)
     was_fetched_ahead = second_asked.wait(timeout=10)
     num_requests = len(fake_api.requests)

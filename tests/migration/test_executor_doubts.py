@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.outcome import OutcomeCode, OutcomeKind

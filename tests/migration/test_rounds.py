@@ -8,13 +8,18 @@ from collections.abc import Sequence
 import msgspec
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs, default_args
-from descheduler.eviction.object_limiter import ObjectLimiter
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
@@ -22,12 +27,9 @@ from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.migration.stand_ins import Clock, ScriptedApi, broken_off, no_disruption, not_sent
 from tests.policy.builders import koordinator, upstream
@@ -131,8 +133,7 @@ def test_pod_moved_before_passes_the_filters_and_gates_that_it_has_passed() -> N
 
     decisions = decide(policy, snapshot, now=NOW, prior_moves=[PriorMove(moved, "p", "RemovePodsViolatingNodeTaints")])
 
-    assert [booked.pod.name for booked in decisions.evictor.booked] == ["m", "o"]
-    assert decisions.evictor.counters.total == 2
+    assert [move.pod.name for move in decisions.moves] == ["m", "o"]
 
 
 def test_pod_moved_before_uses_the_burst_of_its_workload_up() -> None:
@@ -156,7 +157,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
         evictor = Evictor(view, EvictionLimits(total=1), answers=answers)
         for pod in pods:
             evictor.request(pod, profile="p", plugin="q")
-        return Decisions(POLICY, snapshot, evictor, NOW)
+        return decisions_of(evictor, POLICY, snapshot, NOW)
 
     responses: dict[str, list[EvictionResponse | Exception]] = {pod.name: [no_disruption()] for pod in pods}
     clock = Clock()
@@ -173,7 +174,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     )
 
     assert len(outcomes) == MAX_ROUNDS
-    booked = {booked.pod.name for booked in decisions.evictor.booked}
+    booked = {booked.pod.name for booked in decisions.moves}
     assert booked <= {outcome.eviction.name for outcome in outcomes}
     assert decisions.notes[-1].endswith("and gave up; the next run goes on")
 
@@ -189,7 +190,7 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
         evictor = Evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
         for pod in pods:
             evictor.request(pod, profile="p", plugin="q")
-        return Decisions(POLICY, snapshot, evictor, NOW)
+        return decisions_of(evictor, POLICY, snapshot, NOW)
 
     clock = Clock()
     api = ScriptedApi(clock, first=[not_sent()] * 99)
@@ -214,7 +215,7 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
         evictor = Evictor(view, EvictionLimits(total=2), answers=answers)
         for pod in pods:
             evictor.request(pod, profile="p", plugin="q")
-        return Decisions(POLICY, snapshot, evictor, NOW)
+        return decisions_of(evictor, POLICY, snapshot, NOW)
 
     return decide_again
 
@@ -222,7 +223,8 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
 def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_other() -> None:
     """Each such call takes the time in which it can still take effect."""
     pods = [make_pod(f"p{number:03}") for number in range(40)]
-    clock, calls = Clock(), []
+    clock = Clock()
+    calls: list[Answers] = []
     api = ScriptedApi(clock, **{pod.name: [broken_off()] * 9 for pod in pods})
 
     decisions, outcomes = carry_out(

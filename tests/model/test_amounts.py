@@ -18,11 +18,11 @@ from descheduler.model.amounts import amount_text, amounts_text, percent_text
         pytest.param("nvidia.com/gpu", 3, "3", id="devices"),
     ],
 )
-def test_amounts_are_written_as_people_read_them(resource: str, amount: int, text: str):
+def test_amounts_are_written_as_people_read_them(resource: str, amount: int, text: str) -> None:
     assert amount_text(resource, amount) == text
 
 
-def test_several_amounts_are_one_phrase():
+def test_several_amounts_are_one_phrase() -> None:
     assert amounts_text([("cpu", 500), ("memory", 2**30)]) == "cpu 500m, memory 1Gi"
     assert amounts_text([]) == "nothing"
 
@@ -37,5 +37,5 @@ def test_several_amounts_are_one_phrase():
         pytest.param(1, 0, "?", id="of nothing"),
     ],
 )
-def test_only_what_is_full_is_a_hundred_percent(part: int, whole: int, text: str):
+def test_only_what_is_full_is_a_hundred_percent(part: int, whole: int, text: str) -> None:
     assert percent_text(part, whole) == text

@@ -229,14 +229,14 @@ def test_node_limit_skips_the_node_and_total_limit_ends_the_plugin() -> None:
     by_node = run_plugin(PLUGIN, zones(3), pods, policy={"maxNoOfPodsToEvictPerNode": 1})
     in_total = run_plugin(PLUGIN, zones(3), pods, policy={"maxNoOfPodsToEvictTotal": 1})
 
-    assert [booked.pod.node_name for booked in by_node.evictor.booked] == ["n1", "n0"]
+    assert [booked.pod.node_name for booked in by_node.moves] == ["n1", "n0"]
     assert len(evicted(in_total)) == 1
 
 
 def test_reason_names_the_domain_and_the_skew() -> None:
     decisions = run_plugin(PLUGIN, zones(2), spread_pods([2, 0]))
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == "zone=z0 is too full: domains differ by 2 pods, 1 is allowed"
 
 

@@ -175,7 +175,8 @@ def collector() -> Iterator[tuple[_Collector, str]]:
     """An OTLP collector on loopback, and its endpoint in upstream's form."""
     servicer = _Collector()
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=1))
-    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(servicer, server)
+    serve = trace_service_pb2_grpc.add_TraceServiceServicer_to_server
+    serve(servicer, server)  # type: ignore[no-untyped-call]  # as generated code is
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     yield servicer, f"127.0.0.1:{port}"

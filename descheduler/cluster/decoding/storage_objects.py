@@ -191,11 +191,6 @@ def _text(annotations: Mapping[str, msgspec.Raw], key: str) -> str:
     return decode_text(annotations[key]) if key in annotations else ""
 
 
-def _class_name(annotations: Mapping[str, msgspec.Raw], stated: str | None) -> str:
-    """The storage class; where an annotation names one, it counts."""
-    return _text(annotations, BETA_CLASS_ANNOTATION) if BETA_CLASS_ANNOTATION in annotations else stated or ""
-
-
 def decode_claim(block: bytes) -> PersistentVolumeClaim:
     """One PersistentVolumeClaim."""
     wire = _read_claim(block)

@@ -7,9 +7,10 @@ from typing import NoReturn
 
 import msgspec
 
-from descheduler.cluster.builder import MAX_LIST_DEPTH, printable
+from descheduler.cluster.builder import MAX_LIST_DEPTH
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end
+from descheduler.model.printable import printable
 
 __all__ = ["LATE_KIND", "MAX_OBJECT_BYTES", "WAY_OUT", "read_json", "too_large"]
 

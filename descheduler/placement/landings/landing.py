@@ -68,11 +68,6 @@ class Landing:
         """Whether the scheduler prefers the node that the victim leaves to all others."""
         return self.ties == (self.victim.node_name,)
 
-    @property
-    def footprint(self) -> frozenset[str]:
-        """The nodes that the answer hangs on first: the one that is left and the predicted one."""
-        return frozenset(name for name in (self.victim.node_name, self.node) if name)
-
 
 @dataclass(frozen=True, slots=True)
 class JointVerdict:

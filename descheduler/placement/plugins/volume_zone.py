@@ -114,7 +114,7 @@ class VolumeZone:
             return self._refuse(ZoneReason.NO_CLASS)
         storage_class = self._snapshot.storage_classes.get(claim.storage_class)
         if storage_class is None:
-            return not_found(self._snapshot, self.name, "StorageClass", claim.storage_class)
+            return not_found(self._snapshot, self.name, "StorageClass.storage.k8s.io", claim.storage_class)
         return None if storage_class.waits_for_consumer else self._refuse(ZoneReason.UNBOUND)
 
     def _refuse(self, reason: ZoneReason) -> Obstacle:

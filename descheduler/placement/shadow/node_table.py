@@ -23,7 +23,6 @@ CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
-_NATIVE_PREFIX = "kubernetes.io/"
 
 
 class Demand(NamedTuple):

@@ -170,7 +170,7 @@ class ShadowCluster:
         self.read_annotations = AnnotationKeys(reads_annotations)
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
-        self._followers: dict[type[Follower], Follower] = {}
+        self._followers: dict[object, Follower] = {}
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[_Entry] = []
         self._ended: set[int] = set()
@@ -183,7 +183,7 @@ class ShadowCluster:
 
     def follow(self, kind: Callable[[ShadowCluster], FollowerType]) -> FollowerType:
         """The follower of this class, which `kind(self)` builds; all callers share it."""
-        known = self._followers.get(kind)  # type: ignore[call-overload]
+        known = self._followers.get(kind)
         if known is None:
             known = kind(self)
             for pod, node in self.placed_pods:
@@ -191,8 +191,8 @@ class ShadowCluster:
             for change in self._log:
                 if isinstance(change, _Change):
                     _tell(known, change, change.sign)
-            self._followers[kind] = known  # type: ignore[index]
-        return known  # type: ignore[no-any-return]
+            self._followers[kind] = known
+        return known  # type: ignore[return-value] # what `kind` built
 
     def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
         """The ledger of this class, which `kind(self)` builds; the profiles of all schedulers share it."""

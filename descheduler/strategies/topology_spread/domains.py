@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.label_index import LabelIndex
-from descheduler.strategies.node_selection import NodeSelection
+from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
+from descheduler.strategies.topology_spread.label_index import LabelIndex
 
 __all__ = ["Domain", "DomainFinder", "Domains", "sort_domains"]
 

@@ -28,15 +28,15 @@ OPTION = click.Option(["--test"])
         pytest.param("2026-06-30T12:00:00.5Z", datetime(2026, 6, 30, 12, 0, 0, 500000, tzinfo=UTC), id="half a second"),
     ],
 )
-def test_instants_are_read_as_rfc_3339(text: str, expected: datetime):
+def test_instants_are_read_as_rfc_3339(text: str, expected: datetime) -> None:
     assert read_instant(CONTEXT, OPTION, text) == expected
 
 
-def test_durations_are_read_as_go_does():
+def test_durations_are_read_as_go_does() -> None:
     assert read_duration(CONTEXT, OPTION, "1h30m") == timedelta(minutes=90)
 
 
-def test_a_rate_of_zero_leaves_the_choice_to_the_policy():
+def test_a_rate_of_zero_leaves_the_choice_to_the_policy() -> None:
     assert read_rate(CONTEXT, OPTION, 0.0) is None
     assert read_rate(CONTEXT, OPTION, 2.5) == 2.5
 
@@ -52,7 +52,7 @@ def test_a_rate_of_zero_leaves_the_choice_to_the_policy():
         pytest.param(("EvictionsInBackground=true", "EvictionsInBackground=false"), False, id="the last one counts"),
     ],
 )
-def test_feature_gates(texts: tuple[str, ...], is_on: bool):
+def test_feature_gates(texts: tuple[str, ...], is_on: bool) -> None:
     assert read_feature_gates(CONTEXT, OPTION, texts) == {"EvictionsInBackground": is_on}
 
 
@@ -81,7 +81,7 @@ def sample(**flags: object) -> Mapping[str, object]:
         pytest.param(["--", "--a_b=c"], {"rest": ("--a_b=c",)}, id="nothing is a flag after two dashes"),
     ],
 )
-def test_flags_are_taken_as_go_programs_take_them(arguments: list[str], expected: Mapping[str, object]):
+def test_flags_are_taken_as_go_programs_take_them(arguments: list[str], expected: Mapping[str, object]) -> None:
     flags = sample.main(arguments, standalone_mode=False)
 
     assert flags | expected == flags
@@ -90,7 +90,7 @@ def test_flags_are_taken_as_go_programs_take_them(arguments: list[str], expected
 @pytest.mark.parametrize("flag", IDLE_FLAGS, ids=lambda flag: flag.name)
 def test_flags_of_upstream_without_effect_are_taken_with_one_warning(
     descheduler: Descheduler, policy: Path, dump: Path, flag: IdleFlag
-):
+) -> None:
     value = () if flag.is_boolean else ("7",)
 
     ended = descheduler("run", "--config", policy, "--snapshot", dump, f"--{flag.name}", *value)
@@ -105,14 +105,18 @@ def test_flags_of_upstream_without_effect_are_taken_with_one_warning(
     "flag",
     ["--descheduling-interval=0", "--leader-elect=false", "--secure-port=0", "--otel-collector-endpoint="],
 )
-def test_asking_for_what_is_done_anyway_is_not_warned_of(descheduler: Descheduler, policy: Path, dump: Path, flag: str):
+def test_asking_for_what_is_done_anyway_is_not_warned_of(
+    descheduler: Descheduler, policy: Path, dump: Path, flag: str
+) -> None:
     ended = descheduler("run", "--config", policy, "--snapshot", dump, flag)
 
     assert ended.code == 0
     assert "has no effect" not in ended.err
 
 
-def test_the_arguments_of_upstreams_manifests_work_unchanged(descheduler: Descheduler, policy: Path, dump: Path):
+def test_the_arguments_of_upstreams_manifests_work_unchanged(
+    descheduler: Descheduler, policy: Path, dump: Path
+) -> None:
     arguments = [f"--policy-config-file={policy}", "--descheduling-interval=5m", "--v=3", "--leader-elect=true"]
 
     ended = descheduler(*arguments, f"--snapshot={dump}", "--now=2026-06-30T12:00:00Z")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from descheduler.cluster.dumps import json_pieces
 from descheduler.cluster.dumps.json_pieces import read_json
 from descheduler.cluster.snapshot import SnapshotError
 
-Object = dict[str, object]
+Object = dict[str, Any]
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def pieces(text: str, size: int = 7) -> list[tuple[Object, int]]:
     return [(json.loads(piece), line) for piece, line in read_json(chunks_of(text, size), "dump", 1)]
 
 
-def flat(value: object) -> Iterator[object]:
+def flat(value: Any) -> Iterator[Object]:
     """The objects in a document, of typed lists with the kind of the list."""
     if isinstance(value, list):
         yield from (found for element in value for found in flat(element))
@@ -102,7 +103,7 @@ def test_piece_names_the_line_of_its_first_object(kind: str) -> None:
     assert len(found) > 2
     for piece, line in found:
         first = next(flat(piece))
-        assert json.dumps(first["metadata"]["name"]) in lines[line + 1]  # type: ignore[index]
+        assert json.dumps(first["metadata"]["name"]) in lines[line + 1]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.messages.objects import MessageAdder
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from tests.builders import Object, container_status, pod_object
 from tests.cluster.decoding.test_pod_pages import FACTS
@@ -28,14 +29,14 @@ from tests.worlds.hostile import WORLDS, HostileWorld
 SAMPLE = Path(__file__).parents[3] / "config" / "samples" / "openb.jsonl.gz"
 
 
-def from_json(kind: str, objects: Sequence[Object], **options: bool) -> Snapshot:
-    builder = SnapshotBuilder(**options)
+def from_json(kind: str, objects: Sequence[Object], **options: Any) -> Snapshot:
+    builder = SnapshotBuilder(request=SnapshotRequest(**options))
     builder.add_page(KINDS[kind], json.dumps({"kind": f"{kind}List", "apiVersion": "v1", "items": objects}).encode())
     return builder.finish()
 
 
-def from_messages(kind: str, objects: Iterable[Object], **options: bool) -> Snapshot:
-    builder = SnapshotBuilder(**options)
+def from_messages(kind: str, objects: Iterable[Object], **options: Any) -> Snapshot:
+    builder = SnapshotBuilder(request=SnapshotRequest(**options))
     MessageAdder(builder).add(KINDS[kind], [proto_object(kind, each) for each in objects])
     return builder.finish()
 
@@ -60,7 +61,9 @@ def sample(kind: str) -> list[Object]:
 
 def odd_pods() -> list[Object]:
     bare: Object = {"metadata": {"name": "bare"}}
-    ephemeral = [{"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": {}}}} for name in ("a", "b")]
+    ephemeral: list[Object] = [
+        {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": {}}}} for name in ("a", "b")
+    ]
     resized = pod_object("resized", cpu="1", containers=(container_status(0),))
     status = {**container_status(0), "name": resized["spec"]["containers"][0]["name"]}
     status |= {"resources": {"requests": {"cpu": "2"}}, "allocatedResources": {"cpu": "2"}}
@@ -173,7 +176,7 @@ def test_broken_pod_is_named_as_in_json(bad: Object) -> None:
     ],
 )
 def test_message_that_is_no_pod_is_refused(message: bytes) -> None:
-    builder = SnapshotBuilder(skip_broken=True)
+    builder = SnapshotBuilder(request=SnapshotRequest(skip_broken=True))
 
     MessageAdder(builder).add(KINDS["Pod"], [message])
 

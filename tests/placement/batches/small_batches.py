@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
@@ -101,7 +102,7 @@ def victims_of(instance: Instance, snapshot: Snapshot) -> list[Pod]:
     return [by_name[pod.name] for pod, _ in instance.leave]
 
 
-def _template(random: Random, flavours: Sequence[str]) -> dict[str, object]:
+def _template(random: Random, flavours: Sequence[str]) -> dict[str, Any]:
     def wanted(flavour: str) -> bool:
         return flavour in flavours and random.random() < 0.6
 
@@ -120,8 +121,8 @@ def _template(random: Random, flavours: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _pod(name: str, template: dict[str, object]) -> PodFacts:
-    return PodFacts(name=name, **template)  # type: ignore[arg-type]
+def _pod(name: str, template: dict[str, Any]) -> PodFacts:
+    return PodFacts(name=name, **template)
 
 
 def _model_pod(pod: PodFacts, node: NodeFacts) -> Pod:

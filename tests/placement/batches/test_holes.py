@@ -12,14 +12,14 @@ import pytest
 
 from descheduler import evaluate
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.budgets import BudgetLedger
+from descheduler.eviction.checks.budgets import BudgetLedger
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
-from descheduler.placement.cluster_view import ClusterView
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.landings.landing import Landing, LandingVerdict
-from descheduler.placement.node_fit import NodeFit
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import NOW, Object, container_status, node_object, pod_object

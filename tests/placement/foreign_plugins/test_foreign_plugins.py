@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 import msgspec
@@ -38,9 +38,11 @@ def annotated(pod: Pod, *, has: str = "", wants: int = 0) -> Pod:
     return msgspec.structs.replace(pod, annotations={key: value for key, value in annotations.items() if value})
 
 
-def victim(name: str, *, node: str = "c", has: str = "", wants: int = 0, **labels: str) -> Pod:
+def victim(
+    name: str, labels: Mapping[str, str] | None = None, *, node: str = "c", has: str = "", wants: int = 0
+) -> Pod:
     """A pod of an owner of its own on a node that takes none back."""
-    pod = make_pod(name, node=node, labels=labels, owners=[f"ReplicaSet/{name}"])
+    pod = make_pod(name, node=node, labels=labels or {}, owners=[f"ReplicaSet/{name}"])
     return annotated(pod, has=has, wants=wants)
 
 
@@ -50,13 +52,13 @@ def verdict_on(*pods: Pod, others: Sequence[Pod] = ()) -> LandingVerdict:
 
 
 def test_quota_takes_the_pods_of_a_team_as_far_as_its_share_and_the_pool_reach() -> None:
-    red = [victim(f"red-{index}", **{TEAM: "red"}) for index in range(3)]
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
 
     assert (verdict_on(*red[:2]), verdict_on(*red)) == (LANDS, NO)
 
 
 def test_teams_share_the_pool() -> None:
-    pods = [victim(f"{team}-{index}", **{TEAM: team}) for team in ("red", "blue") for index in range(2)]
+    pods = [victim(f"{team}-{index}", {TEAM: team}) for team in ("red", "blue") for index in range(2)]
 
     assert (verdict_on(*pods[:3]), verdict_on(*pods)) == (LANDS, NO)
 
@@ -65,7 +67,7 @@ def test_replacement_lands_if_the_pending_pod_of_its_team_does_not_use_up_the_qu
     waiting = [
         make_pod(f"waiting-{index}", node="", labels={TEAM: "red"}, owners=["ReplicaSet/waiting"]) for index in range(2)
     ]
-    red = victim("red", **{TEAM: "red"})
+    red = victim("red", {TEAM: "red"})
     prover = prover_of(NODES, [red, *waiting])
 
     landing, joint = prover.consider(red), prover.prove([red])
@@ -75,7 +77,7 @@ def test_replacement_lands_if_the_pending_pod_of_its_team_does_not_use_up_the_qu
 
 
 def test_quota_of_booked_replacements_counts_for_those_that_follow() -> None:
-    red = [victim(f"red-{index}", **{TEAM: "red"}) for index in range(3)]
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
     prover = prover_of(NODES, red)
 
     landings = [prover.book(pod) for pod in red]
@@ -163,7 +165,7 @@ def test_scheduler_of_another_kind_places_the_pods_that_name_it() -> None:
 
 def test_gang_that_is_complete_without_the_victim_is_bound_at_once() -> None:
     labels = {GANG: "ring", MIN_AVAILABLE: "2"}
-    ring = [victim(f"ring-{index}", **labels) for index in range(2)]
+    ring = [victim(f"ring-{index}", labels) for index in range(2)]
 
     landing = prover_of(NODES, ring).consider(ring[0])
 
@@ -171,7 +173,7 @@ def test_gang_that_is_complete_without_the_victim_is_bound_at_once() -> None:
 
 
 def test_gang_that_lacks_pods_holds_the_replacement_back() -> None:
-    ring = victim("ring", **{GANG: "ring", MIN_AVAILABLE: "3"})
+    ring = victim("ring", {GANG: "ring", MIN_AVAILABLE: "3"})
 
     landing = prover_of(NODES, [ring]).consider(ring)
 
@@ -187,7 +189,7 @@ def test_gang_that_lacks_pods_holds_the_replacement_back() -> None:
     ],
 )
 def test_quota_takes_part_where_it_is_enabled_only(point: str, verdict: LandingVerdict) -> None:
-    red = [victim(f"red-{index}", **{TEAM: "red"}) for index in range(3)]
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
     prover = prover_of(NODES, red, configured(point, ["TeamQuota"]))
 
     assert prover.prove(red).verdict is verdict

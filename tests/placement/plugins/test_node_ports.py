@@ -107,7 +107,8 @@ def test_what_if_leaves_every_holder_and_answers_are_those_of_a_fresh_count(
 ) -> None:
     cluster = make_cluster([make_node(name) for name in "abc"], [_pod("old", "a", "TCP :80")])
     plugin, candidate = NodePorts(cluster, make_profile()), _pod("new", "", "TCP 10.0.0.1:80", "TCP :81")
-    before, trial, placed = cluster.digest(), cluster.what_if(), []
+    before, trial = cluster.digest(), cluster.what_if()
+    placed: list[tuple[Pod, int]] = []
     asked = [passing(lambda *_: plugin, cluster, candidate)]
 
     for node, (address, port), is_leaving in steps:

@@ -239,7 +239,7 @@ def test_ordered_stateful_set_waits_for_pods_before_it() -> None:
         pytest.param({"node": ""}, "it is on no node yet", id="pending"),
     ],
 )
-def test_pod_that_eviction_does_not_move_is_unmovable(facts: dict[str, object], reason: str) -> None:
+def test_pod_that_eviction_does_not_move_is_unmovable(facts: Object, reason: str) -> None:
     made = replacement(pod_object("victim", **facts), workload_object("ReplicaSet/web"))
 
     assert (made.pod, made.unmovable) == (None, reason)
@@ -260,7 +260,7 @@ def test_pod_that_eviction_does_not_move_is_unmovable(facts: dict[str, object], 
         ),
     ],
 )
-def test_nothing_comes_back(facts: dict[str, object], workloads: list[Object], note: str) -> None:
+def test_nothing_comes_back(facts: Object, workloads: list[Object], note: str) -> None:
     made = replacement(pod_object("victim", **facts), *workloads)
 
     assert (made.pod, made.source, made.notes) == (None, "none", (note,))

@@ -15,8 +15,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["PodClaim", "PodClaims", "is_read", "not_found"]
 
-_Kind = Literal["PersistentVolumeClaim", "PersistentVolume", "StorageClass"]
-_RESOURCE = {"StorageClass": "storageclass.storage.k8s.io"}
+_Kind = Literal["PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"]
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -117,8 +116,9 @@ def is_read(snapshot: Snapshot, kind: _Kind) -> bool:
 def not_found(snapshot: Snapshot, plugin: str, kind: _Kind, name: str) -> Obstacle:
     """What `plugin` says of an object that is not in the snapshot: the scheduler's words, or that it cannot know."""
     if is_read(snapshot, kind):
-        return Obstacle(plugin, Code.UNRESOLVABLE, (f'{_RESOURCE.get(kind, kind.lower())} "{name}" not found',))
-    return Obstacle(plugin, Code.UNDECIDED, (f'the snapshot holds no {kind} objects, so "{name}" cannot be looked up',))
+        return Obstacle(plugin, Code.UNRESOLVABLE, (f'{kind.lower()} "{name}" not found',))
+    unread = f"the snapshot holds no {kind.partition('.')[0]} objects"
+    return Obstacle(plugin, Code.UNDECIDED, (f'{unread}, so "{name}" cannot be looked up',))
 
 
 def _default_class(snapshot: Snapshot) -> str:

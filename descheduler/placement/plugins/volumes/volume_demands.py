@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from descheduler.model.pod import Pod
 from descheduler.model.storage import PersistentVolumeClaim
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["VolumeDemand", "VolumeDemands"]
 
 _PLUGIN = "VolumeBinding"
+_CLASSES: Final = "StorageClass.storage.k8s.io"
 
 
 class VolumeDemand(NamedTuple):
@@ -98,8 +99,8 @@ class VolumeDemands:
         if claim.is_bound:
             is_unknown = claim.volume_name not in snapshot.volumes and not is_read(snapshot, "PersistentVolume")
             return not_found(snapshot, _PLUGIN, "PersistentVolume", claim.volume_name) if is_unknown else None
-        is_unknown = claim.storage_class not in snapshot.storage_classes and not is_read(snapshot, "StorageClass")
-        return not_found(snapshot, _PLUGIN, "StorageClass", claim.storage_class) if is_unknown else None
+        is_unknown = claim.storage_class not in snapshot.storage_classes and not is_read(snapshot, _CLASSES)
+        return not_found(snapshot, _PLUGIN, _CLASSES, claim.storage_class) if is_unknown else None
 
     def _waits(self, claim: PersistentVolumeClaim) -> bool:
         """Whether the scheduler chooses the claim's volume; one that names a volume is bound by somebody else."""

@@ -1,0 +1,40 @@
+"""What the evictor is asked for: pods that some plugin wants to move, all or none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from descheduler.model.pod import Pod
+
+__all__ = ["Bundle", "Candidate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
+
+    `target_node` is where its replacement is meant to land, "" where any node will do.
+    """
+
+    pod: Pod
+    reason: str = ""
+    target_node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Candidates that `plugin` of `profile` wants to move together: granted or refused whole. No pod is in it twice."""
+
+    profile: str
+    plugin: str
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """Its pods, in the order in which they leave."""
+        return tuple(candidate.pod for candidate in self.candidates)
+
+    def only(self, candidates: Iterable[Candidate]) -> Bundle:
+        """The bundle with these of its candidates alone."""
+        return replace(self, candidates=tuple(candidates))
