@@ -13,6 +13,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     DEFAULT_SCHEDULER_NAME,
     SchedulerConfiguration,
 )
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.schedulers import Schedulers
@@ -66,11 +67,18 @@ def _scheduler_for(
     """The scheduler of `pod`, or the first one there is, and what leaves its answers in doubt."""
     schedulers = Schedulers(cluster, configuration, plugins=plugins)
     doubt = schedulers.doubt(pod)
-    if configuration.profile_for(pod.spec.scheduler_name) is not None:
-        return schedulers.scheduler_of(pod), (doubt,) if doubt else ()
+    profile = configuration.profile_for(pod.spec.scheduler_name)
+    if profile is not None:
+        return schedulers.scheduler_of(pod), tuple(filter(None, (doubt, _beside(profile))))
     stand_in = Scheduler(cluster, configuration.profiles[0], plugins=plugins)
     name = stand_in.profile.scheduler_name or DEFAULT_SCHEDULER_NAME
     return stand_in, (f"{doubt}; these are the rules of {name}",)
+
+
+def _beside(profile: SchedulerProfile) -> str:
+    """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
+    names = ", ".join(profile.unmodelled_plugins)
+    return f"{profile.scheduler_name} also runs {names}, which are not modelled" if names else ""
 
 
 def _blocked(evaluation: Evaluation) -> list[Blocked]:
