@@ -13,6 +13,7 @@ from pathlib import Path
 from docs.generator import (
     cli_page,
     conformance_page,
+    kinds_page,
     metrics_page,
     outcomes_page,
     plan_page,
@@ -27,6 +28,7 @@ REFERENCE = Path(__file__).parent / "reference"
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page.make_page,
+    "kinds.md": kinds_page.make_page,
     "metrics.md": metrics_page.make_page,
     "outcomes.md": outcomes_page.make_page,
     "plan.md": plan_page.make_page,

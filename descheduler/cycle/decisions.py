@@ -15,16 +15,15 @@ __all__ = ["decisions_of"]
 
 def decisions_of(evictor: Evictor, policy: Policy, snapshot: Snapshot, now: datetime) -> Decisions:
     """What `evictor` has booked and refused so far, with the landings that are known by now."""
-    landings = evictor.landings
+    book, landings = evictor.book, evictor.landings
     return Decisions(
         policy,
         snapshot,
         now,
-        moves=tuple(replace(move, landing=landings.landing_of(move.pod)) for move in evictor.booked),
-        background=tuple(replace(move, landing=landings.landing_of(move.pod)) for move in evictor.background),
+        moves=tuple(replace(move, landing=landings.landing_of(move.pod)) for move in book.moves),
+        background=tuple(replace(move, landing=landings.landing_of(move.pod)) for move in book.background),
         num_background=evictor.num_background,
-        refusals=evictor.refusals,
-        results=dict(evictor.results),
-        together=landings.together,
+        refusals=book.refusals,
+        results=dict(book.results),
         is_verified=landings.is_verifying,
     )

@@ -7,22 +7,18 @@ from collections.abc import Set as AbstractSet
 from typing import cast
 
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
-from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.evictor import Evictor
-from descheduler.eviction.handle import Handle, StrategyHandle
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs
-from descheduler.eviction.migration_controller.gate import MigrationGate
+from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import dry_profiles
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
-from descheduler.eviction.placement_verification.placement_verification import LandingQuestion, verification_args
-from descheduler.eviction.plugin_evictor import EvictGate, EvictorPlugin, PluginEvictor
+from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.decisions import PluginFailure
 from descheduler.policy.plugin import Registry
-from descheduler.policy.types import Policy, Profile
+from descheduler.policy.types import Policy
 from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, StrategyError
 
 __all__ = ["run_profiles"]
@@ -36,16 +32,15 @@ def run_profiles(
     nodes: Sequence[Node],
     *,
     observer: PluginObserver = UNOBSERVED,
-    scope: Scope = EVERYWHERE,
 ) -> tuple[PluginFailure, ...]:
     """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins; returns the failures.
 
-    Only pods in `scope` are let go. A failing plugin does not stop the others of its profile; under Koordinator's kind
-    it ends the round after its profile, as koord-descheduler 1.8 has it.
+    A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
+    profile, as koord-descheduler 1.8 has it.
     """
     profiles = [
-        _RunningProfile(policy, profile, settings, registry, handle, evictor, nodes, observer, scope)
-        for profile, (_, settings) in zip(policy.profiles, handle.landings.scheduling, strict=True)
+        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer)
+        for index in range(len(policy.profiles))
     ]
     failures: list[PluginFailure] = []
     for run in _running_order(profiles, dry_profiles(policy)):
@@ -83,20 +78,17 @@ class _RunningProfile:
     def __init__(
         self,
         policy: Policy,
-        profile: Profile,
-        scheduling: SchedulingSettings | None,
+        index: int,
         registry: Registry,
         handle: Handle,
         evictor: Evictor,
         nodes: Sequence[Node],
         observer: PluginObserver,
-        scope: Scope,
     ) -> None:
+        self._index = index
+        self._profile = profile = policy.profiles[index]
         self.name = profile.name
-        self._profile = profile
-        self._scheduling = scheduling
         self._observer = observer
-        self._scope = scope
         self._args = profile.args
         self._registry = registry
         self._handle = handle
@@ -109,13 +101,6 @@ class _RunningProfile:
         self._pre_eviction_filters = [built[name] for name in profile.pre_eviction_filter]
         if policy.kind == "DeschedulerConfiguration" and policy.compatibility == "upstream":
             self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
-        evict_args = (self._args[name] for name in profile.evict)
-        self._gates: list[EvictGate] = [
-            MigrationGate(args, handle) for args in evict_args if isinstance(args, MigrationControllerArgs)
-        ]
-        prior_moves = [move for move in handle.view.prior_moves if move.profile == profile.name]
-        for gate in self._gates:
-            gate.adopt(prior_moves)
         self._strategies: dict[str, object] = {}
 
     def deschedule(self) -> list[PluginFailure]:
@@ -146,23 +131,11 @@ class _RunningProfile:
                 plugin=name,
                 filters=self._filters,
                 pre_eviction_filters=self._pre_eviction_filters,
-                gates=self._gates,
-                last_question=self._landing_question(name),
-                scope=self._scope,
+                profile_index=self._index,
             )
-            strategy_handle = StrategyHandle(
-                handle.policy, handle.view, handle.node_fit, handle.now, handle.landings, evictor
-            )
+            strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
-
-    def _landing_question(self, strategy: str) -> LandingQuestion | None:
-        """What asks for the landing at the moment of a request, whichever filters the strategy itself asks."""
-        args = verification_args(self._profile)
-        if args is None or self._scheduling is None:
-            return None
-        is_balance = strategy in self._profile.balance
-        return LandingQuestion(args, self._scheduling, self._handle.landings, is_balance=is_balance)
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)

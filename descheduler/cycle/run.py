@@ -9,12 +9,13 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
 from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy

@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.labels import LabelSelector
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.prior_moves import PriorMove, PriorMoves
 
-__all__ = ["ClusterView"]
+__all__ = ["Change", "ClusterView"]
+
+
+class Change(NamedTuple):
+    """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when it is one that nobody has created."""
+
+    pod: Pod
+    number: int
+    is_arrival: bool
 
 
 class ClusterView:
     """A cluster that answers from `snapshot` and, with `moves_take_effect`, from the evictions booked on it.
 
     Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
-    until the deletion is observed. `booked` lists the evictions that took effect, and `arrivals` the pods that are to
-    come for them where somebody knows their node, both oldest first, for readers that cache. Arrivals are listed with
-    the pods of their node and take room there, but nobody can evict what is not created yet. `prior_moves` were made
-    since the snapshot was taken: their pods are listed like all others until they are booked again, and no longer
-    count among the pods of their owners.
+    until the deletion is observed. Where somebody knows the node of the pods that are to come for them, these arrivals
+    are listed with the pods of their node and take room there, but nobody can evict what is not created yet.
+    `changes` lists what happened and what was taken back again, oldest first, for readers that cache; it only grows.
+    `prior_moves` were made since the snapshot was taken: their pods are listed like all others until they are booked
+    again, and no longer count among the pods of their owners.
     """
 
     def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[PriorMove] = ()) -> None:
         self.snapshot = snapshot
         self.prior_moves = PriorMoves(prior_moves)
-        self.booked: list[Pod] = []
-        self.arrivals: list[Pod] = []
+        self.changes: list[Change] = []
         self._arrived: set[int] = set()
         self._moves_take_effect = moves_take_effect
         self._nodes = {node.name: node for node in snapshot.nodes}
         self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
         self._active: dict[str, tuple[Pod, ...]] = {}
         self._gone_by_owner: Counter[str] = Counter()
-        for move in self.prior_moves:
-            self._count_as_gone(move.pod)
+        self._count_as_gone((move.pod for move in self.prior_moves), 1)
         self._ready: dict[LabelSelector, tuple[Node, ...]] = {}
 
     @property
@@ -48,7 +56,12 @@ class ClusterView:
     @property
     def version(self) -> int:
         """Grows with every change of what this cluster answers."""
-        return len(self.booked) + len(self.arrivals)
+        return len(self.changes)
+
+    @property
+    def has_arrivals(self) -> bool:
+        """Whether any pod is to come."""
+        return bool(self._arrived)
 
     def ready_nodes(self, selector: LabelSelector) -> tuple[Node, ...]:
         """The nodes that `selector` selects and that no Ready condition speaks against, in name order."""
@@ -77,27 +90,47 @@ class ClusterView:
         """Whether `pod` is one that is to come for an evicted one: it is no candidate of anybody."""
         return id(pod) in self._arrived
 
-    def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> None:
+    def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> Undo:
         """Takes `pod` off its node and puts `arrival` on the one it is bound to, where moves take effect in the cycle.
 
         `arrival` is the pod that its owner creates instead; None where nobody can tell which node takes it.
         """
         if not self._moves_take_effect:
-            return
-        if arrival is not None:
-            self._add(arrival)
-        self.booked.append(pod)
-        self._pods[pod.node_name] = tuple(p for p in self.pods_on(pod.node_name) if p is not pod)
-        self._active.pop(pod.node_name, None)
-        if not self.prior_moves.have_taken(pod):
-            self._count_as_gone(pod)
+            return NOTHING_DONE
+        came = NOTHING_DONE if arrival is None else self._add(arrival)
+        return undo_all([came, self._remove(pod)])
 
-    def _add(self, arrival: Pod) -> None:
-        self.arrivals.append(arrival)
+    def _add(self, arrival: Pod) -> Undo:
+        before = self.pods_on(arrival.node_name)
         self._arrived.add(id(arrival))
-        pods = (*self.pods_on(arrival.node_name), arrival)
-        self._pods[arrival.node_name] = tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name)))
-        self._active.pop(arrival.node_name, None)
+        pods = sorted((*before, arrival), key=lambda pod: (pod.namespace, pod.name))
+        self._list(Change(arrival, 1, is_arrival=True), tuple(pods))
 
-    def _count_as_gone(self, pod: Pod) -> None:
-        self._gone_by_owner.update({owner.uid for owner in pod.owners})
+        def undo() -> None:
+            self._arrived.discard(id(arrival))
+            self._list(Change(arrival, -1, is_arrival=True), before)
+
+        return undo
+
+    def _remove(self, pod: Pod) -> Undo:
+        before = self.pods_on(pod.node_name)
+        gone = () if self.prior_moves.have_taken(pod) else (pod,)
+        self._list(Change(pod, -1, is_arrival=False), tuple(other for other in before if other is not pod))
+        self._count_as_gone(gone, 1)
+
+        def undo() -> None:
+            self._count_as_gone(gone, -1)
+            self._list(Change(pod, 1, is_arrival=False), before)
+
+        return undo
+
+    def _list(self, change: Change, pods: tuple[Pod, ...]) -> None:
+        """Has `pods` be those of the node, as they are after `change`."""
+        self.changes.append(change)
+        self._pods[change.pod.node_name] = pods
+        self._active.pop(change.pod.node_name, None)
+
+    def _count_as_gone(self, pods: Iterable[Pod], number: int) -> None:
+        for pod in pods:
+            for uid in {owner.uid for owner in pod.owners}:
+                self._gone_by_owner[uid] += number

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from descheduler.eviction.checks.scope import EVERYWHERE, Scope
-from descheduler.eviction.evictor import Evictor, LastQuestion
+from descheduler.eviction.evictor import NOT_CREATED, Evictor
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.plan.prior_moves import PriorMove
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.bundles import Bundle, Candidate
 
-__all__ = ["EvictGate", "EvictorPlugin", "PluginEvictor"]
-
-_NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
+__all__ = ["EvictorPlugin", "PluginEvictor"]
 
 
 class EvictorPlugin(Protocol):
@@ -26,21 +24,8 @@ class EvictorPlugin(Protocol):
         """Whether `pod` may be evicted now; asked only for pods that passed the filter."""
 
 
-class EvictGate(Protocol):
-    """What is asked once more at the moment of a request, and counts it when it is granted."""
-
-    def verdict(self, pod: Pod) -> Verdict:
-        """Whether the request may go on to the evictor."""
-
-    def count(self, pod: Pod) -> None:
-        """Charges a granted request."""
-
-    def adopt(self, moves: Sequence[PriorMove]) -> None:
-        """Charges what earlier rounds of the run have evicted in the name of the profile; called before all else."""
-
-
 class PluginEvictor:
-    """The evictor as `plugin` of `profile` uses it."""
+    """The evictor as `plugin` of `profile`, which is the one at `profile_index` of the policy, uses it."""
 
     def __init__(
         self,
@@ -50,18 +35,14 @@ class PluginEvictor:
         plugin: str,
         filters: Sequence[EvictorPlugin],
         pre_eviction_filters: Sequence[EvictorPlugin],
-        gates: Sequence[EvictGate] = (),
-        last_question: LastQuestion | None = None,
-        scope: Scope = EVERYWHERE,
+        profile_index: int = 0,
     ) -> None:
         self._evictor = evictor
         self._profile = profile
+        self._profile_index = profile_index
         self._plugin = plugin
         self._filters = filters
         self._pre_eviction_filters = pre_eviction_filters
-        self._gates = gates
-        self._last_question = last_question
-        self._scope = scope
 
     def filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's filters, else acceptance. Notes nothing.
@@ -70,7 +51,7 @@ class PluginEvictor:
         move, or those that an owner has left, would refuse it for having left. What is not created yet cannot leave.
         """
         if self._evictor.is_to_come(pod):
-            return _NOT_CREATED
+            return NOT_CREATED
         if self._evictor.awaits(pod):
             return ACCEPTED
         for plugin in self._filters:
@@ -82,7 +63,7 @@ class PluginEvictor:
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
         if self._evictor.is_to_come(pod):
-            return _NOT_CREATED
+            return NOT_CREATED
         if self._evictor.awaits(pod):
             return ACCEPTED
         for plugin in self._pre_eviction_filters:
@@ -108,33 +89,16 @@ class PluginEvictor:
         self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
 
     def request(self, candidate: Pod, reason: str = "") -> Verdict:
-        """Asks for the eviction; see `Evictor.request`. `reason` is the sentence that the plan shows.
+        """Asks for the eviction of one pod. `reason` is the sentence that the plan shows."""
+        return self.request_all((Candidate(candidate, reason),))
 
-        A pod out of scope is refused before anything is counted, and noted as one that nobody asked for.
-        """
-        if self._evictor.is_to_come(candidate):
-            return _NOT_CREATED
-        verdict = self._scope.verdict(candidate)
-        if not verdict.is_accepted:
-            self.keep(candidate, verdict)
-            return verdict
-        gates = () if self._evictor.awaits(candidate) else self._gates
-        for gate in gates:
-            verdict = gate.verdict(candidate)
-            if not verdict.is_accepted:
-                evictor, profile, plugin = self._evictor, self._profile, self._plugin
-                return evictor.refuse(candidate, profile=profile, plugin=plugin, verdict=verdict)
-        verdict = self._evictor.request(
-            candidate,
-            profile=self._profile,
-            plugin=self._plugin,
-            reason=reason,
-            last_question=self._last_question,
-        )
-        if verdict.is_accepted:
-            for gate in gates:
-                gate.count(candidate)
-        return verdict
+    def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
+        """Asks for all of `candidates` or none; see `Evictor.request`."""
+        return self._evictor.request(Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index))
+
+    def what_if(self) -> AbstractContextManager[None]:
+        """A context at whose end all that was granted, refused and noted in it is taken back."""
+        return self._evictor.what_if()
 
     def _noted(self, candidate: Pod, verdict: Verdict) -> bool:
         if verdict.reason is None:

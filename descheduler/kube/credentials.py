@@ -11,7 +11,15 @@ from typing import Protocol
 from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.header_values import bearer
 
-__all__ = ["NO_CREDENTIALS", "Credentials", "FixedCredentials", "Issued", "RenewedCredentials", "read_token_file"]
+__all__ = [
+    "NO_CREDENTIALS",
+    "Credentials",
+    "FixedCredentials",
+    "Issued",
+    "RenewedCredentials",
+    "read_token",
+    "read_token_file",
+]
 
 _FILE_SECONDS = 60.0
 """How long a token from a file is used before the file is read again; as client-go, `transport/token_source.go`."""
@@ -91,14 +99,18 @@ class RenewedCredentials:
             self._value, self._renew_at = issued.value, self._clock() + max(issued.seconds, _LEAST_SECONDS)
 
 
-def read_token_file(file: Path, owner: str) -> Issued:
-    """The bearer token in `file`, for a minute. Raises KubeConfigError, which names the `owner` of the token."""
+def read_token(file: Path, owner: str) -> str:
+    """What `file` holds, a token. Raises KubeConfigError, which names the `owner` of the token."""
     try:
-        text = file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         cause = str(getattr(error, "strerror", None) or "it is not text").lower()
         raise KubeConfigError(f"{owner} cannot be read from {file}: {cause}") from None
-    value = bearer(text, owner)
+
+
+def read_token_file(file: Path, owner: str) -> Issued:
+    """The bearer token in `file`, for a minute. Raises KubeConfigError, which names the `owner` of the token."""
+    value = bearer(read_token(file, owner), owner)
     if not value:
         raise KubeConfigError(f"{owner} cannot be read from {file}: the file is empty")
     return Issued(value, _FILE_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NoReturn
 
-from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end
+from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end, values
 from descheduler.kube.bounded_body import OBJECT_BYTES, UNPAGED_BYTES
 from descheduler.kube.errors import AnswerBroken, AnswerTooLarge
 from descheduler.kube.found import describe_body
@@ -29,7 +29,7 @@ class JsonList(IncomingList):
         piece, up to the size of one that comes so whatever is asked for. Raises AnswerBroken for what is no whole JSON
         object, AnswerTooLarge, KubeError.
         """
-        if self._next() != b"{":
+        if not self._more() or self._next() != b"{":
             self._break()
         self._at += 1
         head: dict[bytes, bytes] = {}
@@ -72,38 +72,49 @@ class JsonList(IncomingList):
 
     def _whole_objects(self) -> tuple[int, bool]:
         """Goes over the objects that are at hand as a whole: where the last ends, and whether the array ends there."""
-        text, end, num_objects = self._bytes, self._at, 0
-        view = memoryview(text)
+        text, num_objects = self._bytes, 0
+        self._at = end = after_blanks(text, self._at)
         mark = b""
-        while num_objects < MOST_TOGETHER and mark != b"]":
-            length = self._length(view[self._at :])
-            if length is None or self._at + length == len(text):
+        for _, stop in self._values():
+            # Something stands behind each of them.
+            if stop == len(text):
                 break
-            end = self._at + length
-            mark = text[end : end + 1]
+            end, mark = stop, text[stop : stop + 1]
             if mark not in (b",", b"]"):
                 self._break()
             self._at = end + 1
             num_objects += 1
+            if num_objects == MOST_TOGETHER or mark == b"]":
+                break
         self._count(num_objects)
         return end, mark == b"]"
+
+    def _values(self) -> Iterator[tuple[int, int]]:
+        try:
+            yield from values(self._bytes, self._at)
+        except JsonFaultError:
+            self._break()
 
     def _value(self, max_bytes: int) -> bytes:
         """Takes the value that is next. Raises AnswerTooLarge."""
         self._next()
         # Something stands behind each value of an object.
-        while (length := self._length(memoryview(self._bytes)[self._at :])) is None or self._at + length == len(
-            self._bytes
-        ):
+        while (end := self._end()) is None or end == len(self._bytes):
             if len(self._bytes) - self._at > max_bytes:
                 raise AnswerTooLarge(
                     f"{self._what}: a part of the answer is larger than {max_bytes >> 20} MiB; check the server and "
                     "the proxies in front of it"
                 )
             self._require_more()
-        value = self._bytes[self._at : self._at + length]
-        self._at += length
+        value = self._bytes[self._at : end]
+        self._at = end
         return value
+
+    def _end(self) -> int | None:
+        try:
+            return value_end(self._bytes, self._at)
+        except JsonFaultError:
+            self._break()
 
     def _next(self) -> bytes:
         """The first byte that is no blank, which `_at` is moved to."""
@@ -115,12 +126,6 @@ class JsonList(IncomingList):
             self._require_more()
             self._at = after_blanks(self._bytes, self._at)
         return self._bytes[self._at : self._at + 1]
-
-    def _length(self, text: memoryview) -> int | None:
-        try:
-            return value_end(text)
-        except JsonFaultError:
-            self._break()
 
     def _break(self) -> NoReturn:
         found = describe_body(self._bytes) if not self._passed else "not whole JSON"

@@ -192,16 +192,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
         return f"{self.namespace}/{self.name}"
 
     @property
-    def occupied(self) -> ResourceList:
-        """What the pod takes of its node, in nano units: the effective request, or more while it is being resized."""
-        return self.spec.requests if self.resized is None else self.resized.requests
-
-    @property
-    def occupied_scoring(self) -> ResourceList:
-        """The cpu and memory that the scheduler's scores charge its node with, in nano units."""
-        return self.spec.scoring_requests if self.resized is None else self.resized.scoring_requests
-
-    @property
     def priority(self) -> int | None:
         """`spec.priority`; None when unset, which is below every number."""
         return self.spec.priority

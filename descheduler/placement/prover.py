@@ -25,7 +25,7 @@ from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Changes, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Changes, ShadowCluster, WhatIf
 
 __all__ = ["LandingProver"]
 
@@ -59,9 +59,8 @@ class LandingProver:
         self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
         self._competitors = CompetitorFinder(self.cluster, self._pending)
         self._pending.place_all()
-        self._bookings = self.cluster.what_if()
+        self._bookings: list[_Booking] = []
         self._booked: dict[int, Pod] = {}
-        self._homeless: list[Pod] = []
         self._gone: Counter[str] = Counter()
         self._last: _Considered | None = None
         """What was asked about since the last booking; it is booked without asking again."""
@@ -97,6 +96,7 @@ class LandingProver:
         A replacement that does not land waits among the pending pods from now on.
         """
         last, self._last = self._last, None
+        changes = self.cluster.what_if()
         if last is not None and last.victim is victim:
             candidate, decision = last.candidate, last.decision
             self.cluster.repeat(last.changes)
@@ -104,13 +104,20 @@ class LandingProver:
             candidate = self._candidate(victim)
             decision = self._decide(candidate)
         if candidate.is_moved:
-            self._booked[id(victim)] = victim
-            if victim.controller is not None:
-                self._gone[victim.controller.uid] += 1
+            self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-            self._homeless.append(decision.homeless)
+        self._bookings.append(_Booking(candidate, changes, decision.homeless))
         return decision.landing
+
+    def take_back(self) -> None:
+        """Takes the last booking back, with all that it changed."""
+        booking, self._last = self._bookings.pop(), None
+        booking.changes.take_back()
+        if booking.homeless is not None:
+            self._pending.withdraw([booking.homeless])
+        if booking.candidate.is_moved:
+            self._discount(booking.candidate.victim)
 
     def preemption_hint(self, victim: Pod) -> str:
         """Where the replacement of `victim`, which does not land, would land by preempting others; empty if nowhere.
@@ -129,21 +136,29 @@ class LandingProver:
 
         The book is neither asked nor changed.
         """
-        booked = self._booked
-        self._forget()
+        booked = [booking.candidate.victim for booking in self._bookings]
+        for _ in booked:
+            self.take_back()
         try:
-            proof = JointProof(self.cluster, self._candidates, self._pending)
-            return proof.verdict(list(dict.fromkeys(victims)))
+            return self.prove_further(victims)
         finally:
-            self._bookings.take_back()
-            for victim in booked.values():
+            for victim in booked:
                 self.book(victim)
 
-    def _forget(self) -> None:
-        self._last = None
-        self._bookings.take_back()
-        self._pending.withdraw(self._homeless)
-        self._booked, self._homeless, self._gone = {}, [], Counter()
+    def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
+        """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
+        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
+        return proof.verdict(list(dict.fromkeys(victims)))
+
+    def _count(self, victim: Pod) -> None:
+        self._booked[id(victim)] = victim
+        if victim.controller is not None:
+            self._gone[victim.controller.uid] += 1
+
+    def _discount(self, victim: Pod) -> None:
+        del self._booked[id(victim)]
+        if victim.controller is not None:
+            self._gone[victim.controller.uid] -= 1
 
     def _candidate(self, victim: Pod) -> Candidate:
         if id(victim) in self._booked:
@@ -201,6 +216,14 @@ class _Decision(NamedTuple):
 
     landing: Landing
     homeless: Pod | None = None
+
+
+class _Booking(NamedTuple):
+    """A victim that is booked, what that changed, and the pod that is left without a node by it."""
+
+    candidate: Candidate
+    changes: WhatIf
+    homeless: Pod | None
 
 
 class _Considered(NamedTuple):

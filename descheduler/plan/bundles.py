@@ -24,11 +24,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Candidates that `plugin` of `profile` wants to move together: granted or refused whole. No pod is in it twice."""
+    """Candidates that `plugin` of `profile` wants to move together: granted or refused whole. No pod is in it twice.
+
+    `profile_index` is the place of the profile in the policy; names may repeat in a DeschedulerPolicy.
+    """
 
     profile: str
     plugin: str
     candidates: tuple[Candidate, ...]
+    profile_index: int = 0
 
     @property
     def pods(self) -> tuple[Pod, ...]:

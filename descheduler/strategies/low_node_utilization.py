@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Int64, Namespaces, UInt, check_exclude_only, check_percentages

@@ -7,7 +7,6 @@ from typing import Any
 
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.node_fit.node_fit import NodeFit
-from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.types import Compatibility, Policy, PolicyKind
@@ -25,4 +24,4 @@ def make_handle(
 ) -> Handle:
     """A handle over a cluster; with kind DeschedulerConfiguration booked evictions take effect at once."""
     view = make_view(nodes, pods, moves_take_effect=kind == "DeschedulerConfiguration", **others)
-    return Handle(make_policy(kind), view, NodeFit(view), NOW, LandingBook(view.snapshot))
+    return Handle(make_policy(kind), view, NodeFit(view), NOW)

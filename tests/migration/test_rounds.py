@@ -13,13 +13,11 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
 from descheduler.eviction.node_fit.node_fit import NodeFit
-from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
@@ -31,6 +29,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.eviction.evictors import ask, make_evictor, make_setting
 from tests.migration.stand_ins import Clock, ScriptedApi, broken_off, no_disruption, not_sent
 from tests.policy.builders import koordinator, upstream
 
@@ -41,58 +40,58 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
     other = make_pod("other")
     vm = make_pod("vm", annotations={REQUEST_EVICT_ONLY_ANNOTATION: ""})
     view = ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False, prior_moves=[PriorMove(vm, "p", "q")])
-    evictor = Evictor(
+    evictor = make_evictor(
         view,
         EvictionLimits(total=1),
         answers={"default/vm": EvictionAnswer(429, BACKGROUND_TEXT)},
         evictions_in_background=True,
     )
 
-    verdicts = [evictor.request(pod, profile="p", plugin="q") for pod in (other, vm)]
+    verdicts = [ask(evictor, pod) for pod in (other, vm)]
 
     assert [verdict.reason for verdict in verdicts] == [Reason.TOTAL_LIMIT, None]
-    assert [booked.pod.name for booked in evictor.background] == ["vm"]
-    assert evictor.booked == []
+    assert [booked.pod.name for booked in evictor.book.background] == ["vm"]
+    assert evictor.book.moves == []
 
 
 def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it() -> None:
     gone, other = make_pod("gone"), make_pod("other")
     move = PriorMove(gone, "p", "first", "was too old")
     view = ClusterView(make_snapshot([], [gone, other]), moves_take_effect=False, prior_moves=[move])
-    evictor = Evictor(view, EvictionLimits(total=2))
+    setting = make_setting(view, EvictionLimits(total=2))
 
-    verdicts = [evictor.request(pod, profile="p", plugin="second") for pod in (gone, other)]
+    verdicts = [ask(setting.evictor, pod, plugin="second") for pod in (gone, other)]
 
     assert [verdict.reason for verdict in verdicts] == [None, None]
-    assert evictor.counters.total == 2
-    assert [booked.pod.name for booked in evictor.booked] == ["other"]
+    assert setting.counters.total == 2
+    assert [booked.pod.name for booked in setting.evictor.book.moves] == ["other"]
 
 
 def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> None:
     gone = make_pod("gone")
     move = PriorMove(gone, "p", "q", "was too old")
     view = ClusterView(make_snapshot([], [gone]), moves_take_effect=False, prior_moves=[move])
-    evictor = Evictor(view, EvictionLimits(total=1))
+    setting = make_setting(view, EvictionLimits(total=1))
 
-    verdict = evictor.request(gone, profile="p", plugin="q", reason="is too old")
+    verdict = ask(setting.evictor, gone, reason="is too old")
 
     assert verdict.is_accepted
-    assert [(booked.pod.name, booked.reason) for booked in evictor.booked] == [("gone", "was too old")]
-    assert evictor.counters.total == 1
+    assert [(booked.pod.name, booked.reason) for booked in setting.evictor.book.moves] == [("gone", "was too old")]
+    assert setting.counters.total == 1
 
 
 def test_pod_evicted_before_that_nobody_asks_for_again_is_booked_when_its_plugin_is_done() -> None:
     gone = make_pod("gone")
     view = ClusterView(make_snapshot([], [gone]), moves_take_effect=True, prior_moves=[PriorMove(gone, "p", "q")])
-    evictor = Evictor(view, EvictionLimits())
+    setting = make_setting(view)
 
-    evictor.end_turn(profile="p", plugin="other")
-    before = list(view.booked)
-    evictor.end_turn(profile="p", plugin="q")
+    setting.evictor.end_turn(profile="p", plugin="other")
+    before = list(view.changes)
+    setting.evictor.end_turn(profile="p", plugin="q")
 
-    assert (before, view.booked) == ([], [gone])
-    assert [booked.pod for booked in evictor.booked] == [gone]
-    assert evictor.counters.total == 1
+    assert (before, [change.pod for change in view.changes]) == ([], [gone])
+    assert [booked.pod for booked in setting.evictor.book.moves] == [gone]
+    assert setting.counters.total == 1
 
 
 def koord_pods(*names: str) -> list[Pod]:
@@ -110,7 +109,7 @@ def test_pods_moved_before_count_against_what_may_migrate() -> None:
     snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads_of("m", "o"))
     view = ClusterView(snapshot, moves_take_effect=True, prior_moves=[PriorMove(moved, "p", "q")])
     args = msgspec.structs.replace(default_args(MigrationControllerArgs()), max_migrating_per_node=1)
-    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW, LandingBook(view.snapshot)))
+    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW))
 
     reasons = [controller.filter(pod).reason for pod in (moved, other)]
 
@@ -154,9 +153,9 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
 
     def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = Evictor(view, EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(view, EvictionLimits(total=1), answers=answers)
         for pod in pods:
-            evictor.request(pod, profile="p", plugin="q")
+            ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
 
     responses: dict[str, list[EvictionResponse | Exception]] = {pod.name: [no_disruption()] for pod in pods}
@@ -187,9 +186,9 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         del prior_moves
         decided.append(answers)
-        evictor = Evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
         for pod in pods:
-            evictor.request(pod, profile="p", plugin="q")
+            ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
 
     clock = Clock()
@@ -212,9 +211,9 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
         if len(calls) == explode_at:
             raise ZeroDivisionError
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = Evictor(view, EvictionLimits(total=2), answers=answers)
+        evictor = make_evictor(view, EvictionLimits(total=2), answers=answers)
         for pod in pods:
-            evictor.request(pod, profile="p", plugin="q")
+            ask(evictor, pod)
         return decisions_of(evictor, POLICY, snapshot, NOW)
 
     return decide_again

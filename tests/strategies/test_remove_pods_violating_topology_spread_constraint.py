@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.topology_spread.domains import Domain, Domains
+from descheduler.strategies.topology_spread.domains import Domains
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, refused, run_plugin
 
@@ -242,14 +244,14 @@ def test_reason_names_the_domain_and_the_skew() -> None:
 
 def test_constraints_that_count_the_same_pods_are_balanced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenant may state thousands of selectors that differ in words alone."""
-    asked: list[bool] = []
-    in_order = Domains.in_order
+    asked: list[Domains] = []
+    ranked = Domains.ranked
 
-    def counted(self: Domains, *, highest_first: bool) -> list[Domain]:
-        asked.append(highest_first)
-        return in_order(self, highest_first=highest_first)
+    def counted(self: Domains) -> NDArray[np.intp]:
+        asked.append(self)
+        return ranked(self)
 
-    monkeypatch.setattr(Domains, "in_order", counted)
+    monkeypatch.setattr(Domains, "ranked", counted)
     others = [
         {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": [f"other-{number}"]}]}
         for number in range(20)

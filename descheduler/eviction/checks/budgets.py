@@ -7,13 +7,19 @@ would answer with 429 or 500 is known while another pod can still be chosen.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.objects import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.bundles import Bundle, Candidate
+from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["BudgetLedger"]
+__all__ = ["BudgetCheck", "BudgetLedger"]
 
 _WITHOUT_BUDGET = ("Succeeded", "Failed", "Pending")
 
@@ -45,16 +51,62 @@ class BudgetLedger:
         )
         return refuse(Reason.DISRUPTION_BUDGET, message, f"{budget.namespace}/{budget.name}")
 
-    def charge(self, pod: Pod) -> None:
+    def charge(self, pod: Pod) -> Undo:
         """Takes one disruption from the budget of `pod`, if it has one and the API would charge it."""
         if pod.phase in _WITHOUT_BUDGET or pod.is_terminating:
-            return
-        for budget in self._snapshot.budgets_of(pod):
-            if budget.disruptions_allowed is not None and not _spares_unready(pod, budget):
-                self._charged[_key(budget)] += 1
+            return NOTHING_DONE
+        charged = {
+            _key(budget): 1
+            for budget in self._snapshot.budgets_of(pod)
+            if budget.disruptions_allowed is not None and not _spares_unready(pod, budget)
+        }
+        self._charged.update(charged)
+        return lambda: self._charged.subtract(charged)
 
     def _remaining(self, budget: DisruptionBudget) -> int:
         return (budget.disruptions_allowed or 0) - self._charged[_key(budget)]
+
+
+class BudgetCheck(PodByPod):
+    """Refuses what the eviction API would refuse for a budget; each pod is charged once, by whoever evicts it.
+
+    What another controller evicts is charged when that one asks.
+    """
+
+    def __init__(self, snapshot: Snapshot, background: BackgroundEvictions) -> None:
+        self._ledger = BudgetLedger(snapshot)
+        self._background = background
+        self._charged: set[str] = set()
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether the budget of a pod that is not charged yet has a disruption left."""
+        del bundle
+        return self._ledger.verdict(candidate.pod) if self._is_new(candidate.pod) else ACCEPTED
+
+    def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
+        """Charges the budget of the pod."""
+        del bundle
+        return self._charge(candidate.pod)
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Charges what earlier rounds have evicted."""
+        for move in moves:
+            self._charge(move.pod)
+
+    def _is_new(self, pod: Pod) -> bool:
+        return pod.uid not in self._charged and not self._background.concern(pod)
+
+    def _charge(self, pod: Pod) -> Undo:
+        if not self._is_new(pod):
+            return NOTHING_DONE
+        give_back = self._ledger.charge(pod)
+        self._charged.add(pod.uid)
+
+        def undo() -> None:
+            self._charged.discard(pod.uid)
+            give_back()
+
+        return undo
 
 
 def _key(budget: DisruptionBudget) -> tuple[str, str]:

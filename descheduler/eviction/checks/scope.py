@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.request_check import PodByPod
 from descheduler.model.labels import EVERYTHING, LabelSelector
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.bundles import Bundle, Candidate
 
-__all__ = ["EVERYWHERE", "Scope"]
+__all__ = ["EVERYWHERE", "Scope", "ScopeCheck"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +52,15 @@ class Scope:
 
 EVERYWHERE = Scope()
 """Every pod."""
+
+
+class ScopeCheck(PodByPod):
+    """Refuses pods out of the scope of the run."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether the run may move the pod."""
+        del bundle
+        return self._scope.verdict(candidate.pod)

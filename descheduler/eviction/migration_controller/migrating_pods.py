@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
+
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 
 __all__ = ["MigratingPods"]
@@ -10,8 +15,19 @@ __all__ = ["MigratingPods"]
 _LIVE_PHASES = ("", "Pending", "Running")
 """A job that nobody has looked at yet has no phase."""
 
-_Keys = set[tuple[str, str]]
-_NO_KEYS: frozenset[tuple[str, str]] = frozenset()
+_Key = tuple[str, str]
+_NO_KEYS: frozenset[_Key] = frozenset()
+_Element = TypeVar("_Element")
+
+
+class _Multiset(Counter[_Element]):
+    """Elements that are there once or more."""
+
+    def change(self, element: _Element, number: int) -> None:
+        """Adds an element so many times; those that are there no more are forgotten."""
+        self[element] += number
+        if not self[element]:
+            del self[element]
 
 
 class MigratingPods:
@@ -23,15 +39,14 @@ class MigratingPods:
     def __init__(self, view: ClusterView) -> None:
         self._view = view
         self._num_followed = 0
-        self._uids: set[str] = set()
-        self._keys: _Keys = set()
-        self._by_namespace: dict[str, _Keys] = {}
-        self._by_node: dict[str, _Keys] = {}
-        self._by_controller: dict[str, _Keys] = {}
+        self._uids = _Multiset[str]()
+        self._keys = _Multiset[_Key]()
+        self._by_namespace: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
+        self._by_node: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
+        self._by_controller: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
         self._adopt_jobs()
         for move in view.prior_moves:
-            self._uids.add(move.pod.uid)
-            self._add(move.pod)
+            self.move(move.pod)
 
     def has(self, pod: Pod) -> bool:
         """Whether `pod`, or one of its name, moves: a StatefulSet's new pod waits for the job of the old one."""
@@ -40,53 +55,68 @@ class MigratingPods:
 
     def others(self, pod: Pod) -> int:
         """How many other pods are on the move."""
-        return self._count(self._keys, pod)
+        self._follow()
+        return _num_others(self._keys, pod)
 
     def others_in_namespace(self, pod: Pod) -> int:
         """How many other pods of the namespace are on the move."""
-        return self._count(self._by_namespace.get(pod.namespace, set()), pod)
+        self._follow()
+        return _num_others(self._by_namespace.get(pod.namespace, _NO_KEYS), pod)
 
     def others_on_node(self, pod: Pod) -> int:
         """How many other pods of the node are on the move."""
-        return self._count(self._by_node.get(pod.node_name, set()), pod)
+        self._follow()
+        return _num_others(self._by_node.get(pod.node_name, _NO_KEYS), pod)
 
-    def others_of_controller(self, pod: Pod, controller_uid: str) -> frozenset[tuple[str, str]]:
+    def others_of_controller(self, pod: Pod, controller_uid: str) -> frozenset[_Key]:
         """Namespace and name of the other pods of that controller, a single ReplicaSet say, that are on the move."""
         self._follow()
         keys = self._by_controller.get(controller_uid)
-        return frozenset(keys - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
+        return frozenset(keys.keys() - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
 
-    def _count(self, keys: _Keys, pod: Pod) -> int:
-        self._follow()
-        return len(keys) - ((pod.namespace, pod.name) in keys)
+    def move(self, pod: Pod) -> Undo:
+        """Takes in that `pod` is on the move."""
+        self._change(pod, 1)
+        return lambda: self._change(pod, -1)
 
     def _adopt_jobs(self) -> None:
         jobs = [job for job in self._view.snapshot.migration_jobs if job.phase in _LIVE_PHASES]
         if not jobs:
             return
-        self._uids.update(job.pod_uid for job in jobs if job.pod_uid)
         for job in jobs:
+            if job.pod_uid:
+                self._uids.change(job.pod_uid, 1)
             if job.pod_name:
-                self._add_key(job.pod_namespace, job.pod_name)
+                self._change_key(job.pod_namespace, job.pod_name, 1)
         for pod in self._view.snapshot.pods:
             if pod.uid in self._uids or (pod.namespace, pod.name) in self._keys:
-                self._add(pod)
+                self._change_scopes(pod, 1)
 
     def _follow(self) -> None:
-        for pod in self._view.booked[self._num_followed :]:
-            self._uids.add(pod.uid)
-            self._add(pod)
-        self._num_followed = len(self._view.booked)
+        changes = self._view.changes
+        while self._num_followed < len(changes):
+            change = changes[self._num_followed]
+            if not change.is_arrival:
+                self._change(change.pod, -change.number)
+            self._num_followed += 1
 
-    def _add(self, pod: Pod) -> None:
-        key = self._add_key(pod.namespace, pod.name)
+    def _change(self, pod: Pod, number: int) -> None:
+        self._uids.change(pod.uid, number)
+        self._change_scopes(pod, number)
+
+    def _change_scopes(self, pod: Pod, number: int) -> None:
+        key = self._change_key(pod.namespace, pod.name, number)
         if pod.node_name:
-            self._by_node.setdefault(pod.node_name, set()).add(key)
+            self._by_node[pod.node_name].change(key, number)
         if pod.controller is not None:
-            self._by_controller.setdefault(pod.controller.uid, set()).add(key)
+            self._by_controller[pod.controller.uid].change(key, number)
 
-    def _add_key(self, namespace: str, name: str) -> tuple[str, str]:
+    def _change_key(self, namespace: str, name: str, number: int) -> _Key:
         key = namespace, name
-        self._keys.add(key)
-        self._by_namespace.setdefault(namespace, set()).add(key)
+        self._keys.change(key, number)
+        self._by_namespace[namespace].change(key, number)
         return key
+
+
+def _num_others(keys: AbstractSet[_Key] | _Multiset[_Key], pod: Pod) -> int:
+    return len(keys) - ((pod.namespace, pod.name) in keys)

@@ -52,11 +52,11 @@ class MigrationController:
     def __init__(self, args: MigrationControllerArgs, handle: Handle) -> None:
         self._args = args
         self._gates = frozenset(args.skip_eviction_gates)
-        self._migrating = MigratingPods(handle.view)
+        self.migrating = MigratingPods(handle.view)
         self._needs_reservation = args.default_job_mode == "ReservationFirst" and (
             args.reservation_provider == "koordinator"
         )
-        limits = MigrationLimits(args, handle.view.snapshot, self._migrating)
+        limits = MigrationLimits(args, handle.view.snapshot, self.migrating)
         self._checks = (*self._own_checks(), *limits.checks())
         self._other_node: tuple[Check, ...] = ()
         if args.node_fit and "NodeFit" not in self._gates:
@@ -68,7 +68,7 @@ class MigrationController:
 
         The evict annotation bypasses everything but a migration under way and a scheduler that cannot reserve.
         """
-        if self._migrating.has(pod):
+        if self.migrating.has(pod):
             return _MIGRATING
         if self._needs_reservation and _scheduler_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
+from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.prior_moves import PriorMove
@@ -40,10 +41,11 @@ class ObjectLimiter:
                 return refuse(Reason.MIGRATING_LIMIT, message, name)
         return ACCEPTED
 
-    def count(self, pod: Pod) -> None:
+    def count(self, pod: Pod) -> Undo:
         """Charges one eviction of `pod`."""
-        for key, _, _ in self._limits(pod):
-            self._started[key] += 1
+        keys = Counter(key for key, _, _ in self._limits(pod))
+        self._started.update(keys)
+        return lambda: self._started.subtract(keys)
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges what earlier rounds of the run have started."""

@@ -55,7 +55,8 @@ class NodeFit:
         self._labelled = PodsByLabels(view, self._index)
         self._avoided: dict[tuple[int, str], Mapping[str, PodSum]] = {}
         self._columns: dict[str, NDArray[np.int64]] = {}
-        self._num_gone, self._num_arrived = len(view.booked), len(view.arrivals)
+        self._version = view.version
+        """Up to which version of the view its changes are taken in."""
         self._namesakes: dict[str, set[str]] | None = None
 
     def node_set(self, nodes: Sequence[Node]) -> NodeSet:
@@ -220,21 +221,14 @@ class NodeFit:
         """Takes in what was booked since the last answer."""
         if self._version == self._view.version:
             return
-        view = self._view
-        gone, arrived = view.booked[self._num_gone :], view.arrivals[self._num_arrived :]
-        self._num_gone, self._num_arrived = len(view.booked), len(view.arrivals)
-        for pod in gone:
-            self._labelled.remove(pod)
-        for pod in arrived:
-            self._labelled.add(pod)
-        for index in {self._index[pod.node_name] for pod in (*gone, *arrived) if pod.node_name in self._index}:
+        changes = self._view.changes[self._version :]
+        self._version = self._view.version
+        for change in changes:
+            self._labelled.change(change.pod, change.number)
+        names = {change.pod.node_name for change in changes}
+        for index in {self._index[name] for name in names if name in self._index}:
             for name, column in self._columns.items():
                 column[index] = self._available_on(self._nodes[index], name)
-
-    @property
-    def _version(self) -> int:
-        """Up to which version of the view its moves are taken in."""
-        return self._num_gone + self._num_arrived
 
 
 def _count_and_first(nodes: NodeSet, mask: NDArray[np.bool_]) -> tuple[int, int]:

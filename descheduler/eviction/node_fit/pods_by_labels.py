@@ -27,17 +27,11 @@ class PodsByLabels:
         """What an active pod counts in `query`."""
         return self._built().weight(query, pod)
 
-    def remove(self, pod: Pod) -> None:
-        """Forgets an active pod that left its node."""
+    def change(self, pod: Pod, number: int) -> None:
+        """Takes in a pod that came to its node (1) or left it (-1); one that has finished does not count."""
         index = self._node_index.get(pod.node_name)
         if self._tally is not None and index is not None and not pod.is_terminal:
-            self._tally.change(pod, index, -1, is_terminating=False)
-
-    def add(self, pod: Pod) -> None:
-        """Takes in an active pod that came to its node."""
-        index = self._node_index.get(pod.node_name)
-        if self._tally is not None and index is not None and not pod.is_terminal:
-            self._tally.change(pod, index, 1, is_terminating=False)
+            self._tally.change(pod, index, number, is_terminating=False)
 
     def _built(self) -> PodTally:
         if self._tally is None:

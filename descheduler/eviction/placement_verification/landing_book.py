@@ -6,20 +6,22 @@ profile names, tells it of every booked eviction, and imports numpy only when so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.undo import Undo
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER, extended, known_as
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.landings.landing import JointVerdict, Landing
+    from descheduler.placement.landings.landing import Landing
     from descheduler.placement.prover import LandingProver
 
 __all__ = ["LandingBook", "SchedulingSettings"]
@@ -54,8 +56,6 @@ class LandingBook:
     """
 
     def __init__(self, snapshot: Snapshot, scheduling: Sequence[tuple[str, SchedulingSettings | None]] = ()) -> None:
-        self.together: JointVerdict | None = None
-        """Whether all landings hold together in any order; None where `prove` was not asked or has nothing to say."""
         self.scheduling = tuple(scheduling)
         self.is_verifying = bool(scheduling) and all(settings is not None for _, settings in scheduling)
         """Whether every profile runs with PlacementVerification."""
@@ -63,12 +63,22 @@ class LandingBook:
         self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[tuple[Pod, SchedulingSettings]] = []
-        self._landings: dict[int, Landing] = {}
+        self._landings: dict[str, Landing] = {}
         self._considered: tuple[SchedulingSettings, Pod, Landing] | None = None
+
+    @property
+    def leaving(self) -> Sequence[tuple[Pod, SchedulingSettings]]:
+        """The pods whose eviction is booked, in order, and the scheduler under which it was granted."""
+        return self._leaving
+
+    @property
+    def provers(self) -> Sequence[tuple[SchedulingSettings, LandingProver]]:
+        """What has followed all bookings, by scheduler, in the order in which they were first asked."""
+        return self._provers
 
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""
-        return self._landings.get(id(pod))
+        return self._landings.get(pod.uid)
 
     def arrival_of(self, pod: Pod) -> Pod | None:
         """The pod that comes for an evicted one, bound to where it lands; None when none comes or nobody knows."""
@@ -91,10 +101,11 @@ class LandingBook:
         self._considered = settings, pod, landing
         return landing
 
-    def book(self, pod: Pod, settings: SchedulingSettings | None) -> None:
+    def book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
         """Takes in that `pod` is evicted, granted under `settings`; None when nobody asked where it lands.
 
         Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
+        No pod is booked twice.
         """
         if settings is not None:
             self._prover(settings)
@@ -104,27 +115,40 @@ class LandingBook:
         for known, prover in self._provers:
             landing = prover.book(pod)
             if known == granted:
-                self._landings[id(pod)] = landing
+                self._landings[pod.uid] = landing
+        return self._take_back
 
     def assess(self, most: int) -> None:
-        """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them."""
-        num_left = min(most, sum(id(pod) not in self._landings for pod, _ in self._leaving))
+        """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them.
+
+        For the report: it comes after the last booking.
+        """
+        num_left = min(most, sum(pod.uid not in self._landings for pod, _ in self._leaving))
         prover = self._new_prover(self._unverified) if num_left else None
         for pod, _ in self._leaving:
             if prover is None or not num_left:
                 return
             landing = prover.book(pod)
-            if id(pod) not in self._landings:
-                self._landings[id(pod)] = landing
+            if pod.uid not in self._landings:
+                self._landings[pod.uid] = landing
                 num_left -= 1
 
-    def prove(self, most: int) -> None:
-        """Judges all evictions at once, as far as they were verified by one scheduler and are no more than `most`.
+    @contextmanager
+    def what_if(self) -> Iterator[None]:
+        """A context after which schedulers are known again that were known before; bookings are taken back before."""
+        num_provers, landings = len(self._provers), dict(self._landings)
+        try:
+            yield
+        finally:
+            del self._provers[num_provers:]
+            self._landings, self._considered = landings, None
 
-        Each was granted on top of those before it; this tells whether the replacements also land in another order.
-        """
-        if len(self._provers) == 1 and 0 < len(self._leaving) <= most:
-            self.together = self._provers[0][1].prove([pod for pod, _ in self._leaving])
+    def _take_back(self) -> None:
+        pod, _ = self._leaving.pop()
+        self._considered = None
+        self._landings.pop(pod.uid, None)
+        for _, prover in self._provers:
+            prover.take_back()
 
     def _prover(self, settings: SchedulingSettings) -> LandingProver:
         for known, prover in self._provers:
@@ -134,7 +158,7 @@ class LandingBook:
         for pod, granted in self._leaving:
             landing = prover.book(pod)
             if granted == settings:
-                self._landings[id(pod)] = landing
+                self._landings[pod.uid] = landing
         self._provers.append((settings, prover))
         return prover
 

@@ -13,10 +13,10 @@ import msgspec
 
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
@@ -24,12 +24,13 @@ from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile
 
 if TYPE_CHECKING:
-    from descheduler.placement.landings.landing import Landing
+    pass
 
 __all__ = [
     "OWNER_KINDS",
     "PLACEMENT_KINDS",
-    "LandingQuestion",
+    "REFUSE",
+    "REFUSE_BALANCE",
     "PlacementVerification",
     "PlacementVerificationArgs",
     "default_args",
@@ -66,7 +67,7 @@ OWNER_KINDS = frozenset(
 )
 """Kinds whose templates say what is created instead of an evicted pod; old revisions make them many."""
 
-_REFUSE, _ALLOW, _REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
+REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
 
 
 class PlacementVerificationArgs(Args, frozen=True):
@@ -97,9 +98,9 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
     """`args` with every unset field that has a default filled in."""
     return msgspec.structs.replace(
         args,
-        on_unknown=args.on_unknown or _REFUSE,
-        on_conditional=args.on_conditional or _REFUSE,
-        on_return_to_source=args.on_return_to_source or _REFUSE_BALANCE,
+        on_unknown=args.on_unknown or REFUSE,
+        on_conditional=args.on_conditional or REFUSE,
+        on_return_to_source=args.on_return_to_source or REFUSE_BALANCE,
         scheduler_names=args.scheduler_names or (KOORD_SCHEDULER.name,),
     )
 
@@ -114,9 +115,9 @@ def needed_kinds(_args: PlacementVerificationArgs) -> frozenset[str]:
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     """Problems of `args` as they are after `default_args`."""
     choices = (
-        ("onUnknown", args.on_unknown, (_REFUSE, _ALLOW)),
-        ("onConditional", args.on_conditional, (_REFUSE, _ALLOW)),
-        ("onReturnToSource", args.on_return_to_source, (_REFUSE, _REFUSE_BALANCE, _ALLOW)),
+        ("onUnknown", args.on_unknown, (REFUSE, _ALLOW)),
+        ("onConditional", args.on_conditional, (REFUSE, _ALLOW)),
+        ("onReturnToSource", args.on_return_to_source, (REFUSE, REFUSE_BALANCE, _ALLOW)),
     )
     problems = [
         ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")
@@ -143,37 +144,8 @@ def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> l
     return []
 
 
-class LandingQuestion:
-    """The last question before an eviction is booked for one plugin, which balances nodes when `is_balance`."""
-
-    def __init__(
-        self, args: PlacementVerificationArgs, settings: SchedulingSettings, landings: LandingBook, *, is_balance: bool
-    ) -> None:
-        self._args = args
-        self._landings = landings
-        self.settings = settings
-        refuses = (_REFUSE, _REFUSE_BALANCE) if is_balance else (_REFUSE,)
-        self._refuses_return = args.on_return_to_source in refuses
-
-    def verdict(self, pod: Pod) -> Verdict:
-        """Whether the replacement of `pod` lands after everything booked so far."""
-        landing = self._landings.consider(pod, self.settings)
-        if landing.replacement.pod is None:
-            return ACCEPTED
-        if (refusal := _refusal(landing, self._args)) is not None:
-            return refusal
-        if self._refuses_return and landing.returns_to_source:
-            message = f"the scheduler would put its replacement on {landing.node} again"
-            return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
-        return ACCEPTED
-
-
 class PlacementVerification:
-    """Refuses pods whose replacement does not land.
-
-    Whether it does depends on the moves before it, and plugins ask filters about pods that they only count. So the
-    filters let every pod pass, and the `LandingQuestion` of the plugin that makes a request decides.
-    """
+    """Refuses pods whose replacement does not land: not as a filter, but by the `LandingCheck` of every request."""
 
     def __init__(self, _args: PlacementVerificationArgs, _handle: Handle) -> None:
         """Keeps nothing."""
@@ -187,17 +159,6 @@ class PlacementVerification:
         """Every pod passes."""
         del pod
         return ACCEPTED
-
-
-def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:
-    verdict = landing.verdict.value
-    if verdict == "no":
-        return refuse(Reason.NO_LANDING, landing.message)
-    if verdict == "lands_if" and args.on_conditional == _REFUSE:
-        return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
-    if verdict == "unknown" and args.on_unknown == _REFUSE:
-        return refuse(Reason.UNKNOWN_LANDING, landing.message)
-    return None
 
 
 def verification_notes(policy: Policy) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from descheduler.model.pod import Pod
@@ -39,10 +39,18 @@ class JointProof:
     * `UNKNOWN`: none of this, as some replacement cannot be judged. The others are, as if its victim had stayed.
     """
 
-    def __init__(self, cluster: ShadowCluster, candidates: CandidateMaker, pending: PendingPods) -> None:
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        candidates: CandidateMaker,
+        pending: PendingPods,
+        *,
+        gone: Mapping[str, int] | None = None,
+    ) -> None:
         self._cluster = cluster
         self._candidates = candidates
         self._pending = pending
+        self._gone = gone or {}
 
     def verdict(self, victims: Sequence[Pod]) -> JointVerdict:
         """The verdict on `victims`, each of which is there once. The cluster is left as it is."""
@@ -50,7 +58,7 @@ class JointProof:
             return self._verdict(self._candidates_of(victims))
 
     def _candidates_of(self, victims: Sequence[Pod]) -> list[Candidate]:
-        gone: Counter[str] = Counter()
+        gone = Counter(dict(self._gone))
         candidates = []
         for victim in victims:
             candidate = self._candidates.candidate(victim, gone)

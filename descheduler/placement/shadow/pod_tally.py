@@ -179,10 +179,10 @@ class PodTally:
             column.weights = np.concatenate((column.weights, np.array(new, dtype=column.weights.dtype)))
         if column.num_seen < self._num_logged:
             changes = self._changes(column.num_seen)
-            felt = changes[np.flatnonzero(column.weights[changes[:, 0]])]
-            for group, node, by, is_terminating in felt.tolist():
-                if column.counts_terminating or not is_terminating:
-                    column.counts[node] += by * column.weights[group]
+            if not column.counts_terminating:
+                changes = changes[changes[:, 3] == 0]
+            groups, nodes, by, _ = changes[np.flatnonzero(column.weights[changes[:, 0]])].T
+            np.add.at(column.counts, nodes, by * column.weights[groups])
         column.num_seen = self._num_logged
 
     @property

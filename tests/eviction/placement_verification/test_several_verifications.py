@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.together import judge_together
+from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import make_plan
@@ -41,11 +46,18 @@ def profile(namespace: str, *, verifies: bool = True, **args: object) -> dict[st
     return {"name": namespace, "pluginConfig": configs, "plugins": plugins}
 
 
-def plan_of(profiles: list[dict[str, Any]], pods: list[Pod], *, prior: tuple[Pod, ...] = (), most: int = 100) -> Plan:
+def plan_of(
+    profiles: list[dict[str, Any]],
+    pods: list[Pod],
+    *,
+    prior: tuple[Pod, ...] = (),
+    most: int = 100,
+    nodes: Sequence[Node] = NODES,
+) -> Plan:
     """The plan of a policy of these profiles; pods of `prior` were evicted by an earlier round."""
     document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": profiles}
     moves = [PriorMove(pod, pod.namespace, "PodLifeTime") for pod in prior]
-    policy, snapshot = load_policy(document, REGISTRY), make_snapshot(NODES, pods)
+    policy, snapshot = load_policy(document, REGISTRY), make_snapshot(nodes, pods)
     return make_plan(decide(policy, snapshot, now=NOW, prior_moves=moves, most_assessed=most))
 
 
@@ -92,3 +104,37 @@ def test_what_an_earlier_round_evicted_keeps_its_landing() -> None:
     plan = plan_of([profile("careful")], [gone], prior=(gone,), most=0)
 
     assert targets(plan) == {"gone": "b"}
+
+
+def test_moves_of_several_schedulers_are_judged_together_each_by_its_own(tmp_path: Path) -> None:
+    """The scheduler of the first minds the taint of the only node that has room for the second."""
+    blind = tmp_path / "blind.yaml"
+    blind.write_text(BLIND_TO_TAINTS)
+    pods = [make_pod("seeing", namespace="seeing", node="a", cpu="1"), make_pod("blind", namespace="blind", cpu="4")]
+
+    together = plan_of([profile("seeing"), profile("blind", schedulerConfigFile=str(blind))], pods).landings.together
+
+    assert together == "lands"
+
+
+def test_plan_of_several_schedulers_says_when_the_order_decides() -> None:
+    """The small one would take the only place of the large one, if it came first: emptier nodes score better."""
+    large = make_pod("a-large", namespace="first", node="a", cpu="2")
+    small = make_pod("b-small", namespace="second", node="a", cpu="1", labels={"app": "small"})
+    nodes = [make_node("a", unschedulable=True), make_node("b", cpu="2"), make_node("c", cpu="1")]
+    profiles = [profile("first"), profile("second", kubeVersion="1.34")]
+
+    landings = plan_of(profiles, [large, small], nodes=nodes).landings
+
+    assert (landings.together, landings.lands) == ("lands_if", 2)
+
+
+def test_no_more_moves_than_asked_for_are_judged_together() -> None:
+    pods = [make_pod(name, node="a") for name in ("one", "two")]
+    book = LandingBook(make_snapshot(NODES, pods))
+    for pod in pods:
+        book.book(pod, SchedulingSettings())
+
+    judged = [judge_together(book, most) for most in (1, 2)]
+
+    assert [None if verdict is None else verdict.verdict for verdict in judged] == [None, LandingVerdict.LANDS]
