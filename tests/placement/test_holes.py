@@ -23,8 +23,8 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import NOW, Object, container_status, node_object, pod_object
-from tests.placement.batches import filter_holes
-from tests.placement.batches.filter_holes import FULL
+from tests.placement import filter_holes
+from tests.placement.filter_holes import FULL
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
 LANDS, LANDS_IF, NO, UNKNOWN = (
