@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +15,16 @@ from numpy.typing import NDArray
 from descheduler.documents.problems import shown
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import is_counted
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args, Int64
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["NodeResourcesBalancedAllocation"]
 

@@ -6,12 +6,12 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits` (1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
@@ -20,9 +20,6 @@ from descheduler.placement.plugins.volumes.attachable import AttachableVolumes, 
 from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
 from descheduler.placement.plugins.volumes.pod_claims import PodClaims, not_found
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
 __all__ = ["NodeVolumeLimits"]
 

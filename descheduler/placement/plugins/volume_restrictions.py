@@ -8,13 +8,13 @@ where.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.model.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
@@ -25,9 +25,6 @@ from descheduler.placement.plugins.volumes.disk_users import DiskUsers
 from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
 __all__ = ["VolumeRestrictions"]
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
-from descheduler.placement.shadow.shadow_cluster import Cycle
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
 

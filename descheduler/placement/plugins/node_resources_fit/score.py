@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
 from descheduler.placement.shadow.node_table import amount, is_counted
-from descheduler.placement.shadow.shadow_cluster import Cycle
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeResourcesFitScore"]
 

@@ -6,24 +6,20 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/sco
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, tdiv
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.topology import HOSTNAME_KEY
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["PodTopologySpreadScore"]
 
