@@ -18,7 +18,7 @@ from descheduler.model.storage import PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
@@ -58,9 +58,6 @@ class VolumeFault(Reason):
     )
 
 
-_PASS = PreFilterResult()
-
-
 class VolumeBinding:
     """Matches claims and volumes as the scheduler would, one pod after the other; `ledger` keeps what is taken."""
 
@@ -80,7 +77,7 @@ class VolumeBinding:
         demand = self.ledger.demands.of(cycle.pod)
         if isinstance(demand, Obstacle):
             return PreFilterResult(obstacle=demand)
-        return _PASS if demand.reaches or demand.unbound else SKIP
+        return PASS if demand.reaches or demand.unbound else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes that do not reach a bound volume, and those where an unbound claim gets none."""

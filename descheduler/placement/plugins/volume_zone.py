@@ -15,7 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.storage import PersistentVolume
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
@@ -35,7 +35,6 @@ _CURRENT_KEYS = {
 }
 """Each label key that names a place → the key that nodes carry now in its stead."""
 _SEPARATOR = "__"
-_PASS = PreFilterResult()
 
 _Zone: TypeAlias = tuple[str, frozenset[str]]
 """A label key that names a place, and the places of a volume."""
@@ -72,7 +71,7 @@ class VolumeZone:
         zones = self._zones(pod) if pod.claim_names else ()
         if isinstance(zones, Obstacle):
             return PreFilterResult(obstacle=zones)
-        return _PASS if zones else SKIP
+        return PASS if zones else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes in another zone. A node that names no place at all passes."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
@@ -85,7 +85,7 @@ class InterPodAffinity:
             cycle.notes.append(_FLAW)
         if wanted.company is None and not wanted.avoided and not self._repelling(cycle.pod):
             return SKIP
-        return PreFilterResult()
+        return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The reasons against each node."""
