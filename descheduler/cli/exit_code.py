@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from descheduler.migration.outcome import OutcomeCode
+    from descheduler.plan.outcome import OutcomeCode
     from descheduler.report.outcome import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
 
@@ -77,6 +77,6 @@ def _was_left_out(result: EvictionResult) -> bool:
 
 
 def _code_of(result: EvictionResult) -> OutcomeCode:
-    from descheduler.migration.outcome import OutcomeCode  # not for commands that evict nothing
+    from descheduler.plan.outcome import OutcomeCode  # not for commands that evict nothing
 
     return OutcomeCode(result.code)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
 __all__ = ["decisions_of"]
@@ -20,10 +23,16 @@ def decisions_of(evictor: Evictor, policy: Policy, snapshot: Snapshot, now: date
         policy,
         snapshot,
         now,
-        moves=tuple(replace(move, landing=landings.landing_of(move.pod)) for move in book.moves),
-        background=tuple(replace(move, landing=landings.landing_of(move.pod)) for move in book.background),
+        moves=_landed(book.moves, landings),
+        background=_landed(book.background, landings),
         num_background=evictor.num_background,
         refusals=book.refusals,
         results=dict(book.results),
         is_verified=landings.is_verifying,
     )
+
+
+def _landed(moves: Iterable[Move], landings: LandingBook) -> tuple[Move, ...]:
+    """The moves with the landings that are known by now."""
+    known = ((move, landings.landing_of(move.pod)) for move in moves)
+    return tuple(move if landing is None else replace(move, landing=landing) for move, landing in known)

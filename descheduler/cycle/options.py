@@ -11,7 +11,7 @@ from descheduler.plan.decisions import Decisions
 
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
-    from descheduler.migration.outcome import Outcome
+    from descheduler.plan.outcome import Outcome
 
 __all__ = ["MOST_ASSESSED", "ConnectionOptions", "RunOptions", "RunResult"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
-from descheduler.eviction.undo import Undo, undo_all
+from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.decisions import BACKGROUND, SUCCESS
@@ -16,7 +15,6 @@ from descheduler.plan.moves import Move, Refusal
 __all__ = ["Book", "Notes"]
 
 _Identity = tuple[str, str, str]
-_Entry = TypeVar("_Entry", Move, Refusal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +50,43 @@ class Book:
 
     def enter(self, move: Move) -> Undo:
         """Notes a grant, of a pod that may be in the book already."""
-        undos = [_append(self.moves, move), self._count(move, SUCCESS)]
-        uid = move.pod.uid
-        if uid not in self._moved:
-            self._moved.add(uid)
-            undos.append(lambda: self._moved.discard(uid))
-        return undo_all(undos)
+        uid, is_new = move.pod.uid, not self.has(move.pod)
+        self.moves.append(move)
+        self._moved.add(uid)
+        self._count(move, SUCCESS, 1)
+
+        def undo() -> None:
+            self._count(move, SUCCESS, -1)
+            self.moves.pop()
+            if is_new:
+                self._moved.discard(uid)
+
+        return undo
 
     def hand_over(self, move: Move) -> Undo:
         """Notes a grant that another controller carries out; that of a finished pod is none."""
-        undos = [_append(self.background, move)]
-        if not move.pod.is_terminal:
-            undos.append(self._count(move, BACKGROUND))
-        return undo_all(undos)
+        number = 0 if move.pod.is_terminal else 1
+        self.background.append(move)
+        self._count(move, BACKGROUND, number)
+
+        def undo() -> None:
+            self._count(move, BACKGROUND, -number)
+            self.background.pop()
+
+        return undo
 
     def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Undo:
         """Notes a request that was turned down."""
         refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True)
-        return undo_all([_append(self._attempts, refusal), self._count(refusal, verdict.code)])
+        place = len(self._attempts)
+        self._attempts.append(refusal)
+        self._count(refusal, verdict.code, 1)
+
+        def undo() -> None:
+            self._count(refusal, verdict.code, -1)
+            del self._attempts[place]
+
+        return undo
 
     def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> None:
         """Notes why a candidate is not asked for; the first reason a pod gets is the one it keeps."""
@@ -87,23 +104,10 @@ class Book:
         del self._attempts[notes.num_attempts :]
         self._kept, self.results = dict(notes.kept), Counter(notes.results)
 
-    def _count(self, entry: Move | Refusal, answer: str) -> Undo:
-        key = entry.profile, entry.plugin, answer
-        self.results[key] += 1
-
-        def undo() -> None:
-            self.results[key] -= 1
+    def _count(self, entry: Move | Refusal, answer: str, number: int) -> None:
+        """Counts an answer; one that was never given is not in the book."""
+        if number:
+            key = entry.profile, entry.plugin, answer
+            self.results[key] += number
             if not self.results[key]:
                 del self.results[key]
-
-        return undo
-
-
-def _append(entries: list[_Entry], entry: _Entry) -> Undo:
-    place = len(entries)
-    entries.append(entry)
-
-    def undo() -> None:
-        del entries[place]
-
-    return undo

@@ -7,7 +7,7 @@ the API server here; the book becomes the plan.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import msgspec
 
@@ -55,7 +55,8 @@ class Evictor:
         self.book = Book()
         self._prior = {move.pod.uid: move for move in view.prior_moves}
         self._booked_again: set[str] = set()
-        self._grants: list[ExitStack] = []
+        self._grants: list[Undo] = []
+        self._is_trial = False
         for check in self._checks:
             check.adopt(tuple(view.prior_moves))
 
@@ -68,28 +69,29 @@ class Evictor:
         """Asks for the eviction of all pods of `bundle`; a granted one is booked and charged at once, or none of it."""
         if any(map(self.is_to_come, bundle.pods)):
             return NOT_CREATED
-        asked = bundle.only(candidate for candidate in bundle.candidates if not self.awaits(candidate.pod))
+        asked = self._without_awaited(bundle)
         for check in self._checks:
             verdict = check.verdict(asked)
             if not verdict.is_accepted:
                 self._refuse(asked, verdict)
                 return verdict
-        with ExitStack() as grant:
-            for check in self._checks:
-                grant.callback(check.charge(asked))
-            for candidate in bundle.candidates:
-                grant.callback(self._book(candidate, bundle))
-            self._grants.append(grant.pop_all())
+        undos = [check.charge(asked) for check in self._checks]
+        undos += [self._book(candidate, bundle) for candidate in bundle.candidates]
+        self._granted(undo_all(undos))
         return ACCEPTED
 
     def undo(self) -> None:
-        """Takes the last grant back, with everything that was charged for it and all that it changed."""
-        self._grants.pop().close()
+        """Takes the last grant back, with everything that was charged for it and all that it changed.
+
+        In a `what_if` the grants before it can follow, as far as that began; outside of one only the last can.
+        """
+        self._grants.pop()()
 
     @contextmanager
     def what_if(self) -> Iterator[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""
-        num_grants, notes = len(self._grants), self.book.notes()
+        num_grants, notes, was_trial = len(self._grants), self.book.notes(), self._is_trial
+        self._is_trial = True
         with self.landings.what_if():
             try:
                 yield
@@ -97,6 +99,7 @@ class Evictor:
                 while len(self._grants) > num_grants:
                     self.undo()
                 self.book.restore(notes)
+                self._is_trial = was_trial
 
     def is_to_come(self, pod: Pod) -> bool:
         """Whether `pod` is not created yet: the replacement of one that this run evicts."""
@@ -115,9 +118,7 @@ class Evictor:
         """Books what earlier rounds have evicted in the name of this plugin and it did not ask for again."""
         for move in self._prior.values():
             if self.awaits(move.pod) and move.is_of(profile, plugin):
-                with ExitStack() as grant:
-                    grant.callback(self._book_again(move))
-                    self._grants.append(grant.pop_all())
+                self._granted(self._book_again(move))
 
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
         """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps.
@@ -126,6 +127,18 @@ class Evictor:
         """
         if not self.is_to_come(pod):
             self.book.keep(pod, profile, plugin, verdict)
+
+    def _granted(self, undo: Undo) -> None:
+        """Keeps the undo of a grant for as long as somebody may want it, since there may be 100,000 of them."""
+        if not self._is_trial:
+            self._grants.clear()
+        self._grants.append(undo)
+
+    def _without_awaited(self, bundle: Bundle) -> Bundle:
+        """What is still to be asked for: prior moves have been charged."""
+        if not self._prior:
+            return bundle
+        return bundle.only(candidate for candidate in bundle.candidates if not self.awaits(candidate.pod))
 
     def _book(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Books one candidate of a bundle that every check lets go."""

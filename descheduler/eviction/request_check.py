@@ -49,21 +49,24 @@ class PodByPod(ABC):
 
     def verdict(self, bundle: Bundle) -> Verdict:
         """The first refusal, else acceptance."""
+        if len(bundle.candidates) == 1:
+            return self.may_go(bundle.candidates[0], bundle)
         tried: list[Undo] = []
         try:
             for candidate in bundle.candidates:
                 verdict = self.may_go(candidate, bundle)
                 if not verdict.is_accepted:
                     return verdict
-                if candidate is not bundle.candidates[-1]:
-                    tried.append(self.try_out(candidate, bundle))
+                tried.append(self.try_out(candidate, bundle))
             return ACCEPTED
         finally:
             undo_all(tried)()
 
     def charge(self, bundle: Bundle) -> Undo:
         """Counts all candidates, in order."""
-        return undo_all([self.take(candidate, bundle) for candidate in bundle.candidates])
+        if len(bundle.candidates) == 1:
+            return self.take(bundle.candidates[0], bundle)
+        return undo_all(self.take(candidate, bundle) for candidate in bundle.candidates)
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Counts nothing, as most checks do."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from descheduler.kube.events import PodEvent
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["EvictionAnnouncer"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from descheduler.kube.evict import PodState
 from descheduler.migration.judgement import Judgement
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["EvictionTask"]
 

@@ -17,12 +17,12 @@ from descheduler.migration.eviction_task import EvictionTask
 from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.limits import LimitLedger, Room
 from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.paces import Paces
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.server_patience import ServerPatience
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 from descheduler.supervision import sleep_unless
 
 __all__ = ["execute"]

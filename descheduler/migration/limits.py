@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from descheduler.eviction.checks.limits import EvictionLimits
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["LimitLedger", "Room"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["OpenCalls"]
 

@@ -15,14 +15,14 @@ from dataclasses import replace
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.executor import execute
 from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.migration.paces import Paces
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]

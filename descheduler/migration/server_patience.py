@@ -7,8 +7,8 @@ from collections.abc import Callable
 from descheduler.migration.call_window import CallWindow
 from descheduler.migration.eviction_task import EvictionTask
 from descheduler.migration.judgement import Judgement
-from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import OutcomeCode
 
 __all__ = ["ServerPatience"]
 

@@ -24,15 +24,22 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Candidates that `plugin` of `profile` wants to move together: granted or refused whole. No pod is in it twice.
+    """Candidates that `plugin` of `profile` wants to move together: granted or refused whole.
 
     `profile_index` is the place of the profile in the policy; names may repeat in a DeschedulerPolicy.
+    Raises ValueError when a pod is in it twice.
     """
 
     profile: str
     plugin: str
     candidates: tuple[Candidate, ...]
     profile_index: int = 0
+
+    def __post_init__(self) -> None:
+        """Checks that no pod is in it twice."""
+        if len(self.candidates) > 1 and len(set(map(id, self.pods))) < len(self.candidates):
+            names = ", ".join(sorted(pod.key for pod in self.pods))
+            raise ValueError(f"a pod is in the bundle of {self.plugin} twice: {names}")
 
     @property
     def pods(self) -> tuple[Pod, ...]:

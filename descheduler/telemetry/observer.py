@@ -12,8 +12,8 @@ from descheduler.telemetry.live_lines import log_doubt, log_eviction, log_missin
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
-    from descheduler.migration.outcome import Outcome
-    from descheduler.migration.planned import PlannedEviction
+    from descheduler.plan.outcome import Outcome
+    from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
 

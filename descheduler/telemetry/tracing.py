@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from descheduler.migration.outcome import Outcome
+    from descheduler.plan.outcome import Outcome
 
 __all__ = ["OtlpSettings", "SpanWriter", "make_provider", "traced"]
 

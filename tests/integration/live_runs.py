@@ -13,7 +13,7 @@ from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object

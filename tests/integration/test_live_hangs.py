@@ -16,8 +16,8 @@ from descheduler.cycle import run as run_module
 from descheduler.cycle.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
-from descheduler.migration.outcome import OutcomeCode
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.supervision import RunStopped
 from tests.cluster.messages.writer import proto_object
 from tests.integration.fake_api import FakeApi, Request

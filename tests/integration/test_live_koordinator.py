@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.cycle.options import RunOptions
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.builders import Object, node_object, owner, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal

@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.builders import Object, node_object, pod_object
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi

@@ -14,8 +14,8 @@ from descheduler import evaluate
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi, Request

@@ -14,7 +14,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_live
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object, required_node_affinity

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.supervision import RunStopped
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drop, budget_refusal, failure

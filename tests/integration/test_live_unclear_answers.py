@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import (
     FAST,
     ONE_BY_ONE,

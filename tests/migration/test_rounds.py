@@ -19,13 +19,13 @@ from descheduler.eviction.migration_controller.migration_controller import Migra
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.migration.outcome import Outcome as ExecutedEviction
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import Outcome as ExecutedEviction
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import Outcome, make_outcome
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 

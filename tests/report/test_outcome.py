@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from descheduler.migration.outcome import OutcomeKind
+from descheduler.plan.outcome import OutcomeKind
 from descheduler.report.document import PodReference
 from descheduler.report.outcome import EvictionResult, ResultKind
 from descheduler.report.render import render

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.observer import RunObserver

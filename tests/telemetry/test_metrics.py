@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.metrics import last_success_registry, run_registry
 from descheduler.telemetry.metrics_table import METRICS, spec_of

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.telemetry.observer import NO_SPANS, RunObserver
 from descheduler.telemetry.tracing import OtlpSettings, traced
 from tests.migration.stand_ins import make_eviction

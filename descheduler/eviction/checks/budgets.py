@@ -7,7 +7,7 @@ would answer with 429 or 500 is known while another pod can still be chosen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
@@ -55,13 +55,17 @@ class BudgetLedger:
         """Takes one disruption from the budget of `pod`, if it has one and the API would charge it."""
         if pod.phase in _WITHOUT_BUDGET or pod.is_terminating:
             return NOTHING_DONE
-        charged = {
-            _key(budget): 1
+        budgets = [
+            budget
             for budget in self._snapshot.budgets_of(pod)
             if budget.disruptions_allowed is not None and not _spares_unready(pod, budget)
-        }
-        self._charged.update(charged)
-        return lambda: self._charged.subtract(charged)
+        ]
+        self._charge(budgets, 1)
+        return (lambda: self._charge(budgets, -1)) if budgets else NOTHING_DONE
+
+    def _charge(self, budgets: Iterable[DisruptionBudget], number: int) -> None:
+        for budget in budgets:
+            self._charged[_key(budget)] += number
 
     def _remaining(self, budget: DisruptionBudget) -> int:
         return (budget.disruptions_allowed or 0) - self._charged[_key(budget)]

@@ -9,7 +9,7 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
 from descheduler.eviction.request_check import PodByPod
-from descheduler.eviction.undo import Undo, undo_all
+from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
@@ -27,7 +27,7 @@ class MigrationGate(PodByPod):
     """
 
     def __init__(self, profiles: Sequence[Profile], handle: Handle) -> None:
-        self._gates = [_Gate(profile, handle) for profile in profiles]
+        self._gates = {index: gate for index, profile in enumerate(profiles) if (gate := _gate(profile, handle))}
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether a migration of the pod may be started now."""
@@ -37,29 +37,33 @@ class MigrationGate(PodByPod):
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Charges the object limiters; what is on the move the filter learns from the cluster view."""
         gate = self._of(bundle)
-        return undo_all([] if gate is None else gate.count(candidate.pod))
+        return NOTHING_DONE if gate is None else undo_all(gate.count(candidate.pod))
 
     def try_out(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """The same, with the pod on the move before the view says so."""
         gate = self._of(bundle)
-        return undo_all([] if gate is None else [*gate.count(candidate.pod), *gate.move(candidate.pod)])
+        return NOTHING_DONE if gate is None else undo_all([*gate.count(candidate.pod), *gate.move(candidate.pod)])
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Charges the object limiters of each profile; the filter knows of prior moves already."""
-        for gate in self._gates:
+        for gate in self._gates.values():
             gate.adopt(moves)
 
     def _of(self, bundle: Bundle) -> _Gate | None:
-        return self._gates[bundle.profile_index] if self._gates else None
+        return self._gates.get(bundle.profile_index)
+
+
+def _gate(profile: Profile, handle: Handle) -> _Gate | None:
+    found = [profile.args[name] for name in profile.evict]
+    all_args = [args for args in found if isinstance(args, MigrationControllerArgs)]
+    return _Gate(profile.name, all_args, handle) if all_args else None
 
 
 class _Gate:
     """The evict plugins of one profile that are a MigrationController."""
 
-    def __init__(self, profile: Profile, handle: Handle) -> None:
-        found = [profile.args[name] for name in profile.evict]
-        all_args = [args for args in found if isinstance(args, MigrationControllerArgs)]
-        self._profile = profile.name
+    def __init__(self, profile: str, all_args: Sequence[MigrationControllerArgs], handle: Handle) -> None:
+        self._profile = profile
         self._controllers = [MigrationController(args, handle) for args in all_args]
         self._limiters = [ObjectLimiter(args, handle.view.snapshot) for args in all_args]
 

@@ -138,3 +138,14 @@ def test_no_more_moves_than_asked_for_are_judged_together() -> None:
     judged = [judge_together(book, most) for most in (1, 2)]
 
     assert [None if verdict is None else verdict.verdict for verdict in judged] == [None, LandingVerdict.LANDS]
+
+
+def test_profiles_of_one_name_verify_each_as_it_says() -> None:
+    """A DeschedulerPolicy may use a name twice."""
+    pods = [make_pod("careful", namespace="careful", node="a", cpu="7"), make_pod("plain", namespace="plain", node="a")]
+    profiles = [{**profile("plain", verifies=False), "name": "same"}, {**profile("careful"), "name": "same"}]
+
+    plan = plan_of(profiles, pods)
+
+    assert [move.pod.name for move in plan.moves] == ["plain"]
+    assert [(refusal.pod.name, refusal.code) for refusal in plan.refusals] == [("careful", "NoLanding")]
