@@ -38,14 +38,7 @@ from descheduler.model.pod import Pod
 if TYPE_CHECKING:
     from descheduler.cluster.kind import Kind, NamedObject
 
-__all__ = ["POD_CONDITIONS", "POD_TEMPLATES", "DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
-
-
-POD_CONDITIONS = "Pod.status.conditions"
-"""Stands among what a plugin needs for pod conditions, the bulkiest part of a pod that few plugins read."""
-
-POD_TEMPLATES = "Workload.spec.template"
-"""Stands among what a plugin needs for the pod templates of workloads, the bulkiest part of them that few read."""
+__all__ = ["DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
 
 
 class SnapshotError(ValueError):

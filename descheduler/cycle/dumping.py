@@ -14,7 +14,7 @@ from descheduler.cluster.live import dump_live
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import connect
 from descheduler.kube.discovery import discover_version
-from descheduler.kube.listing import doing_of
+from descheduler.kube.lists.listing import doing_of
 from descheduler.output_file import written_file
 from descheduler.supervision import Watch
 

@@ -16,8 +16,8 @@ from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
-    from descheduler.kube.held_lease import HeldLease
-    from descheduler.kube.lease_settings import LeaseSettings
+    from descheduler.kube.leases.held_lease import HeldLease
+    from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
     from descheduler.plan.outcome import Outcome
@@ -47,9 +47,9 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
 
     Raises LeaseHeld and others as `acquire`, RunStopped when the time was over first; nothing is held then.
     """
-    from descheduler.kube.held_lease import HeldLease
-    from descheduler.kube.lease import acquire, give_back
-    from descheduler.kube.lease_settings import make_identity
+    from descheduler.kube.leases.held_lease import HeldLease
+    from descheduler.kube.leases.lease import acquire, give_back
+    from descheduler.kube.leases.settings import make_identity
 
     identity = make_identity()
     take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check, tell=_warn)

@@ -7,17 +7,15 @@ from enum import Enum, auto
 import msgspec
 
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import OWNER_KINDS, PLACEMENT_KINDS
-from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin import Needs, Registry
 from descheduler.policy.priority_thresholds import threshold_of
 from descheduler.policy.types import Policy
 
 __all__ = ["Landings", "snapshot_request"]
 
 _ALWAYS_READ = frozenset({"Node", "Pod"})
-_PARTS = frozenset({POD_CONDITIONS, POD_TEMPLATES})
 
 
 class Landings(Enum):
@@ -35,31 +33,31 @@ def snapshot_request(
     policy: Policy | None, landings: Landings, *, registry: Registry = REGISTRY, skip_broken: bool = False
 ) -> SnapshotRequest:
     """What a snapshot must hold for the plugins of `policy`, and as far as it may be read for `landings`."""
-    reads = _ALWAYS_READ if policy is None else _ALWAYS_READ | _reads(policy, registry)
+    needs = Needs(_ALWAYS_READ) if policy is None else Needs(_ALWAYS_READ) | _needs(policy, registry)
     wanted = {
         Landings.UNSEEN: frozenset[str](),
         Landings.ASSESSED: PLACEMENT_KINDS,
         Landings.EXPLAINED: PLACEMENT_KINDS | OWNER_KINDS,
     }
     return SnapshotRequest(
-        needed=reads - _PARTS,
+        needed=needs.kinds,
         wanted=wanted[landings],
-        keep_conditions=POD_CONDITIONS in reads,
-        keep_templates=POD_TEMPLATES in reads or landings is not Landings.UNSEEN,
+        keep_conditions=needs.pod_conditions,
+        keep_templates=needs.pod_templates or landings is not Landings.UNSEEN,
         skip_broken=skip_broken,
     )
 
 
-def _reads(policy: Policy, registry: Registry) -> frozenset[str]:
-    """The kinds whose objects a cycle of the policy reads, and the bulky parts of them."""
-    kinds = {"PodDisruptionBudget.policy"}
+def _needs(policy: Policy, registry: Registry) -> Needs:
+    """What a cycle of the policy reads."""
+    needs = Needs(frozenset({"PodDisruptionBudget.policy"}))
     for profile in policy.profiles:
         names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
         for name in names:
-            kinds |= registry[name].needs(profile.args[name])
+            needs |= registry[name].needs(profile.args[name])
     if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
-        kinds.add("PriorityClass.scheduling.k8s.io")
-    return frozenset(kinds)
+        needs |= Needs(frozenset({"PriorityClass.scheduling.k8s.io"}))
+    return needs
 
 
 def _names_priority_class(args: msgspec.Struct) -> bool:

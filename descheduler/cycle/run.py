@@ -25,7 +25,7 @@ from descheduler.telemetry.observer import RunObserver
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.events import EventTotals
-    from descheduler.kube.held_lease import HeldLease
+    from descheduler.kube.leases.held_lease import HeldLease
     from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
     from descheduler.migration.settings import ExecutorSettings
@@ -114,7 +114,7 @@ def _read_and_carry_out(
     registry: Registry,
 ) -> RunResult:
     from descheduler.kube.discovery import discover
-    from descheduler.kube.listing import doing_of
+    from descheduler.kube.lists.listing import doing_of
     from descheduler.migration.open_calls import OpenCalls
 
     watch, observer = carrier.watch, carrier.observer

@@ -14,7 +14,7 @@ import msgspec
 
 __all__ = ["WINDOW_BYTES", "JsonFaultError", "after_blanks", "elements", "is_json", "members", "value_end", "values"]
 
-WINDOW_BYTES = 1 << 20
+WINDOW_BYTES = 256 << 10
 """How much text is taken apart at once."""
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _SEPARATOR = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+")
@@ -29,6 +29,7 @@ _CUT = re.compile(
     rb'(?:"(?:[^"\\]++|\\.)*+\\?|t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|\\?u?[0-9a-fA-F]{0,4}|[-+.eE0-9]*+)\Z', re.DOTALL
 )
 """What more text may complete: a text, a word, an escape, and what a number goes on with."""
+_MOST_ROWS_BYTES = 1 << 20
 _LOCATED_BYTES = 2 << 20
 """Objects of Kubernetes are shorter. The standard decoder takes many times the memory of the text."""
 _MOST_BLANKS = 200
@@ -170,7 +171,7 @@ def _alike_ends(text: bytes, start: int, in_array: bool) -> list[int]:
     came to a stop. So it is given what seems whole, and believed when it finds that so.
     """
     stop = _last_seam(text, start, b"," if in_array else b"}")
-    if stop == start and not in_array and len(text) <= start + WINDOW_BYTES:
+    if stop == start and not in_array and len(text) <= start + _MOST_ROWS_BYTES:
         stop = len(text)
     view = memoryview(text)[start:stop]
     try:

@@ -19,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import P
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsKind, PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.policy.effective import args_to_document
+from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse

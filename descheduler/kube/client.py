@@ -11,17 +11,17 @@ from typing import TypeVar
 
 import msgspec
 
-from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
-from descheduler.kube.configuration import load_connection
+from descheduler.kube.authentication.configuration import load_connection
 from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, TransportError, credentials_refused
-from descheduler.kube.found import describe_body
-from descheduler.kube.header_values import user_header
-from descheduler.kube.listing import ListPage, list_pages
+from descheduler.kube.http.bounded_body import OBJECT_BYTES, STATUS_BYTES
+from descheduler.kube.http.found import describe_body
+from descheduler.kube.http.header_values import user_header
+from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.http.transport import StreamedResponse, Transport
+from descheduler.kube.lists.listing import ListPage, list_pages
+from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
 from descheduler.kube.retry import RetryPolicy
-from descheduler.kube.status import RawResponse, decode_status
-from descheduler.kube.streamed_lists import MessageBatch, list_messages, list_pieces
 from descheduler.kube.token_bucket import TokenBucket
-from descheduler.kube.transport import StreamedResponse, Transport
 
 __all__ = ["KubeClient", "connect"]
 
@@ -80,10 +80,6 @@ class KubeClient:
             method, path, query=query, body=body, max_bytes=max_bytes, accept=accept, may_send=may_send
         )
 
-    def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:
-        """The body of a successful GET; raises as `fetch`."""
-        return self.fetch(path, bytes, query=query)
-
     def fetch(
         self,
         path: str,
@@ -105,21 +101,19 @@ class KubeClient:
         path: str,
         *,
         limit: int = 500,
-        resource_version: str | None = None,
         label_selector: str | None = None,
     ) -> Iterator[ListPage]:
-        """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.listing.list_pages`.
+        """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.lists.listing.list_pages`.
 
-        With a limit of 0 the list is asked for as a whole; see `descheduler.kube.streamed_lists.list_pieces`.
+        With a limit of 0 the list is asked for as a whole; see `descheduler.kube.lists.streamed.list_pieces`.
         """
         if limit:
-            return list_pages(self, path, limit=limit, resource_version=resource_version, label_selector=label_selector)
-        options = {"resourceVersion": resource_version, "labelSelector": label_selector}
-        query = {name: text for name, text in options.items() if text is not None}
+            return list_pages(self, path, limit=limit, label_selector=label_selector)
+        query = {"labelSelector": label_selector} if label_selector else {}
         return self._asked_for(path, list_pieces(self, path, query))
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
-        """The list at `path` in protobuf; see `descheduler.kube.streamed_lists.list_messages`."""
+        """The list at `path` in protobuf; see `descheduler.kube.lists.streamed.list_messages`."""
         return self._asked_for(path, list_messages(self, path, limit=limit))
 
     def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:

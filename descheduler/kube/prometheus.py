@@ -12,15 +12,15 @@ from urllib.parse import urlencode
 import msgspec
 import urllib3
 
-from descheduler.kube.bounded_body import SAMPLES_BYTES
-from descheduler.kube.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
-from descheduler.kube.credentials import read_token
-from descheduler.kube.echoed_credentials import without_credentials
+from descheduler.kube.authentication.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
+from descheduler.kube.authentication.credentials import read_token
 from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.header_values import bearer
-from descheduler.kube.status import RawResponse
-from descheduler.kube.timed_connections import keep_to_time, whole_answer
-from descheduler.kube.transport import exchange
+from descheduler.kube.http.bounded_body import SAMPLES_BYTES
+from descheduler.kube.http.echoed_credentials import without_credentials
+from descheduler.kube.http.header_values import bearer
+from descheduler.kube.http.status import RawResponse
+from descheduler.kube.http.timed_connections import keep_to_time, whole_answer
+from descheduler.kube.http.transport import exchange
 from descheduler.model.urls import is_https, is_web_url, shown_url, split_userinfo
 
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]

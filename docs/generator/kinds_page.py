@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS
 from docs.generator.markdown import page, table, wrapped
+from docs.generator.read_rules import read_rules
 
 __all__ = ["make_page"]
 
@@ -23,8 +24,6 @@ _RIGHTS = """\
 A ServiceAccount that runs every policy needs these rules, and those of `cronjob/base/rbac.yaml` that evict. A kind that
 the policy does not need is not read, whatever stands here."""
 
-_CORE = '""'
-
 
 def make_page() -> str:
     """The whole page."""
@@ -32,9 +31,8 @@ def make_page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    read = [kind for kind in KINDS.values() if kind.is_read]
     yield from wrapped(_flat(_INTRODUCTION))
-    yield from _table(read)
+    yield from _table(kind for kind in KINDS.values() if kind.is_read)
     yield "## Only in dumps"
     yield ""
     yield from wrapped(_flat(_DUMPED))
@@ -42,7 +40,7 @@ def _lines() -> Iterator[str]:
     yield "## Rights"
     yield ""
     yield from wrapped(_flat(_RIGHTS))
-    yield from ("```yaml", *_rules(read), "```", "")
+    yield from ("```yaml", *read_rules(), "```", "")
 
 
 def _table(kinds: Iterable[AnyKind]) -> Iterator[str]:
@@ -54,16 +52,6 @@ def _need(kind: AnyKind) -> str:
     if kind.is_measured:
         return "yes, or fail to serve it"
     return "yes" if kind.is_optional else "no"
-
-
-def _rules(kinds: Iterable[AnyKind]) -> Iterator[str]:
-    plurals: dict[str, list[str]] = {}
-    for kind in kinds:
-        plurals.setdefault(kind.group, []).append(kind.plural)
-    for group, names in plurals.items():
-        yield f"- apiGroups: [{group or _CORE}]"
-        yield f"  resources: [{', '.join(names)}]"
-        yield "  verbs: [list]"
 
 
 def _flat(text: str) -> str:

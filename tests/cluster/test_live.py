@@ -17,7 +17,7 @@ from descheduler.cluster.live import dump_live, read_live
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
-from descheduler.kube.streamed_lists import MessageBatch
+from descheduler.kube.lists.streamed import MessageBatch
 from tests.builders import Object, node_object, pod_object
 
 PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path

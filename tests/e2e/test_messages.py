@@ -13,8 +13,8 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import NotProtobuf
-from descheduler.kube.listing import ListPage
-from descheduler.kube.streamed_lists import MessageBatch
+from descheduler.kube.lists.listing import ListPage
+from descheduler.kube.lists.streamed import MessageBatch
 from tests.cluster.dumps.full_objects import full_objects
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill, generated

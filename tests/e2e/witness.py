@@ -17,10 +17,10 @@ from typing import Any
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
+from descheduler.kube.authentication.configuration import load_connection
 from descheduler.kube.client import KubeClient
-from descheduler.kube.configuration import load_connection
-from descheduler.kube.status import RawResponse
-from descheduler.kube.transport import StreamedResponse, Transport
+from descheduler.kube.http.status import RawResponse
+from descheduler.kube.http.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 

@@ -16,8 +16,8 @@ from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
-from descheduler.kube.lease_settings import LeaseSettings
-from descheduler.kube.lease_store import micro_time
+from descheduler.kube.leases.settings import LeaseSettings
+from descheduler.kube.leases.store import micro_time
 from descheduler.migration import lease_settings as lease_settings_module
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.plan.outcome import OutcomeCode

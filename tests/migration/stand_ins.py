@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.kube.status import StatusCause
+from descheduler.kube.http.status import StatusCause
 from descheduler.migration.executor import execute
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.kube.lease_settings import LeaseSettings
+from descheduler.kube.leases.settings import LeaseSettings
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy

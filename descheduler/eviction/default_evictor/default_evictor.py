@@ -31,7 +31,7 @@ from descheduler.model.duration import format_duration
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import CRITICAL_PRIORITY, EVICT_ANNOTATION, PREFER_NO_EVICTION_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
     LabelSelectorArg,
@@ -52,7 +52,7 @@ __all__ = [
     "PvcProtection",
     "construction_problems",
     "effective_protections",
-    "needed_kinds",
+    "needs",
     "validate_args",
 ]
 
@@ -141,15 +141,15 @@ class DefaultEvictorArgs(Args, frozen=True):
     """Deprecated: switches `PodsWithoutPDB` on."""
 
 
-def needed_kinds(args: DefaultEvictorArgs) -> frozenset[str]:
-    """Kinds that the filters read with these arguments."""
+def needs(args: DefaultEvictorArgs) -> Needs:
+    """What the filters read with these arguments."""
     kinds = set()
     if args.namespace_label_selector is not None:
         kinds.add("Namespace")
     config = args.pod_protections.config
     if config is not None and config.pods_with_pvc is not None and config.pods_with_pvc.protected_storage_classes:
         kinds.add("PersistentVolumeClaim")
-    return frozenset(kinds)
+    return Needs(frozenset(kinds))
 
 
 def validate_args(args: DefaultEvictorArgs) -> list[ArgsProblem]:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import msgspec
 
-from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
     Int32,
@@ -30,7 +30,7 @@ __all__ = [
     "MigrationObjectLimiter",
     "Preconditions",
     "default_args",
-    "needed_kinds",
+    "needs",
     "validate_args",
 ]
 
@@ -194,8 +194,8 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def needed_kinds(_args: MigrationControllerArgs) -> frozenset[str]:
-    """Kinds that the filter reads: jobs in progress, and the workloads whose replicas it counts."""
+def needs(_args: MigrationControllerArgs) -> Needs:
+    """What the filter reads: jobs in progress, and the workloads whose replicas it counts."""
     workloads = (
         "ReplicaSet.apps",
         "Deployment.apps",
@@ -203,7 +203,7 @@ def needed_kinds(_args: MigrationControllerArgs) -> frozenset[str]:
         "ReplicationController",
         "CloneSet.apps.kruise.io",
     )
-    return frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads))
+    return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads)))
 
 
 def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:

@@ -7,7 +7,6 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,13 +17,10 @@ from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
-from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "OWNER_KINDS",
@@ -35,7 +31,7 @@ __all__ = [
     "PlacementVerificationArgs",
     "default_args",
     "file_problems",
-    "needed_kinds",
+    "needs",
     "scheduling_by_profile",
     "scheduling_settings",
     "validate_args",
@@ -105,11 +101,9 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
     )
 
 
-def needed_kinds(_args: PlacementVerificationArgs) -> frozenset[str]:
-    """Kinds that decide about landings, with the pod templates of workloads."""
-    from descheduler.cluster.snapshot import POD_TEMPLATES
-
-    return PLACEMENT_KINDS | OWNER_KINDS | {POD_TEMPLATES}
+def needs(_args: PlacementVerificationArgs) -> Needs:
+    """What decides about landings, with the pod templates of workloads."""
+    return Needs(PLACEMENT_KINDS | OWNER_KINDS, pod_templates=True)
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.explanation.scheduling.finality import finality
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle, Shortage
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.report.explanation.placement import Deficit, NearMiss, NodeObstacle
 
@@ -45,15 +45,19 @@ def num_nearest(blocked: Sequence[Blocked]) -> int:
 
 
 def nearest_misses(
-    blocked: Sequence[Blocked], cycle: Cycle, profile: SchedulerProfile, source: str
+    blocked: Sequence[Blocked],
+    cycle: Cycle,
+    profile: SchedulerProfile,
+    source: str,
+    plugins: Mapping[str, SchedulingPlugin],
 ) -> tuple[NearMiss, ...]:
-    """The nodes with the fewest plugins against the pod, in the order of `PlacementAnalysis.misses`."""
+    """The nodes with the fewest of `plugins` against the pod, in the order of `PlacementAnalysis.misses`."""
     by_kind: dict[tuple[str, ...], list[tuple[_Distance, Blocked]]] = {}
     for each in _nearest(blocked):
         kind = tuple(f"{obstacle.plugin}: {reason}" for obstacle in each.obstacles for reason in obstacle.reasons)
         by_kind.setdefault(kind, []).append((_distance(each, kind, cycle), each))
     chosen = [entry for entries in by_kind.values() for entry in sorted(entries)[:_MOST_OF_A_KIND]]
-    return tuple(_miss(each, cycle, profile, source) for _, each in sorted(chosen))
+    return tuple(_miss(RefusedNode(cycle, profile, each.node), each, source, plugins) for _, each in sorted(chosen))
 
 
 def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:
@@ -67,17 +71,15 @@ def _distance(blocked: Blocked, kind: tuple[str, ...], cycle: Cycle) -> _Distanc
     return _Distance(is_too_small, not deficits, _shortage(deficits), kind, blocked.node)
 
 
-def _miss(blocked: Blocked, cycle: Cycle, profile: SchedulerProfile, source: str) -> NearMiss:
-    refused = RefusedNode(cycle, profile, blocked.node)
+def _miss(refused: RefusedNode, blocked: Blocked, source: str, plugins: Mapping[str, SchedulingPlugin]) -> NearMiss:
     return NearMiss(
         node=refused.node.name,
         is_source=refused.node.name == source,
-        obstacles=tuple(_obstacle(refused, obstacle) for obstacle in blocked.obstacles),
+        obstacles=tuple(_obstacle(refused, each, plugins.get(each.plugin)) for each in blocked.obstacles),
     )
 
 
-def _obstacle(refused: RefusedNode, obstacle: Obstacle) -> NodeObstacle:
-    row = PLUGINS.get(obstacle.plugin)
+def _obstacle(refused: RefusedNode, obstacle: Obstacle, row: SchedulingPlugin | None) -> NodeObstacle:
     return NodeObstacle(
         plugin=obstacle.plugin,
         finality=finality(obstacle.code),

@@ -123,6 +123,7 @@ def find_surplus(
         return NOTHING
     below = room_below(domains.nodes_below(len(domains.places) / len(sizes)))
     given = np.array([ranked[transfer.source - num_empty] for transfer in transfers], dtype=np.intp)
+    amounts = np.array([transfer.num_pods for transfer in transfers], dtype=np.intp)
     gives = np.zeros(len(domains.values), dtype=bool)
     gives[given] = True
     is_there = gives[domains.ids]
@@ -131,7 +132,7 @@ def find_surplus(
     takes = below.takes(listing, places)
     order = np.lexsort((listing.order[places], takes, listing.standing[places], ids))
     places, ids, takes = places[order], ids[order], takes[order]
-    leaving, sources = _taken_from_the_end(ids, given, [transfer.num_pods for transfer in transfers])
+    leaving, sources = _taken_from_the_end(ids, given, amounts)
     may_leave = listing.may_leave[places[leaving]]
     leaving, sources = leaving[may_leave], sources[may_leave]
     has_room = takes[leaving] if needs_room else np.ones(len(leaving), dtype=bool)
@@ -141,13 +142,15 @@ def find_surplus(
 
 
 def _taken_from_the_end(
-    ids: NDArray[np.intp], given: NDArray[np.intp], amounts: Sequence[int]
+    ids: NDArray[np.intp], given: NDArray[np.intp], amounts: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Positions in `ids`, which is sorted: for each of the domains `given` its last ones that are left, so many; and of
-    each position the place in `given`."""
-    ends: dict[int, int] = dict(zip(given.tolist(), np.searchsorted(ids, given, side="right").tolist(), strict=True))
-    slices = []
-    for domain, amount in zip(given.tolist(), amounts, strict=True):
-        slices.append(np.arange(ends[domain] - amount, ends[domain]))
-        ends[domain] -= amount
-    return np.concatenate(slices), np.repeat(np.arange(len(amounts)), amounts)
+    each position the place in `given`, where a domain that comes again does so at once."""
+    totals = np.cumsum(amounts)
+    comes_again = np.zeros(len(given), dtype=bool)
+    comes_again[1:] = given[1:] == given[:-1]
+    # What all domains before this one have given, so that the rest of the sum is its own.
+    before = np.maximum.accumulate(np.where(comes_again, 0, totals - amounts))
+    starts = np.searchsorted(ids, given, side="right") - (totals - before)
+    sources = np.repeat(np.arange(len(amounts)), amounts)
+    return starts[sources] + np.arange(len(sources)) - (totals - amounts)[sources], sources

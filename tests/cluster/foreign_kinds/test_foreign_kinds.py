@@ -91,7 +91,7 @@ def test_dump_keeps_what_the_row_says_and_reads_back(served: FakeApi, client: Ku
     snapshot = read_dump(["-"], NEEDED, stdin=io.BytesIO(out.getvalue()))
     assert snapshot.of(GANGS) == (BLUE, RED)
     assert snapshot.kinds == {"Node", "PodGroup.example.com"}
-    assert not snapshot.warnings
+    assert snapshot.warnings == ()
     assert b"s3cr3t" not in gzip.decompress(out.getvalue())
 
 

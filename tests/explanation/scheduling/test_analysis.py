@@ -89,3 +89,13 @@ def test_a_cluster_without_nodes_says_so() -> None:
     placement = placement_of("new", pending_pod("new"))
 
     assert placement.summary == "0/0 nodes are available: there are none"
+
+
+def test_plugins_that_koord_scheduler_runs_beside_are_named() -> None:
+    analysis = placement_of("new", node_object("a"), pending_pod("new", scheduler="koord-scheduler"))
+
+    assert analysis.num_feasible == 1
+    assert (
+        "koord-scheduler also runs Coscheduling, DeviceShare, ElasticQuota, LoadAwareScheduling, NodeNUMAResource,"
+        " Reservation, which are not modelled"
+    ) in analysis.notes

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from descheduler.documents.problems import PolicyError
+from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.feasibility import place
-from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.foreign_plugins import last_node
 from tests.placement.foreign_plugins.gang_at_permit import GANG, MIN_AVAILABLE
-from tests.placement.foreign_plugins.named_devices import ALLOCATED, DEVICES, WANTED, DeviceLedger, DeviceReason
+from tests.placement.foreign_plugins.named_devices import ALLOCATED, DEVICES, WANTED, DeviceLedger
 from tests.placement.foreign_plugins.team_quota import TEAM, QuotaLedger
 from tests.placement.foreign_plugins.worlds import TABLE, configured, prover_of
 
@@ -55,6 +55,20 @@ def test_quota_takes_the_pods_of_a_team_as_far_as_its_share_and_the_pool_reach()
     red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
 
     assert (verdict_on(*red[:2]), verdict_on(*red)) == (LANDS, NO)
+
+
+def test_arguments_of_a_plugin_are_those_of_its_profile() -> None:
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(4)]
+    generous = configured(args={"TeamQuota": {"own": 2}})
+
+    verdicts = [prover_of(NODES, red, generous).prove(red[:number]).verdict for number in (3, 4)]
+
+    assert verdicts == [LANDS, NO]
+
+
+def test_bad_argument_of_a_plugin_is_told_with_its_place() -> None:
+    with pytest.raises(PolicyError, match=r"profiles\[0\]\.pluginConfig\[0\]\.args\.own: -1 is below 0"):
+        configured(args={"TeamQuota": {"own": -1}})
 
 
 def test_teams_share_the_pool() -> None:
@@ -137,16 +151,15 @@ def test_scheduler_refuses_a_cluster_that_does_not_tell_its_pods_apart() -> None
 def test_obstacle_of_a_plugin_is_put_into_words_and_explained_by_its_row() -> None:
     greedy = victim("greedy", wants=4)
     prover = prover_of(NODES, [greedy])
-    cycle = Cycle(prover.cluster.placement_class(greedy), prover.cluster)
-    row = TABLE["NamedDevices"]
-    obstacle = Obstacle.of("NamedDevices", Code.UNSCHEDULABLE, DeviceReason.TOO_FEW)
 
     landing = prover.consider(greedy)
-    assert row.explain is not None
-    sentences = list(row.explain(RefusedNode(cycle, configured().profiles[0], 1), obstacle))
+    analysis = analyse(prover.cluster, configured(), msgspec.structs.replace(greedy, node_name=""), plugins=TABLE)
 
     assert landing.message == "0 of 3 nodes take its replacement: 3 too few free devices, 1 unschedulable"
-    assert sentences == ["the pod asks for 4 devices; free: d0, d1, d2"]
+    assert [(miss.node, each.details) for miss in analysis.misses for each in miss.obstacles] == [
+        ("a", ("the pod asks for 4 devices; free: d0, d1",)),
+        ("b", ("the pod asks for 4 devices; free: d0, d1, d2",)),
+    ]
 
 
 def test_scheduler_of_another_kind_places_the_pods_that_name_it() -> None:

@@ -26,8 +26,13 @@ TABLE: Mapping[str, SchedulingPlugin] = {**PLUGINS, **FOREIGN}
 OTHERS: Mapping[str, MakeScheduler] = {last_node.NAME: last_node.LastNode}
 
 
-def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> SchedulerConfiguration:
-    """The configuration that enables the plugins `names` at `point` on top of the default ones."""
+def configured(
+    point: str = "multiPoint", names: Iterable[str] = FOREIGN, args: Mapping[str, object] | None = None
+) -> SchedulerConfiguration:
+    """The configuration that enables the plugins `names` at `point` on top of the default ones.
+
+    `args` are the arguments of plugins by name.
+    """
     return load_scheduler_configuration(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -36,6 +41,7 @@ def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> Sch
                 {
                     "schedulerName": "default-scheduler",
                     "plugins": {point: {"enabled": [{"name": name} for name in names]}},
+                    "pluginConfig": [{"name": name, "args": given} for name, given in (args or {}).items()],
                 }
             ],
         },
