@@ -75,15 +75,14 @@ class Evictor:
             if not verdict.is_accepted:
                 self._refuse(asked, verdict)
                 return verdict
-        undos = [check.charge(asked) for check in self._checks]
-        undos += [self._book(candidate, bundle) for candidate in bundle.candidates]
-        self._granted(undo_all(undos))
+        self._grant(bundle, asked)
         return ACCEPTED
 
     def undo(self) -> None:
         """Takes the last grant back, with everything that was charged for it and all that it changed.
 
         In a `what_if` the grants before it can follow, as far as that began; outside of one only the last can.
+        Raises IndexError when there is none.
         """
         self._grants.pop()()
 
@@ -127,6 +126,19 @@ class Evictor:
         """
         if not self.is_to_come(pod):
             self.book.keep(pod, profile, plugin, verdict)
+
+    def _grant(self, bundle: Bundle, asked: Bundle) -> None:
+        """Charges what was asked for and books the bundle; all of it, or nothing when a check fails at that."""
+        undos: list[Undo] = []
+        try:
+            for check in self._checks:
+                undos.append(check.charge(asked))
+            for candidate in bundle.candidates:
+                undos.append(self._book(candidate, bundle))
+        except BaseException:
+            undo_all(undos)()
+            raise
+        self._granted(undo_all(undos))
 
     def _granted(self, undo: Undo) -> None:
         """Keeps the undo of a grant for as long as somebody may want it, since there may be 100,000 of them."""

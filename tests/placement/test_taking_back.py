@@ -39,14 +39,15 @@ def test_bookings_that_are_taken_back_leave_the_cluster_as_it_was(seed: int) -> 
 
 
 def test_replacement_that_found_no_node_competes_no_more_once_it_is_taken_back() -> None:
-    large, small = victim("large", "3"), victim("small", "2")
-    prover = LandingProver(make_snapshot([CORDONED, make_node("b", cpu="2")], [large, small]))
+    first, second, third = (victim(name, "2") for name in ("first", "second", "third"))
+    prover = LandingProver(make_snapshot([CORDONED, make_node("b", cpu="2")], [first, second, third]))
 
-    homeless = prover.book(large).verdict
+    booked = [prover.book(pod).verdict for pod in (first, second)]
+    prover.take_back()
     prover.take_back()
 
-    assert homeless is LandingVerdict.NO
-    assert prover.book(small).verdict is LandingVerdict.LANDS
+    assert booked == [LandingVerdict.LANDS, LandingVerdict.NO]
+    assert prover.book(third).verdict is LandingVerdict.LANDS
 
 
 def test_proof_counts_the_book_or_leaves_it_out() -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
+from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
@@ -102,3 +107,27 @@ def test_rest_of_a_gang_follows_what_an_earlier_round_evicted() -> None:
     decisions = decided([one, two], gang.row, prior=(one,))
 
     assert [move.pod.name for move in decisions.moves] == ["one", "two"]
+
+
+class Failing(PodByPod):
+    """A check at fault: it lets every pod go and then cannot count it."""
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Yes."""
+        del candidate, bundle
+        return ACCEPTED
+
+    def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
+        """Fails."""
+        raise ZeroDivisionError(f"{bundle.plugin} {candidate.pod.key}")
+
+
+def test_check_that_fails_leaves_nothing_charged() -> None:
+    (pod,) = replicas("one")
+    run = run_with(lambda _: Failing(), [pod])
+    before = run.state()
+
+    with pytest.raises(ZeroDivisionError):
+        run.evictor.request(bundle_of(pod))
+
+    assert run.state() == before
