@@ -109,8 +109,10 @@ def read_live(
 
         def read_once() -> str:
             if kind.is_message and messages.are_spoken:
-                with suppress(NotProtobuf):
+                try:
                     return messages.read(kind)
+                except NotProtobuf:
+                    restart()  # pages before it may have been in protobuf
             return _read_once(client, kind, lambda page: builder.add_page(kind, page), in_one_go=in_one_go)
 
         versions[kind.key] = _read_list(kind, read_once, restart=restart)
@@ -205,7 +207,7 @@ class _MessageReader:
         self.are_spoken = True
 
     def read(self, kind: AnyKind) -> str:
-        """The version of the list, whose objects are all added. Raises NotProtobuf with none added, else KubeError."""
+        """The version of the list, whose objects are all added. Raises NotProtobuf, else KubeError."""
         version = ""
         try:
             for batch in self._client.list_messages(kind.path, limit=self._limit):

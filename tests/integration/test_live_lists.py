@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from descheduler.cluster import live
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
@@ -15,7 +16,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.kube.client import KubeClient
 from tests.builders import node_object, pod_object
-from tests.integration.fake_api import FakeApi
+from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Truncate, failure
 from tests.integration.live_runs import run, serve, taint_policy
 
@@ -81,6 +82,19 @@ def test_server_without_protobuf_is_asked_for_it_once_and_read_in_json(served: F
     assert names(snapshot) == NAMES
     assert [node.name for node in snapshot.nodes] == ["a"]
     assert queries(served) == [{}, {}, {}]
+
+
+def test_server_that_turns_to_json_between_pages_is_read_in_json_from_the_start(
+    served: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "_PAGE_SIZE", 10)
+
+    def turn_to_json(request: Request) -> None:
+        served.speaks_protobuf &= "continue" not in request.query
+
+    served.on_request = turn_to_json
+
+    assert names(read(client, "v1.32.0")) == NAMES
 
 
 def test_run_asks_for_no_list_in_pages(served: FakeApi, client: KubeClient) -> None:

@@ -66,7 +66,7 @@ class MessageList(IncomingList):
                 length |= (text[start] & 127) << shift
                 shift += 7
                 start += 1
-            if start + length > last:
+            if text[start - 1] > 127 or start + length > last:
                 break
             at = start + length
             found.append(text[start:at])

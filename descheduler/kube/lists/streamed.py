@@ -45,8 +45,8 @@ class MessageBatch:
 def list_messages(client: StreamClient, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
     """One list in protobuf, in order, at one resource version, as it comes in; `limit` objects a page, 0 in one go.
 
-    Of the list no more is in memory than a batch. Raises NotProtobuf before anything else when the server does not
-    speak it, AnswerBroken and ListExpired when the list has to be started again, else as `list_pages`.
+    Of the list no more is in memory than a batch. Raises NotProtobuf at the first answer in another format,
+    AnswerBroken and ListExpired when the list has to be started again, else as `list_pages`.
     """
     answers = _Answers(client, path, {"limit": str(limit)} if limit else {}, accept=_PROTOBUF)
     for response in answers:

@@ -93,6 +93,20 @@ def parts_of(body: bytes, lengths: Iterable[int]) -> Iterator[bytes]:
     yield body
 
 
+def padded(number: int, num_bytes: int) -> bytes:
+    """A varint of so many bytes, as those write it who leave room for a number that they do not know yet."""
+    low = [number >> 7 * place & 127 for place in range(num_bytes)]
+    return bytes([*[byte | 128 for byte in low[:-1]], low[-1]])
+
+
+@pytest.mark.parametrize("num_bytes", range(1, 11))
+def test_lengths_may_take_more_bytes_than_they_need(num_bytes: int) -> None:
+    content = b"\x0a\x00" + b"".join(b"\x12" + padded(len(item), num_bytes) + item for item in ITEMS)
+    body = b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" + padded(len(content), 2) + content
+
+    assert [item for batch in MessageList(iter([body]), "GET").batches() for item in batch] == ITEMS
+
+
 @given(st.integers(0, len(pods_in_protobuf()) - 5))
 def test_list_without_its_end_is_broken(length: int) -> None:
     with pytest.raises(AnswerBroken, match="cut short"):
