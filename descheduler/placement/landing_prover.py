@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
@@ -20,7 +22,8 @@ from descheduler.placement.preemption import preemption_hint
 from descheduler.placement.registry import PLUGINS, SchedulingPlugin
 from descheduler.placement.rivals import RivalFinder
 from descheduler.placement.schedulers import Schedulers
-from descheduler.placement.shadow_cluster import NO_NODE, Changes, ShadowCluster
+from descheduler.placement.scheduling import Evaluation
+from descheduler.placement.shadow_cluster import NO_NODE, Changes, ShadowCluster, WhatIf
 from descheduler.policy.scheduler_configuration import SchedulerConfiguration, default_configuration
 
 __all__ = ["LandingProver"]
@@ -148,23 +151,27 @@ class LandingProver:
         A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
         """
         with self.cluster.what_if() as trial:
-            decision = self._settle(candidate)
+            decision = self._settle(candidate, trial)
             if decision.landing.settled is not LandingVerdict.UNKNOWN:
                 trial.keep()
             return decision
 
-    def _settle(self, candidate: Candidate) -> _Decision:
+    def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
         if candidate.leaves:
-            cold = None if candidate.member is None else self._cold(candidate.member)
             self.cluster.remove(candidate.victim)
         if candidate.member is None:
             assert candidate.landing is not None  # noqa: S101 - it is one or the other
             return _Decision(candidate.landing)
         member = candidate.member
+        num_placed = len(self._pending.placed)
         self._pending.place_after(member.victim, member.priority)
         other = None if member.alternative is None else member.alternative.scheduler.evaluate(member.alternative.pod)
         attempt = place(member.scheduler, member.pod)
         placement = attempt.placement
+        if len(self._pending.placed) == num_placed and _fits_elsewhere(member, attempt.evaluation):
+            cold = LandingVerdict.LANDS if member.returns_at_once else None
+        else:
+            cold = self._cold(member, trial)
         if other is not None and other.fits is (placement is None):
             return _Decision(split(member, attempt, other, cold=cold))
         if placement is not None:
@@ -177,13 +184,20 @@ class LandingProver:
         landing = landed(member, rivalry.placement, self.cluster, cold=cold, conditions=conditions)
         return _Decision(landing, member.pod)
 
-    def _cold(self, member: Member) -> LandingVerdict | None:
-        """What is said while the victim is terminating; None for a replacement that comes only when it is gone."""
+    def _cold(self, member: Member, trial: WhatIf) -> LandingVerdict | None:
+        """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
+
+        For that question alone the changes of `trial` are taken back.
+        """
         if not member.returns_at_once:
             return None
+        changes = trial.changes
+        trial.take_back()
         with self.cluster.what_if():
             self.cluster.terminate(member.victim)
-            return verdict_of(member.scheduler.evaluate(member.pod))
+            verdict = verdict_of(member.scheduler.evaluate(member.pod))
+        self.cluster.repeat(changes)
+        return verdict
 
 
 class _Decision(NamedTuple):
@@ -200,6 +214,16 @@ class _Considered(NamedTuple):
     candidate: Candidate
     decision: _Decision
     changes: Changes
+
+
+def _fits_elsewhere(member: Member, evaluation: Evaluation) -> bool:
+    """Whether a node takes the replacement, by `evaluation`, for which it does not matter that the victim is gone."""
+    interplay = member.scheduler.interplay
+    if not interplay.is_local(member.pod) or interplay.is_felt_widely(member.victim):
+        return False
+    source = member.scheduler.cluster.table.index.get(member.victim.node_name)
+    takes_it = source is not None and bool(evaluation.feasible[source])
+    return int(np.count_nonzero(evaluation.feasible)) > takes_it
 
 
 def _pods(number: int) -> str:
