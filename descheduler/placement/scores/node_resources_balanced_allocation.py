@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework import BoolMask, Cycle, Scores
+from descheduler.placement.kept_columns import KeptColumns
 from descheduler.placement.node_table import is_counted
 from descheduler.placement.scores.normalize import MAX_SCORE, Ints, tdiv
 from descheduler.placement.scores.offers import Offer, is_scored_unasked, offer
@@ -37,22 +38,27 @@ class NodeResourcesBalancedAllocation:
         names = filter(is_counted, profile.args.node_resources_balanced_allocation.resources)
         self._offers = {name: offer(cluster.table, name) for name in names}
         self._asked: dict[Incoming, tuple[tuple[Offer, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
 
     def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
         """100 for perfect balance; since 1.36, 75 for no change of it."""
         asked = self._asked_by(cycle.pod)
         if not any(amount for _, amount in asked):
             return None
+        key = tuple([(offered.row, amount) for offered, amount in asked])
+        return Scores(self._kept.column(key, lambda some: self._balances(asked, some)).take(nodes))
+
+    def _balances(self, asked: tuple[tuple[Offer, int], ...], nodes: NDArray[np.intp]) -> Ints:
         allocatable = [offered.allocatable.take(nodes) for offered, _ in asked]
         taken: list[Ints] = [self._table.requested[offered.row].take(nodes) for offered, _ in asked]
         after = [column + amount for column, (_, amount) in zip(taken, asked, strict=True)]
         masks = [None if offered.is_offered is None else offered.is_offered.take(nodes) for offered, _ in asked]
         with_pod = _balance(_fractions(after, allocatable, masks), masks)
         if not self._scores_change:
-            return Scores(with_pod)
+            return with_pod
         without_pod = _balance(_fractions(taken, allocatable, masks), masks)
         half = MAX_SCORE // 2
-        return Scores(half + tdiv(half + with_pod - without_pod, 2))
+        return half + tdiv(half + with_pod - without_pod, 2)
 
     def _asked_by(self, pod: Incoming) -> tuple[tuple[Offer, int], ...]:
         """The resources that count for the pod and how much it asks for."""

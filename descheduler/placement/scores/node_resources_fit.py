@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
 from descheduler.placement.framework import Cycle, Scores
+from descheduler.placement.kept_columns import KeptColumns
 from descheduler.placement.node_table import amount, is_counted
 from descheduler.placement.scores.normalize import MAX_SCORE, Ints, tdiv
 from descheduler.placement.scores.offers import Offer, is_scored_unasked, offer
@@ -47,13 +48,19 @@ class NodeResourcesFitScore:
         self._offers = {name: offer(cluster.table, name) for name in self._weights}
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
-        self._wanted: dict[Incoming, dict[str, int]] = {}
+        self._wanted: dict[Incoming, tuple[tuple[str, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
 
     def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
         """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
+        wanted_by_name = self._wanted_by(cycle.pod)
+        means = self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some))
+        return Scores(means.take(nodes))
+
+    def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
         total = np.zeros(len(nodes), dtype=np.int64)
         weights: Ints | int = 0
-        for name, wanted in self._wanted_by(cycle.pod).items():
+        for name, wanted in wanted_by_name:
             offered, weight = self._offers[name], self._weights[name]
             rating = self._rate(self._taken(name).take(nodes) + wanted, offered.allocatable.take(nodes))
             counts = self._counts(offered, rating, nodes)
@@ -61,8 +68,9 @@ class NodeResourcesFitScore:
             weights = weights + (weight if counts is None else counts * np.int64(weight))
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
-            return Scores((2 * total + weights) // np.maximum(2 * weights, 1))
-        return Scores(tdiv(total, np.maximum(weights, 1)))
+            rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
+            return rounded
+        return tdiv(total, np.maximum(weights, 1))
 
     def _counts(self, offered: Offer, rating: Ints, nodes: NDArray[np.intp]) -> NDArray[np.bool_] | None:
         """Where the resource takes part in the mean; None for everywhere."""
@@ -78,7 +86,7 @@ class NodeResourcesFitScore:
         )
         return column
 
-    def _wanted_by(self, pod: Incoming) -> dict[str, int]:
+    def _wanted_by(self, pod: Incoming) -> tuple[tuple[str, int], ...]:
         """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
         known = self._wanted.get(pod)
         if known is None:
@@ -87,7 +95,7 @@ class NodeResourcesFitScore:
             amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
             ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
             amounts.update({name: ledger[name] for name in ledger if name in amounts})
-            known = {name: wanted for name, wanted in amounts.items() if wanted or is_scored_unasked(name)}
+            known = tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
             self._wanted[pod] = known
         return known
 
