@@ -6,10 +6,11 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,11 @@ from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, Sc
 __all__ = ["Choice", "Evaluation", "Scheduler", "ScoreTable"]
 
 _STATIC_CELLS = 5_000_000
-"""Nodes times placement classes whose static answers are kept, some ten bytes each."""
+"""Nodes times distinct columns of static answers that are kept, at most four bytes each."""
 _LEAST_STATIC = 64
+_MOST_CLASSES = 20_000
+"""Placement classes whose static answers are kept, a kilobyte each beside the columns, which most of them share."""
+CellType = TypeVar("CellType", bound=np.generic)
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 
 
@@ -170,13 +174,11 @@ class _StaticAnswers:
     __slots__ = ("bits", "blocked", "pre_filters")
 
     def __init__(
-        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], num_nodes: int
+        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], blocked: BoolMask
     ) -> None:
         self.pre_filters = pre_filters
         self.bits = bits
-        self.blocked = np.zeros(num_nodes, dtype=bool)
-        for against in bits.values():
-            self.blocked |= against != 0
+        self.blocked = blocked
 
 
 class Scheduler:
@@ -214,7 +216,8 @@ class Scheduler:
         percentage = profile.percentage_of_nodes_to_score or 0
         self.num_nodes_to_find = nodes_to_find(len(cluster.table), percentage)
         self._static: dict[Incoming, _StaticAnswers] = {}
-        self._most_static = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
+        self._shared: dict[bytes, NDArray[Any]] = {}
+        self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def evaluate(self, pod: Pod) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now."""
@@ -296,17 +299,27 @@ class Scheduler:
 
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
         pre_filters, bits = {}, {}
+        blocked = np.zeros(len(self.cluster.table), dtype=bool)
+        if len(self._static) >= _MOST_CLASSES or len(self._shared) >= self._most_shared:
+            self._static.clear()  # pods with claims of their own are a class each
+            self._shared.clear()
         for name, plugin in self._pre_filters.items():
             if plugin.is_static:
-                result = pre_filters[name] = plugin.pre_filter(cycle)
+                result = plugin.pre_filter(cycle)
+                if result.nodes is not None:
+                    result = replace(result, nodes=self._share(result.nodes))
+                pre_filters[name] = result
                 if result.obstacle is None and not result.is_skipped and name not in self._only_before:
                     against = plugin.filter(cycle)
                     if against is not None:
-                        bits[name] = against
-        if len(self._static) >= self._most_static:
-            del self._static[next(iter(self._static))]  # pods with claims of their own are a class each
-        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, len(self.cluster.table))
+                        bits[name] = self._share(against)
+                        blocked |= against != 0
+        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, self._share(blocked))
         return answers
+
+    def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
+        """The one column of this content that all classes share of which the same is said."""
+        return self._shared.setdefault(hashlib.blake2b(column.tobytes()).digest(), column)
 
 
 def _made(
