@@ -23,7 +23,7 @@ from descheduler.placement.registry import PLUGINS, SchedulingPlugin
 from descheduler.placement.rivals import RivalFinder
 from descheduler.placement.schedulers import Schedulers
 from descheduler.placement.scheduling import Evaluation
-from descheduler.placement.shadow_cluster import NO_NODE, Changes, ShadowCluster, WhatIf
+from descheduler.placement.shadow_cluster import NO_NODE, ShadowCluster, WhatIf
 from descheduler.policy.scheduler_configuration import SchedulerConfiguration, default_configuration
 
 __all__ = ["LandingProver"]
@@ -46,15 +46,14 @@ class LandingProver:
         plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
     ) -> None:
         version = version or KubeVersion()
-        self.cluster = ShadowCluster(snapshot, version=version)
-        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
-        schedulers = Schedulers(self.cluster, configuration or default_configuration(version), plugins=plugins)
+        self._cluster = ShadowCluster(snapshot, version=version)
+        schedulers = Schedulers(self._cluster, configuration or default_configuration(version), plugins=plugins)
         forms = PlacementForms(snapshot)
-        self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
-        self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
-        self._rivals = RivalFinder(self.cluster, self._pending)
+        self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
+        self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
+        self._rivals = RivalFinder(self._cluster, self._pending)
         self._pending.place_all()
-        self._bookings = self.cluster.what_if()
+        self._bookings = self._cluster.what_if()
         self._booked: dict[int, Pod] = {}
         self._homeless: list[Pod] = []
         self._gone: Counter[str] = Counter()
@@ -62,10 +61,16 @@ class LandingProver:
         """What was asked about since the last booking; it is booked without asking again."""
 
     @property
+    def cluster(self) -> ShadowCluster:
+        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
+        self._leave()
+        return self._cluster
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the answers leave out, each a sentence."""
         found = []
-        num_ghosts = sum(node == NO_NODE for _, node in self.cluster.placed_pods)
+        num_ghosts = sum(node == NO_NODE for _, node in self._cluster.placed_pods)
         if num_ghosts:
             found.append(f"counted for the claims in use only: {_pods(num_ghosts)} on nodes that were not read")
         if self._pending.num_foreign:
@@ -80,22 +85,24 @@ class LandingProver:
         `NO`: no node takes it with all booked replacements where they were predicted. `UNKNOWN`: the snapshot cannot
         tell. `cold` is the same question while the victim is terminating.
         """
-        with self.cluster.what_if() as trial:
-            candidate = self._candidate(victim)
-            decision = self._decide(candidate)
-            self._last = _Considered(victim, candidate, decision, trial.changes)
-            return decision.landing
+        self._leave()
+        trial = self._cluster.what_if()
+        candidate = self._candidate(victim)
+        decision = self._decide(candidate)
+        self._last = _Considered(victim, candidate, decision, trial)
+        return decision.landing
 
     def book(self, victim: Pod) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
         """
-        last, self._last = self._last, None
+        last = self._last
         if last is not None and last.victim is victim:
+            self._last = None
             candidate, decision = last.candidate, last.decision
-            self.cluster.repeat(last.changes)
         else:
+            self._leave()
             candidate = self._candidate(victim)
             decision = self._decide(candidate)
         if candidate.is_moved:
@@ -112,12 +119,13 @@ class LandingProver:
 
         It has to be told, as it hurts others, and is never a landing.
         """
+        self._leave()
         member = self._candidate(victim).member
         if member is None:
             return ""
-        with self.cluster.what_if():
-            self.cluster.remove(victim)
-            return preemption_hint(member, self.cluster, {*self._booked, id(victim)})
+        with self._cluster.what_if():
+            self._cluster.remove(victim)
+            return preemption_hint(member, self._cluster, {*self._booked, id(victim)})
 
     def prove(self, victims: Sequence[Pod]) -> JointVerdict:
         """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
@@ -127,15 +135,21 @@ class LandingProver:
         booked = self._booked
         self._forget()
         try:
-            proof = JointProof(self.cluster, self._candidates, self._pending)
+            proof = JointProof(self._cluster, self._candidates, self._pending)
             return proof.verdict(list(dict.fromkeys(victims)))
         finally:
             self._bookings.take_back()
             for victim in booked.values():
                 self.book(victim)
 
+    def _leave(self) -> None:
+        """Takes back what was last asked about, as it was not booked."""
+        if self._last is not None:
+            self._last.trial.take_back()
+            self._last = None
+
     def _forget(self) -> None:
-        self._last = None
+        self._leave()
         self._bookings.take_back()
         self._pending.withdraw(self._homeless)
         self._booked, self._homeless, self._gone = {}, [], Counter()
@@ -150,7 +164,7 @@ class LandingProver:
 
         A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
         """
-        with self.cluster.what_if() as trial:
+        with self._cluster.what_if() as trial:
             decision = self._settle(candidate, trial)
             if decision.landing.settled is not LandingVerdict.UNKNOWN:
                 trial.keep()
@@ -158,7 +172,7 @@ class LandingProver:
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
         if candidate.leaves:
-            self.cluster.remove(candidate.victim)
+            self._cluster.remove(candidate.victim)
         if candidate.member is None:
             assert candidate.landing is not None  # noqa: S101 - it is one or the other
             return _Decision(candidate.landing)
@@ -175,13 +189,13 @@ class LandingProver:
         if other is not None and other.fits is (placement is None):
             return _Decision(split(member, attempt, other, cold=cold))
         if placement is not None:
-            return _Decision(landed(member, placement, self.cluster, cold=cold))
+            return _Decision(landed(member, placement, self._cluster, cold=cold))
         rivalry = self._rivals.rivalry(member, attempt.evaluation)
         if rivalry is None:
             landing = not_landed(member, attempt.evaluation, cold=cold)
             return _Decision(landing, member.pod if landing.settled is LandingVerdict.NO else None)
         conditions = (rivalry.condition,)
-        landing = landed(member, rivalry.placement, self.cluster, cold=cold, conditions=conditions)
+        landing = landed(member, rivalry.placement, self._cluster, cold=cold, conditions=conditions)
         return _Decision(landing, member.pod)
 
     def _cold(self, member: Member, trial: WhatIf) -> LandingVerdict | None:
@@ -193,10 +207,10 @@ class LandingProver:
             return None
         changes = trial.changes
         trial.take_back()
-        with self.cluster.what_if():
-            self.cluster.terminate(member.victim)
+        with self._cluster.what_if():
+            self._cluster.terminate(member.victim)
             verdict = verdict_of(member.scheduler.evaluate(member.pod))
-        self.cluster.repeat(changes)
+        self._cluster.repeat(changes)
         return verdict
 
 
@@ -208,12 +222,13 @@ class _Decision(NamedTuple):
 
 
 class _Considered(NamedTuple):
-    """A victim that was asked about, and what its eviction would change."""
+    """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
+    booked."""
 
     victim: Pod
     candidate: Candidate
     decision: _Decision
-    changes: Changes
+    trial: WhatIf
 
 
 def _fits_elsewhere(member: Member, evaluation: Evaluation) -> bool:
