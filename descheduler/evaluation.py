@@ -10,17 +10,17 @@ from pathlib import Path
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import EvictionAnswer
-from descheduler.eviction.evictor import BookedEviction, Refusal
-from descheduler.eviction.landing_book import LandingBook
 from descheduler.model.verdict import Reason
+from descheduler.plan.decisions import Decisions, PluginFailure
+from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import Plan, make_plan
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.profiles import PluginFailure
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["EvaluatedEviction", "EvaluatedRefusal", "Evaluation", "evaluate", "evaluation_of"]
 
@@ -100,18 +100,17 @@ def evaluate(
     if instant.tzinfo is None:
         raise ValueError(f"now is {instant.isoformat()!r} without a zone; give an aware datetime")
     loaded = load_policy(Path(policy) if isinstance(policy, str) and _names_file(policy) else policy, REGISTRY)
-    snapshot = _snapshot(objects, node_samples or {})
+    snapshot = _snapshot(objects, snapshot_request(loaded, Landings.ASSESSED), node_samples or {})
     return evaluation_of(decide(loaded, snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates))
 
 
 def evaluation_of(decisions: Decisions) -> Evaluation:
     """The decisions in plain values."""
-    evictor = decisions.evictor
     return Evaluation(
-        evictions=tuple(_eviction(booked, evictor.landings) for booked in evictor.booked),
-        refusals=tuple(_refusal(refusal) for refusal in evictor.refusals),
-        background=tuple(_eviction(booked, evictor.landings) for booked in evictor.background),
-        num_background=evictor.num_background,
+        evictions=tuple(map(_eviction, decisions.moves)),
+        refusals=tuple(map(_refusal, decisions.refusals)),
+        background=tuple(map(_eviction, decisions.background)),
+        num_background=decisions.num_background,
         failures=decisions.failures,
         decisions=decisions,
     )
@@ -124,27 +123,27 @@ def _names_file(text: str) -> bool:
 
 def _snapshot(
     objects: Iterable[Mapping[str, object]] | Mapping[str, object] | Path | str,
+    request: SnapshotRequest,
     node_samples: Mapping[str, Mapping[str, float]],
 ) -> Snapshot:
     if isinstance(objects, (Path, str)):
-        snapshot = read_dump([Path(objects)], keep_templates=True)
+        snapshot = read_dump([Path(objects)], request)
     else:
-        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects, keep_templates=True)
+        snapshot = snapshot_from_objects([objects] if isinstance(objects, Mapping) else objects, request)
     return replace(snapshot, node_samples=node_samples)
 
 
-def _eviction(booked: BookedEviction, landings: LandingBook) -> EvaluatedEviction:
-    pod = booked.pod
-    landing = landings.landing_of(pod)
+def _eviction(move: Move) -> EvaluatedEviction:
+    pod = move.pod
     return EvaluatedEviction(
         namespace=pod.namespace,
         name=pod.name,
         node=pod.node_name,
-        profile=booked.profile,
-        plugin=booked.plugin,
-        reason=booked.reason,
-        target_node=None if landing is None else landing.node,
-        is_repeated=booked.is_repeated,
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
+        target_node=move.to_node,
+        is_repeated=move.is_repeated,
     )
 
 

@@ -14,11 +14,11 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-__all__ = ["RunStopped", "Watch"]
+__all__ = ["RunStopped", "Watch", "sleep_unless"]
 
 T = TypeVar("T")
 
@@ -36,6 +36,21 @@ _LEAST_SECONDS = 0.25
 _UNDO_SECONDS = 1.5
 
 
+def sleep_unless(stop: threading.Event) -> Callable[[float], None]:
+    """A sleep in seconds that ends early once `stop` is set.
+
+    It looks at the flag instead of waiting for it: a signal handler that sets the flag while its own thread waits
+    inside `Event.wait` can deadlock on the event's lock.
+    """
+
+    def sleep(seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not stop.is_set() and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _SLICE_SECONDS))
+
+    return sleep
+
+
 class RunStopped(Exception):  # noqa: N818 - an answer callers act on, named after what it says
     """The run's time was over before the work was done.
 
@@ -51,7 +66,8 @@ class Watch:
     """The time that one run has, and the work that is bound to it. For the main thread, but where it says otherwise.
 
     Times are seconds of `clock`, which is monotonic. The time is over when `stop` is set or, with a deadline, so many
-    seconds after `started` (by default now). `promise` is what a stopped run can say of its effects.
+    seconds after `started` (by default now). `promise` is what a stopped run can say of its effects. `sleep` passes
+    seconds, by default those of the machine until `stop` is set.
     """
 
     def __init__(
@@ -62,8 +78,11 @@ class Watch:
         deadline_seconds: float | None = None,
         promise: str = "",
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.stop = threading.Event() if stop is None else stop
+        self.clock = clock
+        self.sleep = sleep or sleep_unless(self.stop)
         self.signal_number: int | None = None
         """The signal that set `stop`; None when it was something else."""
         self.promise = promise
@@ -73,9 +92,10 @@ class Watch:
         """Whether a call was made that changes the cluster, so that the run must not be repeated as if it had not."""
         self.find_loss: Callable[[], str] = lambda: ""
         """Why the Lease is lost, "" while it is not."""
+        self.find_open: Callable[[], Sequence[str]] = lambda: ()
+        """The pods, as `namespace/name`, whose eviction was asked for and may or may not take effect."""
         self.deadline_text = ""
         """The deadline as it was typed; "" where nobody typed it."""
-        self._clock = clock
         self._started = clock() if started is None else started
         self._deadline_seconds = deadline_seconds
         self._doing = "starting"
@@ -89,7 +109,7 @@ class Watch:
     @property
     def is_over(self) -> bool:
         """Whether the time is over. Safe from any thread."""
-        return self.stop.is_set() or (self.deadline is not None and self._clock() >= self.deadline)
+        return self.stop.is_set() or (self.deadline is not None and self.clock() >= self.deadline)
 
     @property
     def cause(self) -> str:
@@ -144,22 +164,22 @@ class Watch:
         Raises RunStopped when that is over too, TimeoutError after `most_seconds`.
         """
         self._doing = doing
-        began = self._clock()
+        began = self.clock()
         job = _Job(work, None)
-        if not self._is_ended_before(job, lambda: self._clock() >= min(began + most_seconds, self._give_up_at(began))):
+        if not self._is_ended_before(job, lambda: self.clock() >= min(began + most_seconds, self._give_up_at(began))):
             self.has_given_up = True
             raise self._stopped() if self.is_over else TimeoutError(f"not done within {most_seconds:g} s")
         return job.outcome()
 
     def wait_until(self, is_done: Callable[[], bool], most_seconds: float) -> None:
         """Waits for a step of the run's end that others make, for `most_seconds` at most, less when time is over."""
-        began = self._clock()
-        while not is_done() and self._clock() < min(began + most_seconds, self._give_up_at(began)):
+        began = self.clock()
+        while not is_done() and self.clock() < min(began + most_seconds, self._give_up_at(began)):
             time.sleep(_SLICE_SECONDS)
 
     def patience_seconds(self, most_seconds: float) -> float:
         """How long a step of the run's end that begins now may take: `most_seconds`, less when time is over."""
-        now = self._clock()
+        now = self.clock()
         return min(most_seconds, self._give_up_at(now) - now)
 
     def _is_ended_before(self, job: _Job[T], is_enough: Callable[[], bool]) -> bool:
@@ -188,7 +208,7 @@ class Watch:
             yield self.deadline, _AFTER_DEADLINE_SECONDS
         if self.stop.is_set():
             if self._stopped_at is None:
-                self._stopped_at = self._clock()
+                self._stopped_at = self.clock()
             yield self._stopped_at, _AFTER_STOP_SECONDS
 
     def _stopped(self) -> RunStopped:

@@ -1,6 +1,7 @@
 """`python -m docs.generate` writes the pages of docs/reference anew, from the code that they describe.
 
-With `--conformance` it also runs the recorded cases and writes their table.
+It also writes the rules of the role that reads, in cronjob/base, from the table of kinds. With `--conformance` it runs
+the recorded cases and writes their table as well.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from pathlib import Path
 from docs.generator import (
     cli_page,
     conformance_page,
+    kinds_page,
     metrics_page,
     outcomes_page,
     plan_page,
     plugins_page,
     reasons_page,
 )
+from docs.generator.read_rules import with_read_rules
 
-__all__ = ["PAGES", "REFERENCE", "main"]
+__all__ = ["PAGES", "REFERENCE", "ROLES", "main"]
 
 REFERENCE = Path(__file__).parent / "reference"
 """Where the pages are kept."""
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page.make_page,
+    "kinds.md": kinds_page.make_page,
     "metrics.md": metrics_page.make_page,
     "outcomes.md": outcomes_page.make_page,
     "plan.md": plan_page.make_page,
@@ -34,6 +38,9 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reasons.md": reasons_page.make_page,
 }
 """File name → what makes its content; all of them must be up to date in every commit."""
+
+ROLES = Path(__file__).parents[1] / "cronjob" / "base" / "rbac.yaml"
+"""The manifest that holds the rules."""
 
 _VECTORS = Path(__file__).parents[1] / "tests" / "conformance" / "vectors"
 
@@ -47,6 +54,7 @@ def main() -> int:
     options = parser.parse_args()
     for name, make_page in PAGES.items():
         (REFERENCE / name).write_text(make_page(), "utf-8")
+    ROLES.write_text(with_read_rules(ROLES.read_text("utf-8")), "utf-8")
     if options.conformance is not None:
         files = options.conformance or sorted(_VECTORS.glob("*.jsonl.gz"))
         (REFERENCE / "conformance.md").write_text(conformance_page.make_page(files), "utf-8")

@@ -9,7 +9,9 @@ import pytest
 
 from descheduler import evaluate
 from descheduler.model.labels import Requirement
+from descheduler.model.pod import Pod
 from descheduler.model.taints import Taint, Toleration
+from descheduler.strategies.topology_spread import domains
 from tests.builders import NOW
 from tests.worlds.hostile import WORLDS, HostileWorld, hostile_policy
 
@@ -54,3 +56,24 @@ def test_conditions_of_one_tenant_are_compared_a_few_times_each(
 
     stated = sum(str(each).count("operator") + str(each).count("topologyKey") for each in objects)
     assert compared.total() <= 4 * stated + len(objects)
+
+
+@pytest.mark.parametrize("world", [world for world in WORLDS if "broken spread" in world.name], ids=lambda w: w.name)
+def test_pods_are_put_in_order_of_leaving_once_for_all_broken_constraints(
+    world: HostileWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordered: list[Pod] = []
+    order_of = domains._order_of_leaving
+
+    def counted(pod: Pod, sign: int) -> tuple[bool, int, int]:
+        ordered.append(pod)
+        return order_of(pod, sign)
+
+    monkeypatch.setattr(domains, "_order_of_leaving", counted)
+    objects = world.objects(_SCALE)
+
+    evaluation = evaluate(hostile_policy(world.strategies, node_fit=False, verifies=False), objects, NOW)
+
+    num_pods = sum(item["kind"] == "Pod" for item in objects)
+    assert len(evaluation.evictions) > num_pods / 2
+    assert len(ordered) == num_pods

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from descheduler.supervision import RunStopped, Watch
+from descheduler.supervision import RunStopped, Watch, sleep_unless
 from tests.migration.stand_ins import Clock
 
 
@@ -14,11 +14,11 @@ def hang(let_go: threading.Event) -> None:
     let_go.wait(30)
 
 
-def test_work_that_ends_in_time_gives_its_result():
+def test_work_that_ends_in_time_gives_its_result() -> None:
     assert Watch().call("counting", lambda: 3) == 3
 
 
-def test_work_that_fails_raises_what_it_raised():
+def test_work_that_fails_raises_what_it_raised() -> None:
     def fail() -> None:
         raise LookupError("none")
 
@@ -26,7 +26,7 @@ def test_work_that_fails_raises_what_it_raised():
         Watch().call("counting", fail)
 
 
-def test_work_that_hangs_is_given_up_at_the_deadline():
+def test_work_that_hangs_is_given_up_at_the_deadline() -> None:
     watch, let_go = Watch(deadline_seconds=0.05, promise="nothing was evicted"), threading.Event()
 
     with pytest.raises(RunStopped) as raised:
@@ -38,7 +38,7 @@ def test_work_that_hangs_is_given_up_at_the_deadline():
     assert watch.has_given_up
 
 
-def test_work_that_hangs_is_given_up_on_a_signal():
+def test_work_that_hangs_is_given_up_on_a_signal() -> None:
     watch, let_go = Watch(), threading.Event()
     threading.Timer(0.05, watch.request_stop, [signal.SIGTERM]).start()
 
@@ -49,7 +49,7 @@ def test_work_that_hangs_is_given_up_on_a_signal():
     assert raised.value.signal_number == signal.SIGTERM
 
 
-def test_loss_of_the_lease_is_named():
+def test_loss_of_the_lease_is_named() -> None:
     watch = Watch()
     watch.find_loss = lambda: "lease a/b was deleted"
     watch.stop.set()
@@ -60,7 +60,7 @@ def test_loss_of_the_lease_is_named():
         watch.call("deciding", lambda: None)
 
 
-def test_no_work_begins_when_the_time_is_over():
+def test_no_work_begins_when_the_time_is_over() -> None:
     clock = Clock()
     watch = Watch(started=0.0, deadline_seconds=5, clock=clock.now)
     begun: list[int] = []
@@ -72,7 +72,7 @@ def test_no_work_begins_when_the_time_is_over():
     assert begun == []
 
 
-def test_work_that_was_given_up_ends_at_its_next_step():
+def test_work_that_was_given_up_ends_at_its_next_step() -> None:
     watch, ends = Watch(), []
 
     def read_pages() -> None:
@@ -96,8 +96,9 @@ def test_work_that_was_given_up_ends_at_its_next_step():
     assert ends == ["stopped by request while reading pods"]
 
 
-def test_what_work_comes_to_after_it_was_given_up_is_undone():
-    watch, undone = Watch(deadline_seconds=0.1), []
+def test_what_work_comes_to_after_it_was_given_up_is_undone() -> None:
+    watch = Watch(deadline_seconds=0.1)
+    undone: list[str] = []
 
     def take_late() -> str:
         time.sleep(0.3)
@@ -110,21 +111,21 @@ def test_what_work_comes_to_after_it_was_given_up_is_undone():
     assert not watch.has_given_up
 
 
-def test_what_was_delivered_is_not_undone():
+def test_what_was_delivered_is_not_undone() -> None:
     undone: list[str] = []
 
     assert Watch().call("taking", lambda: "lease", undo=undone.append) == "lease"
     assert undone == []
 
 
-def test_a_step_of_the_end_may_still_be_made_when_the_time_is_over():
+def test_a_step_of_the_end_may_still_be_made_when_the_time_is_over() -> None:
     watch = Watch()
     watch.stop.set()
 
     assert watch.finish("writing", lambda: "written") == "written"
 
 
-def test_a_step_of_the_end_that_hangs_is_given_up_shortly_after():
+def test_a_step_of_the_end_that_hangs_is_given_up_shortly_after() -> None:
     watch, let_go = Watch(started=time.monotonic() - 10, deadline_seconds=6), threading.Event()
 
     with pytest.raises(RunStopped, match="while writing"):
@@ -132,7 +133,7 @@ def test_a_step_of_the_end_that_hangs_is_given_up_shortly_after():
     let_go.set()
 
 
-def test_a_step_of_the_end_has_its_own_bound():
+def test_a_step_of_the_end_has_its_own_bound() -> None:
     let_go = threading.Event()
 
     with pytest.raises(TimeoutError, match=r"not done within 0.1 s"):
@@ -140,7 +141,7 @@ def test_a_step_of_the_end_has_its_own_bound():
     let_go.set()
 
 
-def test_steps_of_the_end_share_what_is_left_after_the_deadline():
+def test_steps_of_the_end_share_what_is_left_after_the_deadline() -> None:
     clock = Clock()
     watch = Watch(started=0.0, deadline_seconds=10, clock=clock.now)
 
@@ -153,7 +154,7 @@ def test_steps_of_the_end_share_what_is_left_after_the_deadline():
     assert watch.patience_seconds(5) == pytest.approx(0.25)
 
 
-def test_deadline_counts_from_the_start():
+def test_deadline_counts_from_the_start() -> None:
     assert Watch(started=7.0, deadline_seconds=3).deadline == 10.0
     assert Watch(started=7.0).deadline is None
 
@@ -163,3 +164,14 @@ def test_deadline_is_named_as_it_was_typed() -> None:
     watch.deadline_text = "5m"
 
     assert watch.cause == "--deadline 5m"
+
+
+def test_sleep_ends_at_once_when_the_run_is_stopped() -> None:
+    stop = threading.Event()
+    stop.set()
+
+    nap = threading.Thread(target=sleep_unless(stop), args=(3600.0,), daemon=True)
+    nap.start()
+    nap.join(timeout=10)
+
+    assert not nap.is_alive()

@@ -6,17 +6,11 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from descheduler.plan.outcome import OutcomeCode
     from descheduler.report.outcome import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
 
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code"]
-
-
-_GUARD_CODES = {"deadline", "overloaded", "lease-lost"}
-"""Why a guard ends a run with pods left over: no time, an API server that has none for it, another run's Lease."""
-
-_NEVER_MEANT = {"dry-run", "repeated"}
-"""Why an eviction of the plan was not to be attempted in the first place."""
 
 
 class ExitCode(IntEnum):
@@ -56,7 +50,7 @@ def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:
     A fault counts as failure only if certainly nothing was evicted: a Job is started again after a failure, and would
     evict once more up to all limits.
     """
-    if any(result.code in _GUARD_CODES for result in outcome.results):
+    if any(_code_of(result).is_guard for result in outcome.results):
         return ExitCode.STOPPED
     has_failed = bool(outcome.plan.failures) or any(_has_failed(result) for result in outcome.results)
     if has_failed and not outcome.may_have_evicted:
@@ -79,4 +73,10 @@ def _has_failed(result: EvictionResult) -> bool:
 
 
 def _was_left_out(result: EvictionResult) -> bool:
-    return result.result == "refused" or (result.result == "not-attempted" and result.code not in _NEVER_MEANT)
+    return result.result == "refused" or (result.result == "not-attempted" and not _code_of(result).is_never_meant)
+
+
+def _code_of(result: EvictionResult) -> OutcomeCode:
+    from descheduler.plan.outcome import OutcomeCode  # not for commands that evict nothing
+
+    return OutcomeCode(result.code)

@@ -25,7 +25,7 @@ from descheduler.supervision import Watch
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.cycle.options import ConnectionOptions
-    from descheduler.eviction.landing_book import SchedulingSettings
+    from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
     from descheduler.explanation.explaining import Subject
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy

@@ -54,8 +54,8 @@ def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:
 
 def read_policy(file: str) -> Policy:
     """The policy in `file`. Raises PolicyError."""
+    from descheduler.cycle.plugins import REGISTRY
     from descheduler.policy.load import load_policy
-    from descheduler.strategies.registry import REGISTRY
 
     policy = load_policy(Path(file), REGISTRY)
     log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)

@@ -64,7 +64,7 @@ def run_exit_code(error: BaseException, watch: Watch) -> ExitCode | None:
 
 
 def _is_lease_held(error: BaseException) -> bool:
-    return isinstance(error, _class_of("descheduler.kube.lease", "LeaseHeld"))
+    return isinstance(error, _class_of("descheduler.kube.leases.lease", "LeaseHeld"))
 
 
 def _class_of(module: str, name: str) -> type[Exception] | tuple[()]:

@@ -1,4 +1,4 @@
-"""The entry point: runs a command and turns whatever goes wrong into one message and an exit code."""
+"""Runs a command and turns whatever goes wrong into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
 from descheduler.cli.known_errors import is_policy_error, known_error
 from descheduler.cli.leaving import leave
+from descheduler.model.printable import printable
 from descheduler.supervision import Watch
 from descheduler.telemetry.faults import place_of, traceback_lines
 from descheduler.telemetry.logging import is_json
@@ -25,7 +26,7 @@ from descheduler.telemetry.patient_stream import PatientStream
 __all__ = ["main"]
 
 _PROGRAM = "descheduler"
-_logger = logging.getLogger("descheduler.cli.main")  # also where this module is run by its file, as __main__
+_logger = logging.getLogger(__name__)
 _LABEL = "error: "
 _STARTED = time.monotonic()
 """When the program began, as near as it can tell. The start that the system keeps of a process would count what a shell
@@ -131,7 +132,7 @@ def _fail(message: str, code: ExitCode, *, label: str = _LABEL) -> int:
 
 def _tell(label: str, message: str, *, is_error: bool = True) -> None:
     """A message on standard error: plain, or as an event of a log in JSON."""
-    text = f"{label}{_safe(message)}"
+    text = f"{label}{_printable_lines(message)}"
     if sys.stderr is None:
         return
     if is_json():
@@ -140,20 +141,12 @@ def _tell(label: str, message: str, *, is_error: bool = True) -> None:
         PatientStream(sys.stderr).write(f"{text}\n")
 
 
-def _safe(message: str) -> str:
+def _printable_lines(message: str) -> str:
     """The lines of a message without what would steer a terminal, such as in the name of a file."""
-    if message.replace("\n", "").isprintable():
-        return message
-    from descheduler.documents.problems import escaped
-
-    return "\n".join(map(escaped, message.split("\n")))
+    return "\n".join(map(printable, message.split("\n")))
 
 
 def _escape_what_cannot_be_encoded() -> None:
     """Names may hold characters that the terminal's encoding has not; a report with escapes beats no report."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

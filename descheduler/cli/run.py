@@ -36,11 +36,11 @@ from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
-    from descheduler.eviction.scope import Scope
+    from descheduler.eviction.checks.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
     from descheduler.report.render import Format
-    from descheduler.strategies.decisions import Decisions
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -185,22 +185,16 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
-    from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES
-    from descheduler.cycle.decide import decide, needed_kinds
+    from descheduler.cycle.decide import decide
+    from descheduler.cycle.request import Landings, snapshot_request
 
     record.is_dry = True
-    observer, needed = record.observer, needed_kinds(policy)
+    observer = record.observer
+    landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
+    request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
     with observer.cycle():
-        read = partial(
-            read_dump,
-            dump_paths(flags.snapshot),
-            needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
-            skip_broken=flags.skip_broken_objects,
-            keep_conditions=POD_CONDITIONS in needed,
-            keep_templates=POD_TEMPLATES in needed or _most_assessed(flags) > 0,
-        )
         with observer.snapshot():
-            snapshot = watch.call("reading the dump", read)
+            snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         decide_now = partial(
@@ -226,12 +220,12 @@ def _run_on_cluster(
     watch: Watch,
 ) -> ExitCode:
     from descheduler.cycle.run import run_live
-    from descheduler.eviction.migration_profiles import is_dry
+    from descheduler.eviction.migration_controller.profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    result = run_live(policy, connection, options, watch.stop, now=now, observer=record.observer, watch=watch)
+    result = run_live(policy, connection, options, watch, now=now, observer=record.observer)
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch)
     return _show_outcome(result, flags, record, watch)
@@ -245,7 +239,6 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
         feature_gates=flags.feature_gates,
         qps=flags.client_connection_qps,
         burst=flags.client_connection_burst or None,
-        deadline_seconds=None if flags.deadline is None else flags.deadline.total_seconds(),
         skip_broken=flags.skip_broken_objects,
         lease=lease,
         scope=flags.scope,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from descheduler.supervision import Watch
+from descheduler.telemetry.urgent_lines import log_broken_off
 
 __all__ = ["stop_on_signals"]
 
@@ -17,13 +18,24 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
-    """The flag `stop` of `watch`, which the first signal sets. A second one ends the program as without this."""
+    """The flag `stop` of `watch`, which the first signal sets.
+
+    A second one ends the program as without this; once evictions were asked for, the log first names those of which
+    nobody knows whether they took effect.
+    """
     watched = Watch() if watch is None else watch
     previous = {number: signal.getsignal(number) for number in _SIGNALS}
 
     def request_stop(number: int, _frame: FrameType | None) -> None:
         watched.request_stop(number)
+        for each in _SIGNALS:
+            signal.signal(each, break_off)
+
+    def break_off(number: int, frame: FrameType | None) -> None:
         restore()
+        if watched.has_effects and previous[signal.Signals(number)] is not signal.SIG_IGN:
+            log_broken_off(watched.find_open(), frame)
+        signal.raise_signal(number)
 
     def restore() -> None:
         for number, handler in previous.items():

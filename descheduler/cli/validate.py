@@ -64,9 +64,9 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_eff
 
 
 def _judge(file: str) -> _Verdict:
+    from descheduler.cycle.plugins import REGISTRY
     from descheduler.documents.problems import PolicyError
     from descheduler.policy.load import load_policy
-    from descheduler.strategies.registry import REGISTRY
 
     try:
         return _Verdict(file, (), load_policy(Path(file), REGISTRY))

@@ -2,52 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
-from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from descheduler.cluster.decoding.culprit import explained_fault
-from descheduler.cluster.decoding.decode import NodeDecoder, PodDecoder
+from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.deep_objects import deep_header, deep_name_in
 from descheduler.cluster.decoding.pod_pages import PodPageReader
-from descheduler.cluster.decoding.wire import ABSENT, ListMetadataWire, NodeWire, ObjectHeader, PodWire, Wire
-from descheduler.cluster.decoding.workload_objects import with_template
-from descheduler.cluster.kinds import Kind, SmallObject, kind_of
-from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from descheduler.cluster.decoding.wire import ABSENT, ListMetadataWire, ObjectHeader, Wire
+from descheduler.cluster.kind import AnyKind, Kind, NamedObject, name_of
+from descheduler.cluster.kinds import kind_of
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.snapshot import Snapshot, SnapshotError, snapshot_fields
 from descheduler.documents.json_values import JsonFaultError, elements
 from descheduler.model.node import Node
-from descheduler.model.objects import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    DisruptionBudget,
-    LimitRange,
-    MigrationJob,
-    Namespace,
-    NodeUsage,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PodUsage,
-    PriorityClass,
-    ResourceQuota,
-    RuntimeClass,
-    Service,
-    StorageClass,
-    VolumeAttachment,
-    Workload,
-)
 from descheduler.model.pod import Pod
+from descheduler.model.printable import clipped
 
-__all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder", "printable"]
+__all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder"]
 
 
-Object = TypeVar("Object")
+ObjectT = TypeVar("ObjectT", bound=NamedObject)
 
 
 class _Name(Wire):
@@ -67,48 +48,68 @@ MAX_LIST_DEPTH = 4
 _MOST_SKIPPED = 10_000
 _MOST_EXPLAINED = 100
 _LONGEST_SHOWN = 200
+_clipped = partial(clipped, most=_LONGEST_SHOWN)
+"""Other people's words in a message."""
 _TOO_DEEP = "it is nested too deeply"
 
-_decode_pod = msgspec.json.Decoder(PodWire).decode
-_decode_node = msgspec.json.Decoder(NodeWire).decode
 _decode_header = msgspec.json.Decoder(ObjectHeader).decode
 _decode_named = msgspec.json.Decoder(_Named).decode
 
 
+_NODE, _POD = "Node", "Pod"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How much was read: objects by the key of their kind, and those that were left out."""
+
+    num_objects: Mapping[str, int]
+    num_skipped: int
+
+
 @dataclass
 class SnapshotBuilder:
-    """Objects read so far. A broken object is an error naming it, or with `skip_broken` is left out and named.
+    """Objects read so far. A broken object is an error naming it, or left out and named if `request` says so.
 
     `source` names the origin in messages (a file, `standard input`, a server), `line` the line of it that is being
-    read, where it has lines. Pod templates of workloads, as large as pods, are only decoded where `keep_templates` asks
-    for them.
+    read, where it has lines. `objects` are those read so far, by the key of their kind, `kinds` the keys of the kinds
+    that were read.
     """
 
     source: str = ""
+    request: SnapshotRequest = field(default_factory=SnapshotRequest)
     line: int = 0
-    skip_broken: bool = False
-    keep_conditions: bool = True
-    keep_templates: bool = False
-    nodes: list[Node] = field(default_factory=list)
-    pods: list[Pod] = field(default_factory=list)
-    small: list[SmallObject] = field(default_factory=list)
-    kinds: set[str] = field(default_factory=set)
-    skipped: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    objects: dict[str, list[Any]] = field(default_factory=dict, init=False)
+    kinds: set[str] = field(default_factory=set, init=False)
+    skipped: list[str] = field(default_factory=list, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self.pod_decoder = PodDecoder(keep_conditions=self.keep_conditions)
-        self._node_decoder = NodeDecoder()
+        self.pod_decoder = PodDecoder(keep_conditions=self.request.keep_conditions)
+        decoding = Decoding(self.pod_decoder, keep_templates=self.request.keep_templates)
+        decoders = {key: kind.decoder for key, kind in self.request.kinds.items() if kind.decoder is not None}
+        self._decoders = {key: decoder(decoding) for key, decoder in decoders.items()}
+        self.objects = {key: [] for key in decoders}
         self._pod_pages = PodPageReader(self.pod_decoder, self.pods)
 
-    def add_page(self, kind: Kind, page: bytes) -> int:
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes read so far."""
+        return self.objects[_NODE]
+
+    @property
+    def pods(self) -> list[Pod]:
+        """The pods read so far."""
+        return self.objects[_POD]
+
+    def add_page(self, kind: AnyKind, page: bytes) -> int:
         """Reads a list of one kind, as the API server sends it; returns how many objects it held.
 
         The page is decoded in one go; only when that fails is it gone through object by object to name the culprit.
         Raises SnapshotError.
         """
-        self.kinds.add(kind.name)
-        decoded = self._pod_pages.read(page) if kind.name == "Pod" else None
+        self.kinds.add(kind.key)
+        decoded = self._pod_pages.read(page) if kind.key == _POD else None
         return self._add_one_by_one(kind, page) if decoded is None else len(decoded.items or ())
 
     def add_object(self, block: bytes, depth: int = 0) -> int:
@@ -122,14 +123,14 @@ class SnapshotBuilder:
             page = self._pod_pages.read(block)
             if page is not None and page.kind == "PodList":
                 self._require_complete("PodList", page.metadata)
-                self.kinds.add("Pod")
+                self.kinds.add(_POD)
                 return len(page.items or ())
             del self.pods[num_before:]
         header = self._header(block)
         name, version = header.kind or "", header.api_version or ""
         if header.items is not ABSENT and name.endswith("List"):
             self._require_complete(name, header.metadata)
-            kind = kind_of(version, name.removesuffix("List"))
+            kind = kind_of(self.request.kinds, version, name.removesuffix("List"))
             if kind is not None:
                 return self.add_page(kind, block)
             if name == "List":
@@ -141,7 +142,7 @@ class SnapshotBuilder:
             )
         if not name:
             raise SnapshotError(f"{self.place}: an object without kind; a dump holds whole Kubernetes objects")
-        kind = kind_of(version, name)
+        kind = kind_of(self.request.kinds, version, name)
         if kind is not None:
             self.add(kind, block)
         return 1
@@ -150,18 +151,18 @@ class SnapshotBuilder:
         """Reads a JSON array of objects and lists; returns how many objects it held. Raises SnapshotError."""
         return self._add_list(block, block, 0)
 
-    def add_deep(self, kind: Kind, name: str) -> None:
+    def add_deep(self, kind: AnyKind, name: str) -> None:
         """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
-        self.kinds.add(kind.name)
+        self.kinds.add(kind.key)
         self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is broken: {_TOO_DEEP}")
 
-    def add_unreadable(self, kind: Kind) -> None:
+    def add_unreadable(self, kind: AnyKind) -> None:
         """Refuses a message that is not one of `kind`, or holds text that is none. Raises SnapshotError."""
         self._refuse(f"{kind.name} without a name is broken: it cannot be read as protobuf")
 
-    def add(self, kind: Kind, block: bytes) -> None:
+    def add(self, kind: AnyKind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""
-        self.kinds.add(kind.name)
+        self.kinds.add(kind.key)
         self._add(kind, block)
 
     @property
@@ -169,26 +170,26 @@ class SnapshotBuilder:
         """Where what is being read comes from, as messages name it."""
         return f"{self.source}:{self.line}" if self.line else self.source
 
-    def mark(self) -> tuple[int, int, int, int]:
-        """The present size of everything read, for `rollback`."""
-        return len(self.nodes), len(self.pods), len(self.small), len(self.skipped)
+    def mark(self) -> Mark:
+        """How much was read so far, for `rollback`."""
+        return Mark({key: len(items) for key, items in self.objects.items()}, len(self.skipped))
 
-    def rollback(self, mark: tuple[int, int, int, int]) -> None:
+    def rollback(self, mark: Mark) -> None:
         """Forgets all objects read since `mark`."""
-        num_nodes, num_pods, num_small, num_skipped = mark
-        del self.nodes[num_nodes:]
-        del self.pods[num_pods:]
-        del self.small[num_small:]
-        del self.skipped[num_skipped:]
+        for key, num_objects in mark.num_objects.items():
+            del self.objects[key][num_objects:]
+        del self.skipped[mark.num_skipped :]
 
-    def require_once(self, kind: Kind, mark: tuple[int, int, int, int]) -> None:
+    def require_once(self, kind: AnyKind, mark: Mark) -> None:
         """Raises SnapshotError when two objects of `kind`, all read since `mark`, share a name.
 
         One list holds no object twice. Pods and nodes are looked through by `finish`, wherever they come from.
         """
+        if kind.key in (_NODE, _POD):
+            return
         seen: set[tuple[str, str]] = set()
-        for item in self.small[mark[2] :]:
-            name = getattr(item, "namespace", ""), item.name
+        for item in self.objects[kind.key][mark.num_objects[kind.key] :]:
+            name = name_of(item)
             if name in seen:
                 shown = _clipped("/".join(filter(None, name)))
                 raise SnapshotError(f"{self.source}: {kind.path}: {kind.name} {shown} is in the list twice")
@@ -211,28 +212,9 @@ class SnapshotBuilder:
         """The frozen snapshot of everything read. Raises SnapshotError when two objects of a kind share a name."""
         nodes = _sorted_unique(self.nodes, "node", self.source, lambda node: node.name)
         pods = _sorted_unique(self.pods, "pod", self.source, lambda pod: f"{pod.namespace}\0{pod.name}")
-        small = self.small
+        others = {key: items for key, items in self.objects.items() if key not in (_NODE, _POD)}
         return Snapshot(
-            nodes=nodes,
-            pods=pods,
-            namespaces={o.name: o for o in _of(small, Namespace)},
-            priority_classes={o.name: o for o in _of(small, PriorityClass)},
-            claims={(o.namespace, o.name): o for o in _of(small, PersistentVolumeClaim)},
-            budgets=tuple(sorted(_of(small, DisruptionBudget), key=attrgetter("namespace", "name"))),
-            workloads={o.uid or f"{o.kind}/{o.namespace}/{o.name}": o for o in _of(small, Workload)},
-            migration_jobs=tuple(sorted(_of(small, MigrationJob), key=attrgetter("name"))),
-            volumes={o.name: o for o in _of(small, PersistentVolume)},
-            storage_classes={o.name: o for o in _of(small, StorageClass)},
-            csi_nodes={o.name: o for o in _of(small, CSINode)},
-            csi_drivers={o.name: o for o in _of(small, CSIDriver)},
-            storage_capacities=tuple(sorted(_of(small, CSIStorageCapacity), key=attrgetter("namespace", "name"))),
-            attachments=tuple(sorted(_of(small, VolumeAttachment), key=attrgetter("name"))),
-            services=tuple(sorted(_of(small, Service), key=attrgetter("namespace", "name"))),
-            quotas=tuple(sorted(_of(small, ResourceQuota), key=attrgetter("namespace", "name"))),
-            limit_ranges=tuple(sorted(_of(small, LimitRange), key=attrgetter("namespace", "name"))),
-            runtime_classes={o.name: o for o in _of(small, RuntimeClass)},
-            node_usage={o.name: o for o in _of(small, NodeUsage)},
-            pod_usage={(o.namespace, o.name): o for o in _of(small, PodUsage)},
+            **snapshot_fields(nodes, pods, others),
             node_samples=node_samples or {},
             kinds=frozenset(self.kinds),
             skipped=tuple(self.skipped),
@@ -255,7 +237,7 @@ class SnapshotBuilder:
             raise SnapshotError(f"{self.place}: a list in {depth} lists, one within the other; join dumps into one")
         return sum(self.add_object(item, depth + 1) for item in self._items(block, array))
 
-    def _add_one_by_one(self, kind: Kind, page: bytes) -> int:
+    def _add_one_by_one(self, kind: AnyKind, page: bytes) -> int:
         num_items = 0
         for item in self._items(page, bytes(self._header(page).items)):
             self._add(kind, item)
@@ -286,42 +268,26 @@ class SnapshotBuilder:
             raise SnapshotError(f"{self.place}: the list cannot be read: {_fault(error)}") from error
         self.line = first_line
 
-    def _add(self, kind: Kind, block: bytes) -> None:
+    def _add(self, kind: AnyKind, block: bytes) -> None:
         try:
             decoded = self._decoded(kind, block)
         except (ValueError, RecursionError) as error:
             self._broken(kind, block, error)
             return
-        if isinstance(decoded, Pod):
-            self.pods.append(decoded)
-        elif isinstance(decoded, Node):
-            self.nodes.append(decoded)
-        else:
-            self.small.append(decoded)
+        self.objects[kind.key].append(decoded)
 
-    def _decoded(self, kind: Kind, block: bytes) -> Pod | Node | SmallObject:
-        if kind.name == "Pod":
-            pod = self.pod_decoder.decode(_decode_pod(block))
-            _require_name(pod.name)
-            return pod
-        if kind.name == "Node":
-            node = self._node_decoder.decode(_decode_node(block))
-            _require_name(node.name)
-            return node
-        assert kind.decode is not None, kind.name  # noqa: S101 - every other row of the table has one
-        small = kind.decode(block)
-        if self.keep_templates and isinstance(small, Workload):
-            return with_template(small, block, self.pod_decoder)
-        return small
+    def _decoded(self, kind: Kind[ObjectT], block: bytes) -> ObjectT:
+        decoded: ObjectT = self._decoders[kind.key](block)
+        return decoded
 
-    def _fault_of(self, kind: Kind, block: bytes) -> str:
+    def _fault_of(self, kind: AnyKind, block: bytes) -> str:
         try:
             self._decoded(kind, block)
         except (ValueError, RecursionError) as error:
             return _fault(error)
         return ""
 
-    def _broken(self, kind: Kind, block: bytes, error: Exception) -> None:
+    def _broken(self, kind: AnyKind, block: bytes, error: Exception) -> None:
         fault = _fault(error)
         if len(self.skipped) < _MOST_EXPLAINED:
             fault = explained_fault(block, fault, partial(self._fault_of, kind))
@@ -329,7 +295,7 @@ class SnapshotBuilder:
         self._refuse(f"{kind.name} {name} is broken: {_clipped(fault)}", error)
 
     def _refuse(self, sentence: str, error: Exception | None = None) -> None:
-        if not self.skip_broken:
+        if not self.request.skip_broken:
             raise SnapshotError(
                 f"{self.place}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
             ) from error
@@ -348,26 +314,10 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
         yield f"{bound} that the snapshot does not hold, {example}: passed over"
 
 
-def printable(text: str) -> str:
-    """`text` with control characters escaped, safe for a terminal and a log."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-
-
-def _clipped(text: str) -> str:
-    return printable(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
-
-
 def _fault(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return _TOO_DEEP
     return "it holds bytes that are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-
-
-def _require_name(name: str) -> None:
-    if not name:
-        raise ValueError("metadata.name is missing")
 
 
 def _name_in(block: bytes) -> str:
@@ -380,13 +330,9 @@ def _name_in(block: bytes) -> str:
     return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name or ""
 
 
-def _of(objects: list[SmallObject], kind: type[Object]) -> Iterator[Object]:
-    return (item for item in objects if isinstance(item, kind))
-
-
 def _sorted_unique(
-    objects: list[Object], what: str, source: str, name_of: Callable[[Object], str]
-) -> tuple[Object, ...]:
+    objects: list[ObjectT], what: str, source: str, name_of: Callable[[ObjectT], str]
+) -> tuple[ObjectT, ...]:
     ordered = sorted(objects, key=name_of)
     for previous, current in pairwise(ordered):
         if name_of(previous) == name_of(current):

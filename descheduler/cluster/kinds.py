@@ -1,155 +1,320 @@
-"""Which kinds of objects are read, where the API server lists them, and how each is decoded.
+"""The table of kinds: each kind of objects that is read, or only dumped, is told here, in one row.
 
-Pods and nodes, the bulk of every cluster, have decoders of their own (`cluster.decode`).
+Reading a cluster, a dump or objects, writing a dump, the roles that reading takes and the reference all go by it. Pods
+and nodes come first. Secrets and ConfigMaps are not among the kinds: their content is nobody's business outside the
+cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
-from descheduler.cluster.decoding.workload_objects import decode_workload
-from descheduler.model.objects import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    DisruptionBudget,
-    LimitRange,
-    MigrationJob,
-    Namespace,
-    NodeUsage,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PodUsage,
-    PriorityClass,
-    ResourceQuota,
-    RuntimeClass,
-    Service,
-    StorageClass,
-    VolumeAttachment,
-    Workload,
-)
+from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.workload_objects import workload_decoder
+from descheduler.cluster.kept import kubernetes, schedulers
+from descheduler.cluster.kind import AnyKind, Kind, alone, kind_key
 
-__all__ = ["KINDS", "Kind", "SmallObject", "kind_of"]
+__all__ = ["KINDS", "Kinds", "kind_of", "kinds_by_key"]
 
-SmallObject = (
-    Namespace
-    | PriorityClass
-    | PersistentVolumeClaim
-    | DisruptionBudget
-    | Workload
-    | MigrationJob
-    | NodeUsage
-    | PodUsage
-    | PersistentVolume
-    | StorageClass
-    | CSINode
-    | CSIDriver
-    | CSIStorageCapacity
-    | VolumeAttachment
-    | Service
-    | ResourceQuota
-    | LimitRange
-    | RuntimeClass
-)
+Kinds: TypeAlias = Mapping[str, AnyKind]
+"""Key of a kind → the kind, in reading order."""
 
+_KOORDINATOR = "scheduling.koordinator.sh"
+_SCHEDULER_PLUGINS = "scheduling.sigs.k8s.io"
+_STORAGE = "storage.k8s.io"
+_VOLCANO = "scheduling.volcano.sh"
 
-_PAGE_SIZE = 2500
-"""The API server counts what is left of a list for every page, so that at 150,000 pods it spends twice the time on
-pages of 500; larger pages than this gain little, and two of them are in memory at a time."""
 _NODE_PAGE_SIZE = 500
 """Nodes name the images they hold, and are ten times the size of other objects."""
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind that is read. `path` is its cluster-wide list; `is_optional` kinds may be absent from a cluster.
-
-    Of an `is_measured` kind a fault is no more than absence: only the plugin that wants its figures goes without.
-    `page_size` is the number of objects asked for at once. One that `is_message` is read in protobuf from a server that
-    speaks it.
-    """
-
-    name: str
-    group: str
-    path: str
-    is_optional: bool = False
-    is_measured: bool = False
-    decode: Callable[[bytes], SmallObject] | None = None
-    page_size: int = _PAGE_SIZE
-    is_message: bool = False
-
-
-def _kind(
-    name: str,
-    group: str,
-    version: str,
-    plural: str,
-    decode: Callable[[bytes], SmallObject],
-    *,
-    is_optional: bool = False,
-) -> Kind:
-    prefix = f"/apis/{group}/{version}" if group else f"/api/{version}"
-    return Kind(name, group, f"{prefix}/{plural}", is_optional=is_optional, decode=decode)
-
-
-def _measured(name: str, plural: str, decode: Callable[[bytes], SmallObject]) -> Kind:
-    path = f"/apis/metrics.k8s.io/v1beta1/{plural}"
-    return Kind(name, "metrics.k8s.io", path, is_optional=True, is_measured=True, decode=decode)
-
-
-def _workload(name: str, group: str, version: str, *, is_optional: bool = False) -> Kind:
-    return _kind(name, group, version, f"{name.lower()}s", decode_workload(name), is_optional=is_optional)
-
-
-_STORAGE = "storage.k8s.io"
-_KOORDINATOR = "scheduling.koordinator.sh"
-
-_TABLE = (
-    Kind("Node", "", "/api/v1/nodes", page_size=_NODE_PAGE_SIZE, is_message=True),
-    Kind("Pod", "", "/api/v1/pods", is_message=True),
-    _kind("Namespace", "", "v1", "namespaces", small_objects.decode_namespace),
-    _kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", storage_objects.decode_claim),
-    _kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", small_objects.decode_priority_class),
-    _kind("PodDisruptionBudget", "policy", "v1", "poddisruptionbudgets", small_objects.decode_budget),
-    _workload("ReplicaSet", "apps", "v1"),
-    _workload("Deployment", "apps", "v1"),
-    _workload("StatefulSet", "apps", "v1"),
-    _workload("ReplicationController", "", "v1"),
-    _workload("Job", "batch", "v1"),
-    _workload("CloneSet", "apps.kruise.io", "v1alpha1", is_optional=True),
-    _kind("Service", "", "v1", "services", small_objects.decode_service),
-    _kind("PersistentVolume", "", "v1", "persistentvolumes", storage_objects.decode_volume),
-    _kind("StorageClass", _STORAGE, "v1", "storageclasses", storage_objects.decode_storage_class),
-    _kind("CSINode", _STORAGE, "v1", "csinodes", storage_objects.decode_csi_node),
-    _kind("CSIDriver", _STORAGE, "v1", "csidrivers", storage_objects.decode_csi_driver),
-    _kind("CSIStorageCapacity", _STORAGE, "v1", "csistoragecapacities", storage_objects.decode_storage_capacity),
-    _kind("VolumeAttachment", _STORAGE, "v1", "volumeattachments", storage_objects.decode_attachment),
-    _kind("RuntimeClass", "node.k8s.io", "v1", "runtimeclasses", small_objects.decode_runtime_class),
-    _kind("LimitRange", "", "v1", "limitranges", small_objects.decode_limit_range),
-    _kind("ResourceQuota", "", "v1", "resourcequotas", small_objects.decode_quota),
-    _kind(
-        "PodMigrationJob",
-        _KOORDINATOR,
-        "v1alpha1",
-        "podmigrationjobs",
-        small_objects.decode_migration_job,
+_TABLE: tuple[AnyKind, ...] = (
+    Kind(
+        "Node",
+        "v1",
+        "nodes",
+        purpose="where pods run and what there is room for",
+        decoder=node_decoder,
+        kept=kubernetes.NODE,
+        page_size=_NODE_PAGE_SIZE,
+        is_message=True,
+    ),
+    Kind(
+        "Pod",
+        "v1",
+        "pods",
+        purpose="what runs, what waits, and what both ask for",
+        decoder=pod_decoder,
+        kept=kubernetes.POD,
+        is_message=True,
+    ),
+    Kind(
+        "Namespace",
+        "v1",
+        "namespaces",
+        purpose="which namespaces a selector of labels means",
+        decoder=alone(small_objects.decode_namespace),
+    ),
+    Kind(
+        "PersistentVolumeClaim",
+        "v1",
+        "persistentvolumeclaims",
+        purpose="which volumes a pod needs, and their storage classes",
+        decoder=alone(storage_objects.decode_claim),
+        kept=kubernetes.CLAIM,
+    ),
+    Kind(
+        "PriorityClass",
+        "scheduling.k8s.io/v1",
+        "priorityclasses",
+        purpose="the number behind a name of a priority",
+        decoder=alone(small_objects.decode_priority_class),
+        kept=kubernetes.PRIORITY_CLASS,
+    ),
+    Kind(
+        "PodDisruptionBudget",
+        "policy/v1",
+        "poddisruptionbudgets",
+        purpose="how many pods of an application may be gone",
+        decoder=alone(small_objects.decode_budget),
+        kept=kubernetes.BUDGET,
+    ),
+    Kind(
+        "ReplicaSet",
+        "apps/v1",
+        "replicasets",
+        purpose="what its pods are made from, and how many there must be",
+        decoder=workload_decoder("ReplicaSet"),
+        kept=kubernetes.WORKLOAD,
+    ),
+    Kind(
+        "Deployment",
+        "apps/v1",
+        "deployments",
+        purpose="what its pods are made from, and how many there must be",
+        decoder=workload_decoder("Deployment"),
+        kept=kubernetes.WORKLOAD,
+    ),
+    Kind(
+        "StatefulSet",
+        "apps/v1",
+        "statefulsets",
+        purpose="what its pods are made from, and how many there must be",
+        decoder=workload_decoder("StatefulSet"),
+        kept=kubernetes.WORKLOAD,
+    ),
+    Kind(
+        "ReplicationController",
+        "v1",
+        "replicationcontrollers",
+        purpose="what its pods are made from, and how many there must be",
+        decoder=workload_decoder("ReplicationController"),
+        kept=kubernetes.REPLICATION_CONTROLLER,
+    ),
+    Kind(
+        "Job",
+        "batch/v1",
+        "jobs",
+        purpose="what its pods are made from, and how many there must be",
+        decoder=workload_decoder("Job"),
+        kept=kubernetes.WORKLOAD,
+    ),
+    Kind(
+        "CloneSet",
+        "apps.kruise.io/v1alpha1",
+        "clonesets",
+        purpose="what its pods are made from, and how many there must be",
+        decoder=workload_decoder("CloneSet"),
+        kept=kubernetes.WORKLOAD,
         is_optional=True,
     ),
-    _measured("NodeMetrics", "nodes", small_objects.decode_node_usage),
-    _measured("PodMetrics", "pods", small_objects.decode_pod_usage),
+    Kind(
+        "Service",
+        "v1",
+        "services",
+        purpose="which pods are spread by default",
+        decoder=alone(small_objects.decode_service),
+        kept=kubernetes.SERVICE,
+    ),
+    Kind(
+        "PersistentVolume",
+        "v1",
+        "persistentvolumes",
+        purpose="from which nodes a volume can be reached",
+        decoder=alone(storage_objects.decode_volume),
+        kept=kubernetes.VOLUME,
+    ),
+    Kind(
+        "StorageClass",
+        f"{_STORAGE}/v1",
+        "storageclasses",
+        purpose="when and where volumes are made",
+        decoder=alone(storage_objects.decode_storage_class),
+        kept=kubernetes.STORAGE_CLASS,
+    ),
+    Kind(
+        "CSINode",
+        f"{_STORAGE}/v1",
+        "csinodes",
+        purpose="how many volumes a node can attach",
+        decoder=alone(storage_objects.decode_csi_node),
+        kept=kubernetes.CSI_NODE,
+    ),
+    Kind(
+        "CSIDriver",
+        f"{_STORAGE}/v1",
+        "csidrivers",
+        purpose="whether a driver tells its capacity",
+        decoder=alone(storage_objects.decode_csi_driver),
+        kept=kubernetes.CSI_DRIVER,
+    ),
+    Kind(
+        "CSIStorageCapacity",
+        f"{_STORAGE}/v1",
+        "csistoragecapacities",
+        purpose="how much room there is for new volumes",
+        decoder=alone(storage_objects.decode_storage_capacity),
+        kept=kubernetes.STORAGE_CAPACITY,
+    ),
+    Kind(
+        "VolumeAttachment",
+        f"{_STORAGE}/v1",
+        "volumeattachments",
+        purpose="which volumes are attached where",
+        decoder=alone(storage_objects.decode_attachment),
+        kept=kubernetes.ATTACHMENT,
+    ),
+    Kind(
+        "RuntimeClass",
+        "node.k8s.io/v1",
+        "runtimeclasses",
+        purpose="what a runtime adds to a pod's requests, and where it is offered",
+        decoder=alone(small_objects.decode_runtime_class),
+        kept=kubernetes.RUNTIME_CLASS,
+    ),
+    Kind(
+        "LimitRange",
+        "v1",
+        "limitranges",
+        purpose="requests that a new pod gets by default",
+        decoder=alone(small_objects.decode_limit_range),
+        kept=kubernetes.LIMIT_RANGE,
+    ),
+    Kind(
+        "ResourceQuota",
+        "v1",
+        "resourcequotas",
+        purpose="whether a namespace has room for one more pod",
+        decoder=alone(small_objects.decode_quota),
+        kept=kubernetes.QUOTA,
+    ),
+    Kind(
+        "PodMigrationJob",
+        f"{_KOORDINATOR}/v1alpha1",
+        "podmigrationjobs",
+        purpose="which pods are being moved",
+        decoder=alone(small_objects.decode_migration_job),
+        kept=schedulers.MIGRATION_JOB,
+        is_optional=True,
+    ),
+    Kind(
+        "NodeMetrics",
+        "metrics.k8s.io/v1beta1",
+        "nodes",
+        purpose="what nodes really use",
+        decoder=alone(small_objects.decode_node_usage),
+        kept=kubernetes.NODE_USAGE,
+        is_optional=True,
+        is_measured=True,
+    ),
+    Kind(
+        "PodMetrics",
+        "metrics.k8s.io/v1beta1",
+        "pods",
+        purpose="what pods really use",
+        decoder=alone(small_objects.decode_pod_usage),
+        kept=kubernetes.POD_USAGE,
+        is_optional=True,
+        is_measured=True,
+    ),
+    Kind("DaemonSet", "apps/v1", "daemonsets", purpose="pods that every node has", kept=kubernetes.DAEMON_SET),
+    Kind(
+        "ResourceClaim",
+        "resource.k8s.io/v1",
+        "resourceclaims",
+        purpose="devices that are allocated to pods",
+        kept=kubernetes.RESOURCE_CLAIM,
+        is_optional=True,
+    ),
+    Kind(
+        "Reservation",
+        f"{_KOORDINATOR}/v1alpha1",
+        "reservations",
+        purpose="room that is held for pods to come",
+        kept=schedulers.RESERVATION,
+        is_optional=True,
+    ),
+    Kind(
+        "Device",
+        f"{_KOORDINATOR}/v1alpha1",
+        "devices",
+        purpose="GPUs and other devices of a node",
+        kept=schedulers.DEVICE,
+        is_optional=True,
+    ),
+    Kind(
+        "NodeMetric",
+        "slo.koordinator.sh/v1alpha1",
+        "nodemetrics",
+        purpose="what a node and its pods really use",
+        kept=schedulers.NODE_METRIC,
+        is_optional=True,
+    ),
+    Kind(
+        "ElasticQuota",
+        f"{_SCHEDULER_PLUGINS}/v1alpha1",
+        "elasticquotas",
+        purpose="what a team may use at least and at most",
+        kept=schedulers.ELASTIC_QUOTA,
+        is_optional=True,
+    ),
+    Kind(
+        "PodGroup",
+        f"{_SCHEDULER_PLUGINS}/v1alpha1",
+        "podgroups",
+        purpose="pods that are scheduled together or not at all",
+        kept=schedulers.POD_GROUP,
+        is_optional=True,
+    ),
+    Kind(
+        "PodGroup",
+        f"{_VOLCANO}/v1beta1",
+        "podgroups",
+        purpose="pods that Volcano schedules together or not at all",
+        kept=schedulers.POD_GROUP,
+        is_optional=True,
+    ),
+    Kind(
+        "Queue",
+        f"{_VOLCANO}/v1beta1",
+        "queues",
+        purpose="Volcano's share of a queue",
+        kept=schedulers.QUEUE,
+        is_optional=True,
+    ),
 )
 
-KINDS = {kind.name: kind for kind in _TABLE}
-"""Kind name → kind, in reading order."""
+
+def kinds_by_key(table: Iterable[AnyKind]) -> Kinds:
+    """Such a table, for kinds in reading order."""
+    return {kind.key: kind for kind in table}
 
 
-def kind_of(api_version: str, name: str) -> Kind | None:
-    """The kind of an object that states `apiVersion` and `kind`, or None for one that is not read.
+KINDS = kinds_by_key(_TABLE)
 
-    The version within the group is not compared: the fields that are read are the same in all served versions.
-    """
-    kind = KINDS.get(name)
-    group = api_version.rpartition("/")[0]
-    return kind if kind is not None and kind.group == group else None
+
+def kind_of(kinds: Kinds, api_version: str, name: str) -> AnyKind | None:
+    """The kind of an object that states `apiVersion` and `kind`, or None for one that no snapshot holds."""
+    kind = kinds.get(kind_key(name, api_version))
+    return kind if kind is not None and kind.is_read else None

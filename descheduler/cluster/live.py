@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
-from descheduler.cluster.kinds import KINDS, Kind
+from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.messages.objects import MessageAdder
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.kube.errors import (
     AnswerBroken,
@@ -23,6 +24,7 @@ from descheduler.kube.errors import (
     TransportError,
 )
 from descheduler.model.kube_version import encodes_as_stream
+from descheduler.model.printable import printable
 
 __all__ = ["Batch", "Page", "PageSource", "dump_live", "read_live"]
 
@@ -67,7 +69,10 @@ class PageSource(Protocol):
     """What reading needs of `descheduler.kube.client.KubeClient`."""
 
     def list_pages(self, path: str, *, limit: int = 500) -> Iterator[Page]:
-        """The pages of the list at `path`. Raises ListExpired, KindAbsent, KindForbidden or another KubeError."""
+        """The pages of the list at `path`, of `limit` objects; 0 asks for all, which come in pieces.
+
+        Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another KubeError.
+        """
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[Batch]:
         """The list at `path` in protobuf, `limit` objects a page, 0 for all. Raises also NotProtobuf, AnswerBroken."""
@@ -75,74 +80,78 @@ class PageSource(Protocol):
 
 def read_live(
     client: PageSource,
+    request: SnapshotRequest,
     *,
-    needed: Collection[str],
-    wanted: Collection[str] = (),
     source: str = "the API server",
-    skip_broken: bool = False,
-    keep_conditions: bool = True,
-    keep_templates: bool = False,
     taken_at: datetime | None = None,
     git_version: str = "",
 ) -> Snapshot:
-    """The snapshot of the kinds `needed` (names of `KINDS`), in the order of that table: nodes, then pods, then others.
+    """The snapshot of the kinds that are needed, in the order of the kinds table: nodes, then pods, then others.
 
     A pod may so be bound to a node that joined after nodes were listed; such a pod is on no node of the snapshot.
     An optional kind that the cluster does not serve is named in `warnings` and not in `kinds`. `resource_version` is
-    that of the pods. `wanted` kinds are read as well as far as they may be: one that may not is passed over, and is
+    that of the pods. Wanted kinds are read as well as far as they may be: one that may not is passed over, and is
     not among the snapshot's `kinds`. Raises SnapshotError when anything else but measured usage cannot be read whole;
     kinds that may not be read are all named. `git_version` is the server's, "" where it hides that: it tells how a list
     is best asked for.
     """
-    builder = SnapshotBuilder(
-        source, skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates
-    )
-    messages = _MessageReader(client, MessageAdder(builder), limit=0 if encodes_as_stream(git_version) else _PAGE_SIZE)
+    builder = SnapshotBuilder(source, request)
+    in_one_go = encodes_as_stream(git_version)
+    messages = _MessageReader(client, MessageAdder(builder), limit=0 if in_one_go else _PAGE_SIZE)
     versions: dict[str, str] = {}
 
-    def read(kind: Kind) -> None:
+    def read(kind: AnyKind) -> None:
         mark = builder.mark()
 
         def restart() -> None:
             builder.rollback(mark)
-            builder.kinds.discard(kind.name)
+            builder.kinds.discard(kind.key)
 
         def read_once() -> str:
             if kind.is_message and messages.are_spoken:
                 with suppress(NotProtobuf):
                     return messages.read(kind)
-            return _read_once(client, kind, lambda page: builder.add_page(kind, page))
+            return _read_once(client, kind, lambda page: builder.add_page(kind, page), in_one_go=in_one_go)
 
-        versions[kind.name] = _read_list(kind, read_once, restart=restart)
+        versions[kind.key] = _read_list(kind, read_once, restart=restart)
         builder.require_once(kind, mark)
 
-    def note_absent(kind: Kind, why: str) -> None:
+    def note_absent(kind: AnyKind, why: str) -> None:
         builder.warnings.append(f"{why}: none are assumed")
 
     with paused_gc():
-        _read_all(client, [kind for kind in KINDS.values() if kind.name in needed], read, note_absent)
-        for kind in KINDS.values():
-            if kind.name in wanted and kind.name not in needed:
-                with suppress(KindForbidden, KindAbsent):
-                    read(kind)
+        _read_all(client, request.needed_kinds(), read, note_absent)
+        for kind in request.wanted_kinds():
+            with suppress(KindForbidden, KindAbsent):
+                read(kind)
         return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
 
 
-def dump_live(client: PageSource, kinds: Sequence[Kind], writer: DumpWriter) -> None:
-    """Writes all objects of `kinds` through `writer`, and ends the dump. Raises SnapshotError as `read_live`."""
+def dump_live(client: PageSource, kinds: Sequence[AnyKind], writer: DumpWriter, *, git_version: str = "") -> None:
+    """Writes all objects of `kinds` through `writer`, and ends the dump. Raises SnapshotError as `read_live`.
 
-    def read(kind: Kind) -> None:
+    `git_version` as in `read_live`.
+    """
+    in_one_go = encodes_as_stream(git_version)
+
+    def read_once(kind: AnyKind) -> str:
+        return _read_once(client, kind, writer.add_page, in_one_go=in_one_go)
+
+    def read(kind: AnyKind) -> None:
         writer.begin(kind)
-        writer.end(_read_list(kind, lambda: _read_once(client, kind, writer.add_page), restart=writer.restart))
+        writer.end(_read_list(kind, lambda: read_once(kind), restart=writer.restart))
 
     _read_all(client, kinds, read, lambda kind, _: writer.absent(kind))
     writer.finish()
 
 
 def _read_all(
-    client: PageSource, kinds: Iterable[Kind], read: Callable[[Kind], None], note_absent: Callable[[Kind, str], None]
+    client: PageSource,
+    kinds: Iterable[AnyKind],
+    read: Callable[[AnyKind], None],
+    note_absent: Callable[[AnyKind, str], None],
 ) -> None:
-    forbidden: list[Kind] = []
+    forbidden: list[AnyKind] = []
     for kind in kinds:
         try:
             if forbidden:
@@ -167,7 +176,7 @@ def _read_all(
         raise SnapshotError(_forbidden_message(forbidden))
 
 
-def _read_list(kind: Kind, read_once: Callable[[], str], *, restart: Callable[[], None]) -> str:
+def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable[[], None]) -> str:
     """The version of a list that `read_once` reads; `restart` before it is read again, as it expired or was cut off."""
     for num_left in reversed(range(_MAX_RESTARTS + 1)):
         try:
@@ -195,7 +204,7 @@ class _MessageReader:
         self._limit = limit
         self.are_spoken = True
 
-    def read(self, kind: Kind) -> str:
+    def read(self, kind: AnyKind) -> str:
         """The version of the list, whose objects are all added. Raises NotProtobuf with none added, else KubeError."""
         version = ""
         try:
@@ -209,9 +218,9 @@ class _MessageReader:
         return version
 
 
-def _read_once(client: PageSource, kind: Kind, add_page: Callable[[bytes], object]) -> str:
+def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], object], *, in_one_go: bool) -> str:
     version: str | None = None
-    for page in client.list_pages(kind.path, limit=kind.page_size):
+    for page in client.list_pages(kind.path, limit=0 if in_one_go else kind.page_size):
         if version is not None and page.resource_version != version:
             raise ListExpired(f"{kind.path}: pages of versions {version} and {page.resource_version}")
         version = page.resource_version
@@ -220,7 +229,7 @@ def _read_once(client: PageSource, kind: Kind, add_page: Callable[[bytes], objec
     return version or ""
 
 
-def _require_kind(kind: Kind, found: str) -> None:
+def _require_kind(kind: AnyKind, found: str) -> None:
     if found not in ("", f"{kind.name}List"):
         raise KubeError(
             f"the answer is a {printable(found)}, not a {kind.name}List; check the server and the proxies in "
@@ -228,11 +237,11 @@ def _require_kind(kind: Kind, found: str) -> None:
         )
 
 
-def _forbidden_message(kinds: Sequence[Kind]) -> str:
-    names = ", ".join(kind.path.rpartition("/")[2] for kind in kinds)
+def _forbidden_message(kinds: Sequence[AnyKind]) -> str:
+    names = ", ".join(kind.plural for kind in kinds)
     by_group: dict[str, list[str]] = {}
     for kind in kinds:
-        by_group.setdefault(kind.group, []).append(kind.path.rpartition("/")[2])
+        by_group.setdefault(kind.group, []).append(kind.plural)
     rules = " ".join(
         f'- {{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
         for group, plurals in by_group.items()

@@ -6,31 +6,25 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.kinds import kind_of
 from descheduler.cluster.loading import paused_gc
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from descheduler.model.printable import printable
 
 __all__ = ["snapshot_from_objects"]
 
 _encode = msgspec.json.Encoder().encode
 
 
-def snapshot_from_objects(
-    objects: Iterable[Mapping[str, object]],
-    *,
-    skip_broken: bool = False,
-    keep_conditions: bool = True,
-    keep_templates: bool = False,
-) -> Snapshot:
+def snapshot_from_objects(objects: Iterable[Mapping[str, object]], request: SnapshotRequest | None = None) -> Snapshot:
     """The snapshot of `objects`, lists of them included; kinds that no rule reads are passed over.
 
     Nothing has to be there: no objects are an empty cluster. Times may be strings or aware datetimes. Raises
     SnapshotError, naming the object, for what is no Kubernetes object.
     """
-    builder = SnapshotBuilder(
-        "objects", skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates
-    )
+    builder = SnapshotBuilder("objects", request or SnapshotRequest())
     with paused_gc():
         for index, item in enumerate(objects):
             _add(builder, item, index)
@@ -43,7 +37,7 @@ def _add(builder: SnapshotBuilder, item: object, index: int) -> None:
     name, version = item.get("kind"), item.get("apiVersion")
     if not isinstance(name, str) or not name:
         raise SnapshotError(f"objects[{index}]: no kind; pass whole Kubernetes objects with apiVersion and kind")
-    kind = kind_of(version if isinstance(version, str) else "", name)
+    kind = kind_of(builder.request.kinds, version if isinstance(version, str) else "", name)
     try:
         if kind is not None:
             builder.add(kind, _json(item, index, name))

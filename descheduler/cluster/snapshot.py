@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
 from descheduler.model.kube_version import KubeVersion
@@ -33,14 +35,10 @@ from descheduler.model.objects import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["POD_CONDITIONS", "POD_TEMPLATES", "DumpError", "Snapshot", "SnapshotError"]
+if TYPE_CHECKING:
+    from descheduler.cluster.kind import Kind, NamedObject
 
-
-POD_CONDITIONS = "Pod.status.conditions"
-"""Stands among needed kinds for pod conditions, the bulkiest part of a pod that few plugins read."""
-
-POD_TEMPLATES = "Workload.spec.template"
-"""Stands among needed kinds for the pod templates of workloads, the bulkiest part of them that few plugins read."""
+__all__ = ["DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
 
 
 class SnapshotError(ValueError):
@@ -51,35 +49,69 @@ class DumpError(SnapshotError):
     """A dump that cannot be read whole: what was given to the program is at fault, not a cluster."""
 
 
+ObjectT = TypeVar("ObjectT", bound="NamedObject")
+
+
+def _view(collect: Callable[[Iterable[Any]], object], *kinds: str) -> Any:
+    """A field of Snapshot that holds the objects of these kinds, keys of the kinds table."""
+    return field(default_factory=lambda: collect(()), metadata={"collect": collect, "kinds": kinds})
+
+
+def _by_name(objects: Iterable[Any]) -> Mapping[str, Any]:
+    return {item.name: item for item in objects}
+
+
+def _by_namespace_and_name(objects: Iterable[Any]) -> Mapping[tuple[str, str], Any]:
+    return {(item.namespace, item.name): item for item in objects}
+
+
+def _in_order(objects: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(objects, key=lambda item: (getattr(item, "namespace", ""), item.name)))
+
+
+def _by_uid(workloads: Iterable[Workload]) -> Mapping[str, Workload]:
+    return {item.uid or f"{item.kind}/{item.namespace}/{item.name}": item for item in workloads}
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """Objects of one cluster at one moment. Nodes are in name order, pods in namespace and name order.
 
-    `skipped` names the broken objects that were left out on request. `kinds` holds the kinds that were read, so that
-    "none exist" can be told from "not asked for". `node_samples` maps a Prometheus query to node name → sample,
-    `sample_faults` one that failed to a sentence. `kube_version` is None where the source does not tell.
+    What few rules read has no field here: `of` gives the objects of any kind. `skipped` names the broken objects that
+    were left out on request. `kinds` holds the keys of the kinds that were read, so that "none exist" can be told from
+    "not asked for". `node_samples` maps a Prometheus query to node name → sample, `sample_faults` one that failed to a
+    sentence. `kube_version` is None where the source does not tell.
     """
 
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
-    namespaces: Mapping[str, Namespace] = field(default_factory=dict)
-    priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
-    claims: Mapping[tuple[str, str], PersistentVolumeClaim] = field(default_factory=dict)
-    budgets: tuple[DisruptionBudget, ...] = ()
-    workloads: Mapping[str, Workload] = field(default_factory=dict)
-    migration_jobs: tuple[MigrationJob, ...] = ()
-    volumes: Mapping[str, PersistentVolume] = field(default_factory=dict)
-    storage_classes: Mapping[str, StorageClass] = field(default_factory=dict)
-    csi_nodes: Mapping[str, CSINode] = field(default_factory=dict)
-    csi_drivers: Mapping[str, CSIDriver] = field(default_factory=dict)
-    storage_capacities: tuple[CSIStorageCapacity, ...] = ()
-    attachments: tuple[VolumeAttachment, ...] = ()
-    services: tuple[Service, ...] = ()
-    quotas: tuple[ResourceQuota, ...] = ()
-    limit_ranges: tuple[LimitRange, ...] = ()
-    runtime_classes: Mapping[str, RuntimeClass] = field(default_factory=dict)
-    node_usage: Mapping[str, NodeUsage] = field(default_factory=dict)
-    pod_usage: Mapping[tuple[str, str], PodUsage] = field(default_factory=dict)
+    namespaces: Mapping[str, Namespace] = _view(_by_name, "Namespace")
+    priority_classes: Mapping[str, PriorityClass] = _view(_by_name, "PriorityClass.scheduling.k8s.io")
+    claims: Mapping[tuple[str, str], PersistentVolumeClaim] = _view(_by_namespace_and_name, "PersistentVolumeClaim")
+    budgets: tuple[DisruptionBudget, ...] = _view(_in_order, "PodDisruptionBudget.policy")
+    workloads: Mapping[str, Workload] = _view(
+        _by_uid,
+        "ReplicaSet.apps",
+        "Deployment.apps",
+        "StatefulSet.apps",
+        "ReplicationController",
+        "Job.batch",
+        "CloneSet.apps.kruise.io",
+    )
+    migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
+    volumes: Mapping[str, PersistentVolume] = _view(_by_name, "PersistentVolume")
+    storage_classes: Mapping[str, StorageClass] = _view(_by_name, "StorageClass.storage.k8s.io")
+    csi_nodes: Mapping[str, CSINode] = _view(_by_name, "CSINode.storage.k8s.io")
+    csi_drivers: Mapping[str, CSIDriver] = _view(_by_name, "CSIDriver.storage.k8s.io")
+    storage_capacities: tuple[CSIStorageCapacity, ...] = _view(_in_order, "CSIStorageCapacity.storage.k8s.io")
+    attachments: tuple[VolumeAttachment, ...] = _view(_in_order, "VolumeAttachment.storage.k8s.io")
+    services: tuple[Service, ...] = _view(_in_order, "Service")
+    quotas: tuple[ResourceQuota, ...] = _view(_in_order, "ResourceQuota")
+    limit_ranges: tuple[LimitRange, ...] = _view(_in_order, "LimitRange")
+    runtime_classes: Mapping[str, RuntimeClass] = _view(_by_name, "RuntimeClass.node.k8s.io")
+    node_usage: Mapping[str, NodeUsage] = _view(_by_name, "NodeMetrics.metrics.k8s.io")
+    pod_usage: Mapping[tuple[str, str], PodUsage] = _view(_by_namespace_and_name, "PodMetrics.metrics.k8s.io")
+    objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     node_samples: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sample_faults: Mapping[str, str] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()
@@ -89,6 +121,10 @@ class Snapshot:
     taken_at: datetime | None = None
     resource_version: str = ""
     kube_version: KubeVersion | None = None
+
+    def of(self, kind: Kind[ObjectT]) -> tuple[ObjectT, ...]:
+        """The objects of `kind`, in namespace and name order; none where it was not read, see `kinds`."""
+        return self.objects.get(kind.key, ())
 
     @cached_property
     def workloads_by_name(self) -> Mapping[tuple[str, str, str], Workload]:
@@ -121,3 +157,16 @@ class Snapshot:
             if not budget.selector_error:
                 by_namespace.setdefault(budget.namespace, []).append(budget)
         return {namespace: BudgetIndex(budgets) for namespace, budgets in by_namespace.items()}
+
+
+def snapshot_fields(
+    nodes: tuple[Node, ...], pods: tuple[Pod, ...], others: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """Fields of a Snapshot that holds these objects, `others` by the key of their kind."""
+    views = {each.name: each.metadata for each in fields(Snapshot) if "collect" in each.metadata}
+    held = {
+        name: view["collect"](chain.from_iterable(others.get(key, ()) for key in view["kinds"]))
+        for name, view in views.items()
+    }
+    objects = {"Node": nodes, "Pod": pods, **{key: _in_order(items) for key, items in others.items()}}
+    return {"nodes": nodes, "pods": pods, "objects": objects, **held}

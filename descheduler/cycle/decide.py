@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-import msgspec
-
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.profiles import run_profiles
 from descheduler.eviction.answers import Answers
-from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_profiles import migration_notes
-from descheduler.eviction.placement_verification import scheduling_by_profile, verification_notes
-from descheduler.eviction.scope import EVERYWHERE, Scope
+from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.eviction.placement_verification.placement_verification import verification_notes
+from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
-from descheduler.policy.priority_thresholds import resolve_priority_thresholds, threshold_of
+from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.observer import UNOBSERVED, PluginObserver
-from descheduler.strategies.profiles import run_profiles
-from descheduler.strategies.registry import REGISTRY
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "decide", "limits_of", "needed_kinds"]
+__all__ = ["EVICTIONS_IN_BACKGROUND", "decide"]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
@@ -39,7 +39,6 @@ _MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 
 _LEAST_NODES = 2
-_ALWAYS_READ = ("Node", "Pod", "PodDisruptionBudget")
 
 
 def decide(
@@ -54,6 +53,7 @@ def decide(
     processed_nodes: Sequence[Node] | None = None,
     observer: PluginObserver = UNOBSERVED,
     scope: Scope = EVERYWHERE,
+    checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     most_assessed: int = MOST_ASSESSED,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
@@ -61,52 +61,30 @@ def decide(
     `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
     decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
     without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
-    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever. Landings of the first `most_assessed`
+    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever; `checks` are asked of
+    every request, in this order. Landings of the first `most_assessed`
     evictions that no plugin verifies are looked up for the report, which changes no decision. Raises
     PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
     view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
-    landings = LandingBook(snapshot, scheduling_by_profile(policy, snapshot.kube_version))
-    evictor = Evictor(
-        view,
-        limits_of(policy),
+    handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
+    evictor = make_evictor(
+        handle,
         answers=answers,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
-        landings=landings,
+        scope=scope,
+        checks=checks,
     )
     notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
-            return Decisions(policy, snapshot, evictor, now, skipped=skipped, notes=notes)
-    node_fit = NodeFit(view, spares_namesakes=policy.compatibility == "upstream")
-    handle = Handle(policy, view, node_fit, now, landings)
-    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, scope=scope)
-    landings.assess(most_assessed)
-    landings.prove(_MOST_PROVED)
-    return Decisions(policy, snapshot, evictor, now, failures, notes=notes)
-
-
-def needed_kinds(policy: Policy, registry: Registry = REGISTRY) -> frozenset[str]:
-    """The kinds whose objects the policy's plugins read, with `POD_CONDITIONS` and `POD_TEMPLATES` when those are."""
-    kinds = set(_ALWAYS_READ)
-    for profile in policy.profiles:
-        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
-        for name in names:
-            kinds |= registry[name].needs(profile.args[name])
-    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
-        kinds.add("PriorityClass")
-    return frozenset(kinds)
-
-
-def _names_priority_class(args: msgspec.Struct) -> bool:
-    threshold = threshold_of(args)
-    return threshold is not None and threshold.value is None
-
-
-def limits_of(policy: Policy) -> EvictionLimits:
-    """What a cycle of the policy may evict at most."""
-    return EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)
+            return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
+    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+    evictor.landings.assess(most_assessed)
+    together = judge_together(evictor.landings, _MOST_PROVED)
+    decisions = decisions_of(evictor, policy, snapshot, now)
+    return replace(decisions, together=together, failures=failures, notes=notes)

@@ -8,12 +8,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.cluster.dumps.write import DumpWriter
+from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import connect
-from descheduler.kube.listing import doing_of
+from descheduler.kube.discovery import discover_version
+from descheduler.kube.lists.listing import doing_of
 from descheduler.output_file import written_file
 from descheduler.supervision import Watch
 
@@ -35,5 +36,7 @@ def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch,
         connected = watch.call("loading the kubeconfig and its credentials", partial(connect, *options))
         with closing(connected) as client:
             reader = client.watched(lambda path: watch.tell(doing_of(path)))
-            writer = DumpWriter(out, taken_at, DUMP_KINDS, source=client.host)
-            watch.call("reading the cluster", partial(dump_live, reader, DUMP_KINDS, writer))
+            kinds = tuple(KINDS.values())
+            writer = DumpWriter(out, taken_at, kinds, source=client.host)
+            version = watch.call("reaching the API server", partial(discover_version, reader))
+            watch.call("reading the cluster", partial(dump_live, reader, kinds, writer, git_version=version))

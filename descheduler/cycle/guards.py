@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.answers import Answers
-from descheduler.placement.prior_moves import PriorMove
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.supervision import RunStopped, Watch
+from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
-    from descheduler.kube.lease import HeldLease, LeaseSettings
-    from descheduler.migration.outcome import Outcome
+    from descheduler.kube.leases.held_lease import HeldLease
+    from descheduler.kube.leases.settings import LeaseSettings
+    from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
+    from descheduler.plan.outcome import Outcome
 
-__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "make_watch", "take_lease"]
+__all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
 
 _logger = logging.getLogger(__name__)
 
@@ -40,17 +42,14 @@ class Guard:
     signal_number: int | None = None
 
 
-def make_watch(stop: threading.Event, deadline_seconds: float | None, clock: Callable[[], float]) -> Watch:
-    """The time of a run that begins now; ends with `stop` or, unless None, after `deadline_seconds` of `clock`."""
-    return Watch(stop, deadline_seconds=deadline_seconds, promise=NOTHING_EVICTED, clock=clock)
-
-
 def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> HeldLease:
     """The Lease, taken already, for use as a context; its loss ends the time of `watch`.
 
     Raises LeaseHeld and others as `acquire`, RunStopped when the time was over first; nothing is held then.
     """
-    from descheduler.kube.lease import HeldLease, acquire, give_back, make_identity
+    from descheduler.kube.leases.held_lease import HeldLease
+    from descheduler.kube.leases.lease import acquire, give_back
+    from descheduler.kube.leases.settings import make_identity
 
     identity = make_identity()
     take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check, tell=_warn)
@@ -86,6 +85,25 @@ def decide_in_time(decide: Decide, watch: Watch) -> Decide:
     return decide_with
 
 
+def guard_open_calls(calls: OpenCalls, lease: HeldLease | None, watch: Watch) -> None:
+    """Has `lease` outlast every call that may still take effect, and `watch` name their pods if the run is broken off.
+
+    Another run would count what it finds, and by such a call exceed the limits and budgets that both keep to.
+    """
+    watch.find_open = lambda: calls.pods
+    if lease is not None:
+        lease.find_open_seconds = partial(_told_open_seconds, calls)
+
+
+def _told_open_seconds(calls: OpenCalls) -> float:
+    if seconds := calls.seconds_left:
+        _logger.warning(
+            "Lease not given back, an eviction may still take effect; it runs out by itself",
+            extra=fields(seconds=round(seconds)),
+        )
+    return seconds
+
+
 def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Iterable[Outcome]) -> Guard | None:
     """What stopped a run that ended with `outcomes`; None when it came to its end.
 
@@ -93,18 +111,6 @@ def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Iterable[Outcome
     """
     if lease is not None and lease.loss:
         return Guard(lease.loss, f"the run was stopped: {lease.loss}")
-    if watch.is_over and not all(map(_is_settled, outcomes)):
+    if watch.is_over and not all(outcome.is_settled for outcome in outcomes):
         return Guard(watch.cause, f"the run was stopped by {watch.cause}", watch.signal_number)
     return None
-
-
-def _is_settled(outcome: Outcome) -> bool:
-    """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
-    if outcome.code.value == "outcome-unknown":
-        return False
-    return outcome.kind.value in {"evicted", "background"} or outcome.code.value in {
-        "dry-run",
-        "repeated",
-        "no-uid",
-        "limit",
-    }

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.scope import EVERYWHERE, Scope
-from descheduler.strategies.decisions import Decisions
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.plan.decisions import Decisions
 
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
-    from descheduler.migration.outcome import Outcome
+    from descheduler.plan.outcome import Outcome
 
 __all__ = ["MOST_ASSESSED", "ConnectionOptions", "RunOptions", "RunResult"]
 
@@ -33,15 +33,14 @@ class ConnectionOptions:
 class RunOptions:
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
-    `deadline_seconds` bounds the whole run: it ends then, and no eviction starts after it. `lease` None takes no Lease;
-    a dry run, which changes nothing, takes none either. `most_assessed` is for dry runs, see `decide`.
+    `lease` None takes no Lease; a dry run, which changes nothing, takes none either. `most_assessed` is for dry runs,
+    see `decide`.
     """
 
     dry_run: bool = False
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     qps: float | None = None
     burst: int | None = None
-    deadline_seconds: float | None = None
     skip_broken: bool = False
     lease: LeaseOptions | None = None
     scope: Scope = EVERYWHERE

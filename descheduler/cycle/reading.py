@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from descheduler.cluster.snapshot import POD_CONDITIONS, Snapshot
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.low_node_utilization import PROMETHEUS, LowNodeUtilizationArgs
@@ -22,34 +22,21 @@ __all__ = ["read_cluster"]
 def read_cluster(
     client: KubeClient,
     policy: Policy | None,
+    request: SnapshotRequest,
     *,
-    needed: AbstractSet[str],
-    wanted: AbstractSet[str],
-    keep_templates: bool,
-    skip_broken: bool,
     taken_at: datetime,
     git_version: str,
     tell: Callable[[str], None] = lambda doing: None,
 ) -> Snapshot:
-    """The objects of the kinds `needed` and, as far as they may be read, `wanted`; with what Prometheus measured.
+    """What `request` asks for, with what Prometheus measured for the plugins of `policy`.
 
-    `keep_templates` keeps the pod templates of workloads, `git_version` is the server's. `tell` is told of what is done
-    besides reading through `client`, and may raise to end it. Raises SnapshotError when it cannot be read whole.
+    `git_version` is the server's. `tell` is told of what is done besides reading through `client`, and may raise to end
+    it. Raises SnapshotError when it cannot be read whole.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, which this module imports.
     from descheduler.cluster.live import read_live
 
-    snapshot = read_live(
-        client,
-        needed=needed,
-        wanted=wanted,
-        source=client.host,
-        skip_broken=skip_broken,
-        keep_conditions=POD_CONDITIONS in needed,
-        keep_templates=keep_templates,
-        taken_at=taken_at,
-        git_version=git_version,
-    )
+    snapshot = read_live(client, request, source=client.host, taken_at=taken_at, git_version=git_version)
     snapshot = replace(snapshot, kube_version=_version(git_version))
     return snapshot if policy is None else _with_node_samples(snapshot, client, policy, tell)
 

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from descheduler.cluster.snapshot import POD_TEMPLATES
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide, limits_of, needed_kinds
-from descheduler.cycle.guards import decide_in_time, find_guard, make_watch, take_lease
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
+from descheduler.cycle.guards import Guard, decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
-from descheduler.eviction.migration_profiles import is_dry
-from descheduler.eviction.placement_verification import PLACEMENT_KINDS
+from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.eviction.answers import Answers
+from descheduler.eviction.checks.limits import limits_of
+from descheduler.eviction.migration_controller.profiles import is_dry
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
-    from descheduler.kube.events import EventTotals
-    from descheduler.kube.lease import HeldLease
+    from descheduler.kube.discovery import ServerFacts
+    from descheduler.kube.leases.held_lease import HeldLease
     from descheduler.migration.rounds import Decide
     from descheduler.migration.settings import ExecutorSettings
 
 __all__ = ["run_live", "run_with"]
-
-_EVENT_FLUSH_SECONDS = 10.0
 
 _ETCD_ALLOWANCE_SECONDS = 10.0
 """What a server that has given a call up may still do: a write that waits in etcd, whose own limit is 7 s."""
@@ -43,192 +44,147 @@ def run_live(
     policy: Policy,
     connection: ConnectionOptions,
     options: RunOptions,
-    stop: threading.Event,
+    watch: Watch,
     *,
     now: datetime,
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
-    watch: Watch | None = None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
-    Setting `stop` ends it cleanly: calls in flight are awaited, no further one starts. It is set from within when the
-    Lease is lost. `watch` is the time that the run has; without one it begins now, and ends with `stop` or at the
-    deadline of `options`. Raises RunStopped when it is over before the first eviction, LeaseHeld before anything is
-    read when another run is under way, KubeError when the cluster cannot be reached or offers no evictions,
-    SnapshotError when it cannot be read whole, PolicyError as `decide` does.
+    `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
+    one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
+    first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
+    be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
     # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
     from descheduler.kube.client import connect
     from descheduler.kube.retry import RetryPolicy
-    from descheduler.migration.executor import sleep_unless
 
-    watch = watch or make_watch(stop, options.deadline_seconds, time.monotonic)
     connect_now = partial(
         connect,
         connection.kubeconfig or policy.kubeconfig or None,
         connection.context,
         connection.as_user,
         connection.request_timeout_seconds,
-        retry=RetryPolicy(sleep=sleep_unless(stop)),
+        retry=RetryPolicy(sleep=watch.sleep),
     )
     with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
-        return run_with(client, policy, options, stop, now=now, registry=registry, observer=observer, watch=watch)
+        return run_with(client, policy, options, watch, now=now, registry=registry, observer=observer)
 
 
 def run_with(
     client: KubeClient,
     policy: Policy,
     options: RunOptions,
-    stop: threading.Event,
+    watch: Watch,
     *,
     now: datetime,
     registry: Registry = REGISTRY,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] | None = None,
     observer: RunObserver | None = None,
-    watch: Watch | None = None,
 ) -> RunResult:
-    """What `run_live` does, over a client that is there. `clock` and `sleep` (seconds) pace evictions.
-
-    Raises as `run_live`.
-    """
-    watch = watch or make_watch(stop, options.deadline_seconds, clock)
-    carrier = _Carrier(client, clock, sleep, observer or RunObserver(), watch)
-    with _lease(client, policy, options, watch) as lease, carrier.observer.cycle():
-        result = _read_and_carry_out(carrier, policy, options, lease, now=now, registry=registry)
+    """What `run_live` does, over a client that is there; raises as that."""
+    run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
+    with _lease(run) as lease, run.observer.cycle():
+        server, snapshot = _read(run)
+        decide_with = decide_in_time(partial(_decide, run, snapshot), watch)
+        result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
     guard = find_guard(lease, watch, result.outcomes)
-    if guard is None:
-        return result
-    decisions = replace(result.decisions, notes=(*result.decisions.notes, guard.note))
-    return replace(result, decisions=decisions, guard=guard.cause, signal_number=guard.signal_number)
-
-
-def _lease(
-    client: KubeClient, policy: Policy, options: RunOptions, watch: Watch
-) -> AbstractContextManager[HeldLease | None]:
-    """The Lease of a run that evicts, taken already; an empty context when none is wanted. Raises LeaseHeld."""
-    if options.lease is None or options.dry_run or is_dry(policy):
-        return nullcontext()
-    from descheduler.migration.lease_settings import lease_settings
-
-    settings = lease_settings(policy, options.lease)
-    return nullcontext() if settings is None else take_lease(client, settings, watch)
-
-
-def _read_and_carry_out(
-    carrier: _Carrier,
-    policy: Policy,
-    options: RunOptions,
-    lease: HeldLease | None,
-    *,
-    now: datetime,
-    registry: Registry,
-) -> RunResult:
-    from descheduler.kube.discovery import discover
-    from descheduler.kube.listing import doing_of
-
-    watch, observer = carrier.watch, carrier.observer
-    # Work that was given up ends at its next request.
-    reader = carrier.client.watched(lambda path: watch.tell(doing_of(path)))
-    facts = watch.call("reaching the API server", partial(discover, reader))
-    with observer.snapshot():
-        needed = needed_kinds(policy, registry)
-        is_assessed = options.most_assessed > 0 and (options.dry_run or is_dry(policy))
-        read_now = partial(
-            read_cluster,
-            reader,
-            policy,
-            needed=needed,
-            wanted=PLACEMENT_KINDS if is_assessed else frozenset(),
-            keep_templates=POD_TEMPLATES in needed,
-            skip_broken=options.skip_broken,
-            taken_at=now,
-            git_version=facts.git_version,
-            tell=watch.tell,
-        )
-        snapshot = watch.call("reading the cluster", read_now)
-    observer.snapshot_read(snapshot)
-    decide_now = partial(
-        decide,
-        policy,
-        snapshot,
-        now=now,
-        feature_gates=options.feature_gates,
-        registry=registry,
-        observer=observer,
-        scope=options.scope,
-    )
-    if options.dry_run or is_dry(policy):
-        return RunResult(watch.call("deciding", partial(decide_now, most_assessed=options.most_assessed)))
-    return carrier.carry_out(
-        decide_in_time(
-            lambda answers, prior_moves: decide_now(answers=answers, prior_moves=prior_moves, most_assessed=0), watch
-        ),
-        _executor_settings(policy, options, watch.deadline, carrier.client.request_timeout_seconds),
-        may_call=(lambda: "") if lease is None else lease.why_not_current,
-        policy_version=facts.policy_version,
-        announces_failures=policy.eviction_failure_event_notification,
-    )
+    return result if guard is None else _guarded(result, guard)
 
 
 @dataclass(frozen=True, slots=True)
-class _Carrier:
-    """Evicts through `client`, and tells the cluster and the observer of it."""
+class _Run:
+    """What a run goes by."""
 
     client: KubeClient
-    clock: Callable[[], float]
-    sleep: Callable[[float], None] | None
-    observer: RunObserver
+    policy: Policy
+    options: RunOptions
     watch: Watch
+    observer: RunObserver
+    now: datetime
+    registry: Registry
 
-    def carry_out(
-        self,
-        decide_with: Decide,
-        settings: ExecutorSettings,
-        *,
-        may_call: Callable[[], str],
-        policy_version: str,
-        announces_failures: bool,
-    ) -> RunResult:
-        from descheduler.kube.events import EventRecorder
-        from descheduler.kube.evict import EvictionClient
-        from descheduler.migration.announce import EvictionAnnouncer
-        from descheduler.migration.outcome_sinks import EverySink
-        from descheduler.migration.rounds import carry_out
+    @property
+    def is_dry(self) -> bool:
+        """Whether it ends with the plan."""
+        return self.options.dry_run or is_dry(self.policy)
 
-        events = EventRecorder(self.client)
-        decisions, outcomes = carry_out(
-            decide_with,
-            EvictionClient(
-                self.client.watched(self._note_effect),
-                policy_version=policy_version,
-                timeout_seconds=self.client.request_timeout_seconds,
-            ),
-            settings,
-            stop=self.watch.stop,
-            may_call=may_call,
-            sink=EverySink(EvictionAnnouncer(events, failures=announces_failures), self.observer),
-            clock=self.clock,
-            sleep=self.sleep,
-        )
-        self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
-        for note in (notes := _event_notes(events.flush(0.0))):
-            self.observer.events_missed(note)
-        return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
-
-    def _note_effect(self, path: str) -> None:
-        """Has the watch know that from now on the run may have had effects."""
-        self.watch.has_effects |= path.endswith("/eviction")
+    @property
+    def most_assessed(self) -> int:
+        """Landings that are looked up for the report; a run that evicts shows none."""
+        return self.options.most_assessed if self.is_dry else 0
 
 
-def _event_notes(totals: EventTotals) -> tuple[str, ...]:
-    """A sentence when pods went without the Event that tells their owners why."""
-    num_missing = totals.num_failed + totals.num_dropped
-    if not num_missing:
-        return ()
-    why = totals.first_fault or "the API server takes them too slowly"
-    return (f"{num_missing} of {num_missing + totals.num_written} events could not be written: {why}",)
+def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
+    """The Lease of a run that evicts, taken already; an empty context when none is wanted. Raises LeaseHeld."""
+    if run.options.lease is None or run.is_dry:
+        return nullcontext()
+    from descheduler.migration.lease_settings import lease_settings
+
+    settings = lease_settings(run.policy, run.options.lease)
+    return nullcontext() if settings is None else take_lease(run.client, settings, run.watch)
+
+
+def _read(run: _Run) -> tuple[ServerFacts, Snapshot]:
+    """What the API server says of itself, and the cluster."""
+    from descheduler.kube.discovery import discover
+    from descheduler.kube.lists.listing import doing_of
+
+    watch = run.watch
+    # Work that was given up ends at its next request.
+    reader = run.client.watched(lambda path: watch.tell(doing_of(path)))
+    server = watch.call("reaching the API server", partial(discover, reader))
+    with run.observer.snapshot():
+        request = _request(run)
+        read = partial(read_cluster, reader, run.policy, request, taken_at=run.now, git_version=server.git_version)
+        snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell))
+    run.observer.snapshot_read(snapshot)
+    return server, snapshot
+
+
+def _request(run: _Run) -> SnapshotRequest:
+    """What is to be read."""
+    landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
+    return snapshot_request(run.policy, landings, registry=run.registry, skip_broken=run.options.skip_broken)
+
+
+def _decide(run: _Run, snapshot: Snapshot, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+    """One round's decision."""
+    return decide(
+        run.policy,
+        snapshot,
+        now=run.now,
+        answers=answers,
+        prior_moves=prior_moves,
+        feature_gates=run.options.feature_gates,
+        registry=run.registry,
+        observer=run.observer,
+        scope=run.options.scope,
+        most_assessed=run.most_assessed,
+    )
+
+
+def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: ServerFacts) -> RunResult:
+    """Decides and evicts, in rounds."""
+    # Dry runs must not pay for what evicts.
+    from descheduler.cycle.carrying_out import Carrier
+    from descheduler.migration.open_calls import OpenCalls
+
+    client, policy, watch = run.client, run.policy, run.watch
+    settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
+    open_calls = OpenCalls(settings.effect_seconds, now=watch.clock)
+    guard_open_calls(open_calls, lease, watch)
+    announces_failures = policy.eviction_failure_event_notification
+    carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures)
+    may_call = (lambda: "") if lease is None else lease.why_not_current
+    return carrier.carry_out(decide_with, settings, open_calls, may_call)
+
+
+def _guarded(result: RunResult, guard: Guard) -> RunResult:
+    """The result of a run that `guard` stopped."""
+    decisions = replace(result.decisions, notes=(*result.decisions.notes, guard.note))
+    return replace(result, decisions=decisions, guard=guard.cause, signal_number=guard.signal_number)
 
 
 def _executor_settings(

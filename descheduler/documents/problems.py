@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from descheduler.model.printable import clipped
 from descheduler.model.urls import shown_url
 
-__all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "escaped", "shown", "spelled"]
+__all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "shown", "spelled"]
 
 _LONGEST_SHOWN = 80
 
@@ -52,11 +53,6 @@ def dotted(path: Sequence[str | int]) -> str:
     return text
 
 
-def escaped(text: str) -> str:
-    """`text` with everything that does not print escaped."""
-    return text if text.isprintable() else repr(text)[1:-1]
-
-
 def spelled(text: str) -> str:
     """`text` with everything that does not print escaped, and shortened, so that it cannot forge or flood output.
 
@@ -64,7 +60,7 @@ def spelled(text: str) -> str:
     """
     if "://" in text:
         text = shown_url(text)
-    return escaped(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "...")
+    return clipped(text, _LONGEST_SHOWN)
 
 
 def shown(text: str) -> str:

@@ -20,8 +20,9 @@ from descheduler.documents.document import (
     to_plain,
 )
 from descheduler.documents.json_document import parse_json
-from descheduler.documents.problems import PolicyError, Problem, escaped, spelled
+from descheduler.documents.problems import PolicyError, Problem, spelled
 from descheduler.documents.yaml_document import parse_yaml
+from descheduler.model.printable import printable
 
 __all__ = ["digest_of", "read_document"]
 
@@ -34,7 +35,7 @@ def read_document(source: Path | str | Mapping[str, object], name: str | None, n
     `name` stands for the file in messages, and `noun` for what is in it. Raises PolicyError with one problem when
     there is no document to be had.
     """
-    path = escaped(name or (str(source) if isinstance(source, Path) else f"<{noun}>"))
+    path = printable(name or (str(source) if isinstance(source, Path) else f"<{noun}>"))
     try:
         if isinstance(source, Mapping):
             return Document(path, _Importer().node(source, 0), "object")

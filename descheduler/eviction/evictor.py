@@ -1,150 +1,104 @@
 """The one evictor: every strategy of every profile asks it, and it books what it grants.
 
-Steps, limits and counting follow kubernetes-sigs/descheduler 0.36 `pkg/descheduler/evictions/evictions.go`. Nothing is
-sent to the API server here; the book becomes the plan.
+Steps and counting follow kubernetes-sigs/descheduler 0.36 `pkg/descheduler/evictions/evictions.go`. Nothing is sent to
+the API server here; the book becomes the plan.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from descheduler.eviction.answers import Answers
-from descheduler.eviction.budgets import BudgetLedger
-from descheduler.eviction.landing_book import LandingBook, SchedulingSettings
-from descheduler.eviction.limits import EvictionCounters, EvictionLimits
-from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
+import msgspec
+
+from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.book import Book
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.request_check import RequestCheck
+from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
+from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.bundles import Bundle, Candidate
+from descheduler.plan.moves import Move
+from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["BookedEviction", "Evictor", "LastQuestion", "Refusal"]
+__all__ = ["NOT_CREATED", "Evictor"]
 
+NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
+"""Of a pod that comes for one that this run evicts."""
 
-class LastQuestion(Protocol):
-    """What is asked about a landing when nothing else stands against an eviction."""
-
-    settings: SchedulingSettings
-    """Who is taken to place the replacement."""
-
-    def verdict(self, pod: Pod) -> Verdict:
-        """Whether the landing lets `pod` go."""
-
-
-@dataclass(frozen=True, slots=True)
-class BookedEviction:
-    """An eviction that was granted. `is_repeated` marks a further request for a pod that is in the book already."""
-
-    pod: Pod
-    profile: str
-    plugin: str
-    reason: str
-    is_repeated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A pod that a plugin would have evicted, and why it stays. `is_attempt` when limits or the API said no."""
-
-    pod: Pod
-    profile: str
-    plugin: str
-    verdict: Verdict
-    is_attempt: bool
+_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller carries the eviction out already")
+_NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
+"""Refusals of pods that a run was told not to ask for, so that no request is counted."""
 
 
 class Evictor:
-    """Books evictions for one run.
+    """Books evictions for one run: what all of `checks`, in this order, let go.
 
-    `answers` are refusals of the API that are known beforehand. The prior moves of `view` have evicted their pods, or
-    handed them over where the answer says so: they use limits and budgets up from the start, and are booked once more,
-    at no charge, when their plugin asks for them again, or else when its turn is over.
+    The prior moves of `view` have evicted their pods, or handed them over. The checks count them from the start, and
+    they are booked once more, at no charge, when their plugin asks for them again, or else when its turn is over.
     """
 
     def __init__(
         self,
         view: ClusterView,
-        limits: EvictionLimits,
+        checks: Sequence[RequestCheck],
         *,
-        answers: Answers | None = None,
-        evictions_in_background: bool = False,
+        background: BackgroundEvictions | None = None,
         landings: LandingBook | None = None,
     ) -> None:
         self._view = view
-        self._answers = answers or {}
-        self._budgets = BudgetLedger(view.snapshot)
+        self._checks = tuple(checks)
+        self._background = background or BackgroundEvictions(view.snapshot)
         self.landings = landings or LandingBook(view.snapshot)
-        self._in_background = evictions_in_background
-        self.counters = EvictionCounters(limits)
-        self.booked: list[BookedEviction] = []
-        self.background: list[BookedEviction] = []
-        self._attempts: list[Refusal] = []
-        self._kept: dict[int, Refusal] = {}
-        self.results: Counter[tuple[str, str, str]] = Counter()
-        self._booked_pods: set[int] = set()
-        self._background_pods: set[int] = set()
-        self._awaited: dict[str, PriorMove] = {}
-        self._adopt_prior_moves()
-        if evictions_in_background:
-            self._adopt_background_evictions()
+        self.book = Book()
+        self._prior = {move.pod.uid: move for move in view.prior_moves}
+        self._booked_again: set[str] = set()
+        self._grants: list[Undo] = []
+        self._is_trial = False
+        for check in self._checks:
+            check.adopt(tuple(view.prior_moves))
 
     @property
     def num_background(self) -> int:
         """Pods whose eviction another controller carries out, those found in progress included."""
-        return len(self._background_pods)
+        return self._background.num_begun
 
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """Refused requests in order, then the candidates that nobody asked for and that stay."""
-        kept = (refusal for pod, refusal in self._kept.items() if pod not in self._booked_pods)
-        return (*self._attempts, *kept)
-
-    def request(
-        self,
-        pod: Pod,
-        *,
-        profile: str,
-        plugin: str,
-        reason: str = "",
-        last_question: LastQuestion | None = None,
-    ) -> Verdict:
-        """Asks for the eviction of `pod`; a granted one is booked and charged at once.
-
-        `last_question` is asked when nothing else stands against it, for it may take its time.
-        """
-        if not pod.uid:
-            message = f"pod {pod.key} is missing UID"
-            return self._refuse(pod, profile, plugin, refuse(Reason.MISSING_UID, message, pod.key))
-        if self._in_background and id(pod) in self._background_pods and _may_run_in_background(pod):
-            # Upstream answers success here without asking or counting; the report says that nothing new was asked.
-            self._refuse(pod, profile, plugin, _ALREADY_REQUESTED)
-            return ACCEPTED
-        if (move := self._awaited.get(pod.uid)) is not None:
-            if move.is_of(profile, plugin):
-                self._book_again(move)
-            return ACCEPTED
-        verdict = self.counters.verdict(pod)
-        if not verdict.is_accepted:
-            return self._refuse(pod, profile, plugin, verdict)
-        answer = self._answers.get(pod.key)
-        if answer is not None:
-            if self._is_handed_over(pod):
-                self._leave_to_background(pod, profile, plugin, reason)
-                return ACCEPTED
-            verdict = refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
-        elif id(pod) not in self._booked_pods:
-            verdict = self._budgets.verdict(pod)
-            if verdict.is_accepted and last_question is not None:
-                verdict = last_question.verdict(pod)
-        if not verdict.is_accepted:
-            return self._refuse(pod, profile, plugin, verdict)
-        self._book(pod, profile, plugin, reason, None if last_question is None else last_question.settings)
+    def request(self, bundle: Bundle) -> Verdict:
+        """Asks for the eviction of all pods of `bundle`; a granted one is booked and charged at once, or none of it."""
+        if any(map(self.is_to_come, bundle.pods)):
+            return NOT_CREATED
+        asked = self._without_awaited(bundle)
+        for check in self._checks:
+            verdict = check.verdict(asked)
+            if not verdict.is_accepted:
+                self._refuse(asked, verdict)
+                return verdict
+        self._grant(bundle, asked)
         return ACCEPTED
 
-    def refuse(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> Verdict:
-        """Notes a request that the profile's evict plugin turned down, and returns `verdict`."""
-        return self._refuse(pod, profile, plugin, verdict)
+    def undo(self) -> None:
+        """Takes the last grant back, with everything that was charged for it and all that it changed.
+
+        In a `what_if` the grants before it can follow, as far as that began; outside of one only the last can.
+        Raises IndexError when there is none.
+        """
+        self._grants.pop()()
+
+    @contextmanager
+    def what_if(self) -> Iterator[None]:
+        """A context at whose end all that was granted, refused and noted in it is taken back."""
+        num_grants, notes, was_trial = len(self._grants), self.book.notes(), self._is_trial
+        self._is_trial = True
+        with self.landings.what_if():
+            try:
+                yield
+            finally:
+                while len(self._grants) > num_grants:
+                    self.undo()
+                self.book.restore(notes)
+                self._is_trial = was_trial
 
     def is_to_come(self, pod: Pod) -> bool:
         """Whether `pod` is not created yet: the replacement of one that this run evicts."""
@@ -152,7 +106,7 @@ class Evictor:
 
     def awaits(self, pod: Pod) -> bool:
         """Whether an earlier round has evicted `pod` and this one has not booked it yet."""
-        return pod.uid in self._awaited
+        return pod.uid in self._prior and pod.uid not in self._booked_again
 
     def num_taken_before(self, node_name: str, *, profile: str, plugin: str) -> int:
         """How many pods of the node earlier rounds have evicted in the name of this plugin."""
@@ -161,87 +115,77 @@ class Evictor:
 
     def end_turn(self, *, profile: str, plugin: str) -> None:
         """Books what earlier rounds have evicted in the name of this plugin and it did not ask for again."""
-        for move in [move for move in self._awaited.values() if move.is_of(profile, plugin)]:
-            self._book_again(move)
+        for move in self._prior.values():
+            if self.awaits(move.pod) and move.is_of(profile, plugin):
+                self._granted(self._book_again(move))
 
     def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
         """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps.
 
         Of pods that are not created yet nothing is noted: no report knows them.
         """
-        if self._view.is_arrival(pod):
-            return
-        self.results[profile, plugin, _code(verdict)] += 1
-        if id(pod) not in self._kept:
-            self._kept[id(pod)] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
+        if not self.is_to_come(pod):
+            self.book.keep(pod, profile, plugin, verdict)
 
-    def _book(
-        self, pod: Pod, profile: str, plugin: str, reason: str, settings: SchedulingSettings | None = None
-    ) -> None:
-        is_repeated = id(pod) in self._booked_pods
-        self.booked.append(BookedEviction(pod, profile, plugin, reason, is_repeated))
-        self.results[profile, plugin, "success"] += 1
-        is_charged = self._awaited.pop(pod.uid, None) is not None
-        if not is_charged:
-            self.counters.count(pod)
-        if not is_repeated:
-            self._booked_pods.add(id(pod))
-            if not is_charged:
-                self._budgets.charge(pod)
-                self.landings.book(pod, settings)
-            self._view.book_eviction(pod, self.landings.arrival_of(pod))
+    def _grant(self, bundle: Bundle, asked: Bundle) -> None:
+        """Charges what was asked for and books the bundle; all of it, or nothing when a check fails at that."""
+        undos: list[Undo] = []
+        try:
+            for check in self._checks:
+                undos.append(check.charge(asked))
+            for candidate in bundle.candidates:
+                undos.append(self._book(candidate, bundle))
+        except BaseException:
+            undo_all(undos)()
+            raise
+        self._granted(undo_all(undos))
 
-    def _book_again(self, move: PriorMove) -> None:
+    def _granted(self, undo: Undo) -> None:
+        """Keeps the undo of a grant for as long as somebody may want it, since there may be 100,000 of them."""
+        if not self._is_trial:
+            self._grants.clear()
+        self._grants.append(undo)
+
+    def _without_awaited(self, bundle: Bundle) -> Bundle:
+        """What is still to be asked for: prior moves have been charged."""
+        if not self._prior:
+            return bundle
+        return bundle.only(candidate for candidate in bundle.candidates if not self.awaits(candidate.pod))
+
+    def _book(self, candidate: Candidate, bundle: Bundle) -> Undo:
+        """Books one candidate of a bundle that every check lets go."""
+        pod, profile, plugin = candidate.pod, bundle.profile, bundle.plugin
+        if self.awaits(pod):
+            move = self._prior[pod.uid]
+            return self._book_again(move) if move.is_of(profile, plugin) else NOTHING_DONE
+        if self._background.have_begun(pod):
+            # Upstream answers success here without asking or counting; the report says that nothing new was asked.
+            return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED)
+        return self._enter(Move(pod, profile, plugin, candidate.reason, is_repeated=self.book.has(pod)))
+
+    def _book_again(self, prior: PriorMove) -> Undo:
         """Books a prior move in the name that it was made in; it has been charged for."""
-        book = self._leave_to_background if self._is_handed_over(move.pod) else self._book
-        book(move.pod, move.profile, move.plugin, move.reason)
+        self._booked_again.add(prior.pod.uid)
+        entered = self._enter(Move(prior.pod, prior.profile, prior.plugin, prior.reason))
+        return undo_all([lambda: self._booked_again.discard(prior.pod.uid), entered])
 
-    def _refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Verdict:
-        self.results[profile, plugin, _code(verdict)] += 1
-        self._attempts.append(Refusal(pod, profile, plugin, verdict, is_attempt=True))
-        return verdict
+    def _enter(self, move: Move) -> Undo:
+        pod = move.pod
+        if self._background.take_over(pod):
+            return undo_all([self.book.hand_over(move), self._background.begin(pod)])
+        entered = self.book.enter(move)
+        if move.is_repeated:
+            return entered
+        return undo_all([entered, self._view.book_eviction(pod, self.landings.arrival_of(pod))])
 
-    def _leave_to_background(self, pod: Pod, profile: str, plugin: str, reason: str) -> None:
-        self.background.append(BookedEviction(pod, profile, plugin, reason))
-        is_charged = self._awaited.pop(pod.uid, None) is not None
-        if not pod.is_terminal:  # there is nothing left to evacuate, so nothing is remembered or counted
-            self._background_pods.add(id(pod))
-            self.results[profile, plugin, "background"] += 1
-            if not is_charged:
-                self.counters.count(pod)
-
-    def _is_handed_over(self, pod: Pod) -> bool:
-        """Whether the API is known to answer that another controller carries the eviction out."""
-        answer = self._answers.get(pod.key)
-        is_answer = answer is not None and answer.starts_background_eviction
-        return is_answer and self._in_background and _may_run_in_background(pod)
-
-    def _adopt_prior_moves(self) -> None:
-        for move in self._view.prior_moves:
-            pod = move.pod
-            self._awaited[pod.uid] = move
-            if not self._is_handed_over(pod):
-                self.counters.count(pod)
-                self._budgets.charge(pod)
-                self.landings.book(pod, self.landings.scheduling_of(move.profile))
-            elif not pod.is_terminal:
-                self.counters.count(pod)
-
-    def _adopt_background_evictions(self) -> None:
-        """Evictions that another controller has begun count against the limits of this run."""
-        for pod in self._view.snapshot.pods:
-            annotations = pod.annotations
-            if EVICTION_IN_PROGRESS_ANNOTATION in annotations and _may_run_in_background(pod) and not pod.is_terminal:
-                self._background_pods.add(id(pod))
-                self.counters.count(pod)
-
-
-_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller carries the eviction out already")
-
-
-def _may_run_in_background(pod: Pod) -> bool:
-    return REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations
-
-
-def _code(verdict: Verdict) -> str:
-    return "" if verdict.reason is None else str(verdict.reason.value)
+    def _refuse(self, bundle: Bundle, verdict: Verdict) -> None:
+        """Notes a refusal for every pod of the bundle."""
+        profile, plugin = bundle.profile, bundle.plugin
+        if len(bundle.candidates) > 1:
+            message = f"all {len(bundle.candidates)} pods of its bundle stay: {verdict.message}"
+            verdict = msgspec.structs.replace(verdict, message=message)
+        for pod in bundle.pods:
+            if verdict.reason in _NOT_ASKED_FOR:
+                self.keep(pod, profile=profile, plugin=plugin, verdict=verdict)
+            else:
+                self.book.refuse(pod, profile, plugin, verdict)

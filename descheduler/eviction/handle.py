@@ -1,4 +1,4 @@
-"""What a plugin gets to work with: one read-only view of the cluster and the evictor."""
+"""What a filter plugin gets to work with: one read-only view of the cluster."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.profile_evictor import PluginEvictor
-from descheduler.placement.cluster_view import ClusterView
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.node_fit import NodeFit
+    from descheduler.eviction.node_fit.node_fit import NodeFit
 
-__all__ = ["Handle", "StrategyHandle"]
+__all__ = ["Handle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +23,3 @@ class Handle:
     view: ClusterView
     node_fit: NodeFit
     now: datetime
-    landings: LandingBook
-
-
-@dataclass(frozen=True, slots=True)
-class StrategyHandle(Handle):
-    """The cycle as a strategy sees it: with the evictor that speaks in its name."""
-
-    evictor: PluginEvictor

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.nodes import explain_node, explain_node_after, pods_of
 from descheduler.explanation.plugins import explain_plugin

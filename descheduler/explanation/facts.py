@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from descheduler.explanation.details.node_conditions import taint_text
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.node_table import PODS_ROW, NodeTable
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME
+from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
+from descheduler.placement.plugins.taint_toleration.explain import taint_text
+from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.node import NodeFacts, NodeResource
 from descheduler.report.explanation.pod import PodFacts
@@ -37,7 +37,7 @@ def pod_facts(pod: Pod, cluster: ShadowCluster, now: datetime) -> PodFacts:
         is_terminating=pod.is_terminating,
         age_seconds=None if pod.created_at is None else (now - pod.created_at).total_seconds(),
         scheduler=pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
-        requests={names[row]: amount for row, amount in cluster.incoming(pod).demand.amounts},
+        requests={names[row]: amount for row, amount in cluster.placement_class(pod).demand.amounts},
     )
 
 

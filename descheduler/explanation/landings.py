@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.placement.landing import Landing, LandingVerdict
+from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.explanation.pod import ExplainedLanding
 
 __all__ = ["explained_landing", "landing_message"]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.model.pod import Pod
-from descheduler.placement.landing import Landing
-from descheduler.placement.landing_prover import LandingProver
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.prover import LandingProver
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["MovedCluster", "configuration_of"]
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.evictor import BookedEviction
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.facts import node_facts, reference
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
@@ -16,8 +15,9 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
-from descheduler.placement.landing import Landing
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
 
@@ -56,7 +56,7 @@ def explain_node_after(
     node: Node, snapshot: Snapshot, settings: SchedulingSettings, run: WatchedRun
 ) -> tuple[NodeExplanation, tuple[str, ...]]:
     """The explanation of `node` by one run of a policy, and warnings."""
-    booked = [eviction for eviction in run.decisions.evictor.booked if not eviction.is_repeated]
+    booked = run.decisions.leaving
     moved = MovedCluster(snapshot, settings)
     landings = moved.book_all(eviction.pod for eviction in booked)
     leaving = {id(eviction.pod) for eviction in booked}
@@ -79,7 +79,7 @@ def _is_judged(node: Node, policy: Policy) -> bool:
     return node.is_ready and (policy.node_selector or EVERYTHING).matches(node.labels)
 
 
-def _departures(node: Node, booked: Sequence[BookedEviction], landings: Sequence[Landing]) -> Iterator[Departure]:
+def _departures(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -> Iterator[Departure]:
     for eviction, landing in zip(booked, landings, strict=True):
         if eviction.pod.node_name == node.name:
             yield Departure(
@@ -93,7 +93,7 @@ def _departures(node: Node, booked: Sequence[BookedEviction], landings: Sequence
             )
 
 
-def _arrivals(node: Node, booked: Sequence[BookedEviction], landings: Sequence[Landing]) -> Iterator[Arrival]:
+def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -> Iterator[Arrival]:
     for eviction, landing in zip(booked, landings, strict=True):
         if landing.node == node.name:
             yield Arrival(

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
-from descheduler.eviction.placement_verification import PlacementVerificationArgs
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
 from descheduler.explanation.docs.arguments import argument_docs, default_json
 from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
-from descheduler.explanation.scheduling.args import changed_args
-from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
 from descheduler.explanation.subjects import find_plugin
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.verdict import Reason
-from descheduler.policy.effective import args_to_document
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.default_plugins import POINTS, field_of
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsKind, PluginArgs
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
-from descheduler.policy.scheduler_configuration import SchedulerConfiguration
-from descheduler.policy.scheduler_plugins import IN_TREE, POINTS, field_of
-from descheduler.policy.scheduler_profile import SchedulerProfile
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["explain_plugin"]
 
 _LANDING_REASONS = frozenset(
-    {Reason.NO_LANDING, Reason.CONDITIONAL_LANDING, Reason.UNKNOWN_LANDING, Reason.RETURNS_TO_SOURCE}
+    {
+        Reason.NO_LANDING,
+        Reason.CONDITIONAL_LANDING,
+        Reason.UNKNOWN_LANDING,
+        Reason.RETURNS_TO_SOURCE,
+        Reason.OTHER_LANDING,
+    }
 )
 
 
@@ -41,7 +49,7 @@ def explain_plugin(
 
     Raises UnknownSubjectError.
     """
-    name = find_plugin((*registry, *SCHEDULING_DOCS), name)
+    name = find_plugin((*registry, *PLUGINS), name)
     if name not in registry:
         return _scheduling(name, scheduling)
     spec = registry[name]
@@ -60,16 +68,17 @@ def explain_plugin(
 
 
 def _scheduling(name: str, configuration: SchedulerConfiguration) -> PluginExplanation:
-    doc = SCHEDULING_DOCS[name]
-    preference = f"Prefers {doc.preference[:1].lower()}{doc.preference[1:]}" if doc.preference else ""
+    row = PLUGINS[name]
+    about = row.about
+    preference = f"Prefers {about.preference[:1].lower()}{about.preference[1:]}" if about.preference else ""
     return PluginExplanation(
         name=name,
         kind="scheduling",
-        summary=doc.check or preference,
-        about=(preference,) if doc.check and preference else (),
-        points=tuple(field_of(point) for point in POINTS if point in IN_TREE[name]),
-        reasons=doc.reasons,
-        arguments=doc.arguments,
+        summary=about.check or preference,
+        about=(preference,) if about.check and preference else (),
+        points=tuple(field_of(point) for point in POINTS if point in row.points),
+        reasons=about.reasons,
+        arguments=() if row.args is None else tuple(argument_docs(row.args.section())),
         uses=tuple(use for profile in configuration.profiles for use in _scheduler_use(name, profile)),
         decisions=(),
     )
@@ -106,8 +115,20 @@ def _scheduler_use(name: str, profile: SchedulerProfile) -> Iterator[PluginUse]:
     points = tuple(point for point, names in sets.items() if name in names)
     if points:
         yield PluginUse(
-            profile=profile.scheduler_name, points=points, weight=weight, args=changed_args(name, profile.args)
+            profile=profile.scheduler_name,
+            points=points,
+            weight=weight,
+            args=_changed_args(PLUGINS[name].args, profile.args),
         )
+
+
+def _changed_args(kind: ArgsKind[Any] | None, args: PluginArgs) -> dict[str, str]:
+    """Argument → value as JSON, for those that differ from the defaults."""
+    if kind is None or kind.in_use is None:
+        return {}
+    usual = kind.shown(kind.in_use())
+    in_use = kind.shown(args.of(kind.in_use))
+    return {name: json.dumps(value) for name, value in in_use.items() if value != usual[name]}
 
 
 def _decisions(name: str, run: WatchedRun) -> Iterator[PluginDecisions]:
@@ -124,21 +145,20 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
     """Pods that a filter refused by code. PlacementVerification has the last word at each request as well."""
     refused = {code: set(pods) for code, pods in run.watch.refused.get((profile.name, name), {}).items()}
     if isinstance(profile.args[name], PlacementVerificationArgs):
-        for refusal in run.decisions.evictor.refusals:
+        for refusal in run.decisions.refusals:
             if refusal.profile == profile.name and refusal.verdict.reason in _LANDING_REASONS:
                 refused.setdefault(str(refusal.verdict.reason.value), set()).add(id(refusal.pod))
     return _most_first({code: len(pods) for code, pods in refused.items()})
 
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
-    evictor = run.decisions.evictor
-    mine = [eviction for eviction in evictor.booked if (eviction.profile, eviction.plugin) == (profile, name)]
+    mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
     refused: Counter[str] = Counter()
-    pods = {(id(r.pod), r.verdict.reason) for r in evictor.refusals if (r.profile, r.plugin) == (profile, name)}
+    pods = {(id(r.pod), r.verdict.reason) for r in run.decisions.refusals if (r.profile, r.plugin) == (profile, name)}
     refused.update(str(reason.value) for _, reason in pods if reason is not None)
     return PluginDecisions(
         profile=profile,
-        evicted=sum(not eviction.is_repeated for eviction in mine),
+        evicted=len(mine),
         refused=_most_first(refused),
     )
 

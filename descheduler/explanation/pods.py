@@ -7,15 +7,17 @@ from datetime import datetime
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.facts import pod_facts
 from descheduler.explanation.landings import explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.pod import Pod
-from descheduler.placement.landing import Landing
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.framework.scheduling_plugin import annotations_read_by
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.pod import PodExplanation
 
@@ -49,7 +51,7 @@ def _pending(
     pod: Pod, snapshot: Snapshot, settings: SchedulingSettings, now: datetime, run: WatchedRun | None
 ) -> tuple[PodExplanation, tuple[str, ...]]:
     """A pod without a node: why the scheduler does not place it, among the pods that are there."""
-    cluster = ShadowCluster(snapshot, version=settings.version)
+    cluster = ShadowCluster(snapshot, version=settings.version, reads_annotations=annotations_read_by(PLUGINS.values()))
     is_waiting = not pod.is_terminal and not pod.is_terminating
     placement = analyse(cluster, configuration_of(settings), pod) if is_waiting else None
     if placement is not None and placement.num_feasible:

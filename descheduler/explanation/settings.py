@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from descheduler.eviction.landing_book import SchedulingSettings
-from descheduler.eviction.placement_verification import scheduling_settings, verification_args
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.placement_verification import scheduling_settings, verification_args
 from descheduler.model.kube_version import KubeVersion
-from descheduler.policy.scheduler_configuration import load_scheduler_configuration
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.policy.types import Policy
 
 __all__ = ["settings_for"]
@@ -31,7 +32,7 @@ def settings_for(
         settings = replace(settings, version=version)
     if configuration_file is None:
         return settings
-    configuration = load_scheduler_configuration(configuration_file, version=settings.version)
+    configuration = load_scheduler_configuration(configuration_file, version=settings.version, plugins=PLUGINS)
     return replace(settings, configuration=configuration)
 
 

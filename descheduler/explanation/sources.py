@@ -9,30 +9,19 @@ from pathlib import Path
 from typing import Literal
 
 from descheduler.cluster.dumps.read import read_dump
-from descheduler.cluster.snapshot import POD_CONDITIONS, POD_TEMPLATES, Snapshot
-from descheduler.cycle.decide import needed_kinds
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.reading import read_cluster
-from descheduler.eviction.placement_verification import PlacementVerificationArgs
-from descheduler.eviction.placement_verification import needed_kinds as placement_kinds
+from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.types import Policy
 
 __all__ = ["read_dumps", "read_live"]
 
-_ALWAYS_READ = frozenset({"Node", "Pod"})
-
 
 def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, skip_broken: bool = False) -> Snapshot:
     """The snapshot in some files, `-` for standard input. Raises DumpError."""
-    needed = _needed(policy)
-    return read_dump(
-        paths,
-        needed=needed - {POD_CONDITIONS, POD_TEMPLATES},
-        skip_broken=skip_broken,
-        keep_conditions=POD_CONDITIONS in needed,
-        keep_templates=True,
-    )
+    return read_dump(paths, snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken))
 
 
 def read_live(
@@ -51,15 +40,8 @@ def read_live(
         snapshot = read_cluster(
             client,
             policy,
-            needed=_needed(policy),
-            wanted=placement_kinds(PlacementVerificationArgs()) - {POD_TEMPLATES},
-            skip_broken=skip_broken,
-            keep_templates=True,
+            snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken),
             taken_at=taken_at,
             git_version=discover(client).git_version,
         )
     return snapshot, snapshot.kube_version or KubeVersion()
-
-
-def _needed(policy: Policy | None) -> frozenset[str]:
-    return _ALWAYS_READ if policy is None else needed_kinds(policy)

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import msgspec
 
-from descheduler.eviction.handle import Handle, StrategyHandle
-from descheduler.eviction.profile_evictor import EvictorPlugin, PluginEvictor
+from descheduler.cycle.observer import Operation
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.eviction.wrapped_evictor import WrappedEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.bundles import Candidate
 from descheduler.policy.plugin import Registry
-from descheduler.strategies.observer import Operation
 
 __all__ = ["Watch", "Wish"]
 
@@ -65,6 +69,16 @@ class Watch:
         del plugin, operation
         self._profile = profile
         yield
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A context that leaves nothing noted: what happens in it is taken back."""
+        wishes, granted, refused = len(self.wishes), len(self.granted), deepcopy(self.refused)
+        try:
+            yield
+        finally:
+            del self.wishes[wishes:], self.granted[granted:]
+            self.refused = refused
 
     def filters_of(self, profile: str, pod: Pod) -> Verdict:
         """What the filters of a profile say of `pod` after the run; acceptance for a profile that ran no plugin."""
@@ -117,28 +131,26 @@ class _WatchedFilter:
         return verdict
 
 
-class _WatchedEvictor(PluginEvictor):
-    """A plugin's evictor under watch. It has no state of its own: every method asks `inner`."""
+class _WatchedEvictor(WrappedEvictor):
+    """A plugin's evictor under watch."""
 
     def __init__(self, inner: PluginEvictor, plugin: str, watch: Watch) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._name = plugin
         self._watch = watch
 
-    def filter(self, pod: Pod) -> Verdict:
-        return self._inner.filter(pod)
-
-    def pre_eviction_filter(self, pod: Pod) -> Verdict:
-        return self._inner.pre_eviction_filter(pod)
-
-    def num_taken_before(self, node_name: str) -> int:
-        return self._inner.num_taken_before(node_name)
-
     def keep(self, candidate: Pod, verdict: Verdict) -> None:
         self._watch.note_wish(self._name, candidate, verdict, is_request=False)
-        self._inner.keep(candidate, verdict)
+        super().keep(candidate, verdict)
 
-    def request(self, candidate: Pod, reason: str = "") -> Verdict:
-        verdict = self._inner.request(candidate, reason)
-        self._watch.note_wish(self._name, candidate, verdict, is_request=True, reason=reason)
+    def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
+        bundle = tuple(candidates)
+        verdict = super().request_all(bundle)
+        for candidate in bundle:
+            self._watch.note_wish(self._name, candidate.pod, verdict, is_request=True, reason=candidate.reason)
         return verdict
+
+    @contextmanager
+    def what_if(self) -> Iterator[None]:
+        with self._watch.paused(), super().what_if():
+            yield

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
+from descheduler.plan.decisions import Decisions
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["WatchedRun", "watched_run"]
 

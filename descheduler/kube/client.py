@@ -5,21 +5,23 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from typing import TypeVar
 
 import msgspec
 
-from descheduler.kube.bounded_body import OBJECT_BYTES, STATUS_BYTES
-from descheduler.kube.configuration import load_connection
-from descheduler.kube.errors import ApiError, KubeError, TransportError, credentials_refused
-from descheduler.kube.found import describe_body
-from descheduler.kube.header_values import user_header
-from descheduler.kube.listing import ListPage, MessageBatch, list_messages, list_pages
+from descheduler.kube.authentication.configuration import load_connection
+from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, TransportError, credentials_refused
+from descheduler.kube.http.bounded_body import OBJECT_BYTES, STATUS_BYTES
+from descheduler.kube.http.found import describe_body
+from descheduler.kube.http.header_values import user_header
+from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.http.transport import StreamedResponse, Transport
+from descheduler.kube.lists.listing import ListPage, list_pages
+from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
 from descheduler.kube.retry import RetryPolicy
-from descheduler.kube.status import RawResponse, decode_status
 from descheduler.kube.token_bucket import TokenBucket
-from descheduler.kube.transport import StreamedResponse, Transport
 
 __all__ = ["KubeClient", "connect"]
 
@@ -53,7 +55,7 @@ class KubeClient:
     def watched(self, before_send: Callable[[str], None]) -> KubeClient:
         """The same client, which calls `before_send` with the path of each request; that may raise to forbid it.
 
-        It is called between the parts of a list in protobuf as well.
+        It is called between the parts of a list that is asked for as a whole as well.
         """
         return KubeClient(self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send)
 
@@ -78,10 +80,6 @@ class KubeClient:
             method, path, query=query, body=body, max_bytes=max_bytes, accept=accept, may_send=may_send
         )
 
-    def get(self, path: str, *, query: Mapping[str, str] | None = None) -> bytes:
-        """The body of a successful GET; raises as `fetch`."""
-        return self.fetch(path, bytes, query=query)
-
     def fetch(
         self,
         path: str,
@@ -103,18 +101,20 @@ class KubeClient:
         path: str,
         *,
         limit: int = 500,
-        resource_version: str | None = None,
         label_selector: str | None = None,
     ) -> Iterator[ListPage]:
-        """The pages of the list at `path`; see `descheduler.kube.listing.list_pages`."""
-        return list_pages(self, path, limit=limit, resource_version=resource_version, label_selector=label_selector)
+        """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.lists.listing.list_pages`.
+
+        With a limit of 0 the list is asked for as a whole; see `descheduler.kube.lists.streamed.list_pieces`.
+        """
+        if limit:
+            return list_pages(self, path, limit=limit, label_selector=label_selector)
+        query = {"labelSelector": label_selector} if label_selector else {}
+        return self._asked_for(path, list_pieces(self, path, query))
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
-        """The list at `path` in protobuf; see `descheduler.kube.listing.list_messages`."""
-        for batch in list_messages(self, path, limit=limit):
-            # One request brings the whole list: who forbids requests forbids the rest of it.
-            self._before_send(path)
-            yield batch
+        """The list at `path` in protobuf; see `descheduler.kube.lists.streamed.list_messages`."""
+        return self._asked_for(path, list_messages(self, path, limit=limit))
 
     def open_stream(self, path: str, *, query: Mapping[str, str], accept: str) -> StreamedResponse:
         """The body of a successful GET, still to be read, of the first type of `accept` if the server has it.
@@ -122,10 +122,6 @@ class KubeClient:
         Faults and overload before it are retried; raises as `fetch`. The caller closes it.
         """
         return self.retry.call(lambda: self._open_once(path, query, accept))
-
-    def pause(self) -> None:
-        """Waits for a moment, before something is asked for again that a fault has cut off."""
-        self.retry.sleep(self.retry.first_wait_seconds)
 
     def close(self) -> None:
         """Closes idle connections."""
@@ -135,6 +131,18 @@ class KubeClient:
         while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
             self.retry.sleep(wait_seconds)
         self._before_send(path)
+
+    def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Iterator[T]:
+        """`parts` of an answer, as long as it may be asked for: who forbids requests forbids the rest of it."""
+        try:
+            with closing(parts):
+                for part in parts:
+                    self._before_send(path)
+                    yield part
+        except AnswerBroken:
+            # It will be asked for again.
+            self.retry.sleep(self.retry.first_wait_seconds)
+            raise
 
     def _open_once(self, path: str, query: Mapping[str, str], accept: str) -> StreamedResponse:
         self._wait_for_turn(path)

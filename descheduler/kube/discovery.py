@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.kube.errors import ApiError, KubeError
 
-__all__ = ["ServerFacts", "discover"]
+__all__ = ["ServerFacts", "discover", "discover_version"]
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def discover(client: DiscoveryApi) -> ServerFacts:
     Raises KubeError when it offers no eviction (neither group `policy` nor `pods/eviction` may be missing): a
     descheduler that reports success there would hide that it can never do anything.
     """
-    version = _read_version(client)
+    version = _version(client)
     groups = client.fetch("/apis", msgspec.json.Decoder(_GroupList).decode).groups
     core = client.fetch("/api/v1", msgspec.json.Decoder(_ResourceList).decode).resources
     preferred = {group.name: group.preferred_version.group_version for group in groups}
@@ -90,8 +90,13 @@ def discover(client: DiscoveryApi) -> ServerFacts:
     return ServerFacts(version.git_version, version.major, version.minor, preferred)
 
 
-def _read_version(client: DiscoveryApi) -> _Version:
+def discover_version(client: DiscoveryApi) -> str:
+    """The `gitVersion` of the server behind `client`, "" when it keeps that to itself. Raises KubeError."""
+    return _version(client).git_version
+
+
+def _version(client: DiscoveryApi) -> _Version:
     try:
         return client.fetch("/version", msgspec.json.Decoder(_Version).decode)
-    except ApiError:  # hardened clusters hide it, and nothing depends on it
+    except ApiError:  # hardened clusters hide it, and no decision depends on it
         return _Version()

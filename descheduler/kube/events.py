@@ -15,7 +15,7 @@ import msgspec
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
-from descheduler.kube.status import RawResponse, decode_status
+from descheduler.kube.http.status import RawResponse, decode_status
 
 __all__ = ["EventRecorder", "EventTotals", "PodEvent"]
 

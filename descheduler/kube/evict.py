@@ -9,9 +9,9 @@ from typing import Protocol
 
 import msgspec
 
-from descheduler.kube.bounded_body import STATUS_BYTES
 from descheduler.kube.errors import KubeError, NotConnected, TransportError, Withheld
-from descheduler.kube.status import RawResponse, StatusCause, decode_status
+from descheduler.kube.http.bounded_body import STATUS_BYTES
+from descheduler.kube.http.status import RawResponse, StatusCause, decode_status
 
 __all__ = ["EvictionClient", "EvictionResponse", "PodState"]
 

@@ -12,14 +12,15 @@ from urllib.parse import urlencode
 import msgspec
 import urllib3
 
-from descheduler.kube.bounded_body import SAMPLES_BYTES
-from descheduler.kube.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
-from descheduler.kube.echoed_credentials import without_credentials
+from descheduler.kube.authentication.configuration import SERVICE_ACCOUNT_CA, SERVICE_ACCOUNT_TOKEN
+from descheduler.kube.authentication.credentials import read_token
 from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.header_values import bearer
-from descheduler.kube.status import RawResponse
-from descheduler.kube.timed_connections import keep_to_time, whole_answer
-from descheduler.kube.transport import exchange
+from descheduler.kube.http.bounded_body import SAMPLES_BYTES
+from descheduler.kube.http.echoed_credentials import without_credentials
+from descheduler.kube.http.header_values import bearer
+from descheduler.kube.http.status import RawResponse
+from descheduler.kube.http.timed_connections import keep_to_time, whole_answer
+from descheduler.kube.http.transport import exchange
 from descheduler.model.urls import is_https, is_web_url, shown_url, split_userinfo
 
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
@@ -140,14 +141,8 @@ class PrometheusClient:
 
 
 def read_service_account_token(file: Path = SERVICE_ACCOUNT_TOKEN) -> str:
-    """The token of the service account this runs as, read anew each time; "" outside a pod. Raises KubeError."""
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        cause = str(getattr(error, "strerror", None) or "it is not text").lower()
-        raise KubeError(f"service account token {file} cannot be read: {cause}") from None
+    """The token of the service account this runs as, read anew each time; "" outside a pod. Raises KubeConfigError."""
+    return read_token(file, "the service account token") if file.exists() else ""
 
 
 def _ratios(answer: _Answer) -> UsageRatios:

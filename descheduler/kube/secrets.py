@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from descheduler.kube.errors import ApiError, KubeError
-from descheduler.kube.header_values import bearer
+from descheduler.kube.http.header_values import bearer
 
 __all__ = ["read_prometheus_token"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from descheduler.kube.events import PodEvent
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["EvictionAnnouncer"]
 
@@ -47,7 +47,7 @@ class EvictionAnnouncer:
 def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
     pod = outcome.eviction
     note = f"pod eviction from {pod.node} node by {_SENDER}"
-    if outcome.code is OutcomeCode.OUTCOME_UNKNOWN:
+    if outcome.is_unconfirmed:
         return None
     if outcome.kind is OutcomeKind.EVICTED:
         reason = pod.reason or pod.plugin or "NotSet"

@@ -6,15 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from descheduler.kube.evict import PodState
 from descheduler.migration.judgement import Judgement
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["EvictionTask"]
-
-_NOT_LOOKED_AT = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
-"""Answers that say nothing about the pod: the API server was not reached, or turned the call away unread."""
-_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
-_FINAL = {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND, OutcomeKind.GONE}
 
 
 @dataclass(order=True, slots=True)
@@ -82,7 +77,7 @@ class EvictionTask:
     def is_decided(self) -> bool:
         """Whether the last answer is the end of it, whatever calls before it left open."""
         judgement = self.judgement
-        return judgement is not None and judgement.kind in _FINAL
+        return judgement is not None and (judgement.kind.uses_limits or judgement.kind is OutcomeKind.GONE)
 
     @property
     def is_unseen(self) -> bool:
@@ -100,8 +95,8 @@ class EvictionTask:
         """
         self.judgement = judgement
         self.answered_at = now
-        self.num_faults += judgement.code in _FAULTS
-        self.num_unread += judgement.code in _NOT_LOOKED_AT
+        self.num_faults += judgement.code.is_fault
+        self.num_unread += judgement.code.is_unserved
         if judgement.is_open:
             self.is_in_doubt = True
             self.settles_at = max(self.settles_at, now + effect_seconds)

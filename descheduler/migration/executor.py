@@ -13,17 +13,19 @@ from functools import partial
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.call_window import CallWindow
 from descheduler.migration.eviction_task import EvictionTask
 from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.limits import LimitLedger, Room
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
+from descheduler.migration.server_patience import ServerPatience
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
+from descheduler.supervision import sleep_unless
 
-__all__ = ["execute", "sleep_unless"]
+__all__ = ["execute"]
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
@@ -41,10 +43,6 @@ _LEAST_BLIND_LOOKS = 3
 _LONGEST_BLINDNESS_SECONDS = 8.0
 """The longest wait between two such looks."""
 
-_UNSERVED = {OutcomeCode.NO_CONNECTION, OutcomeCode.OVERLOADED}
-"""Answers of an API server that was not reached, or turned the call away unread."""
-_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
-
 _Answer = EvictionResponse | tuple[PodState, float] | None
 """What a call brought, None when the run was halted before it was sent; or what a look found, and when it began."""
 
@@ -57,6 +55,7 @@ def execute(
     stop: threading.Event,
     sink: OutcomeSink | None = None,
     paces: Paces | None = None,
+    open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
@@ -68,7 +67,7 @@ def execute(
     once `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock
     in seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start
     any more, else "". A call that did not clearly fail counts as an eviction, against limits too, until the pod was
-    seen alive after the call could no longer take effect.
+    seen alive after the call could no longer take effect. `open_calls` is told of every call until then.
     """
     execution = _Execution(
         evictions,
@@ -77,26 +76,12 @@ def execute(
         stop=stop,
         sink=sink,
         paces=paces or Paces(settings, now=now),
+        open_calls=open_calls or OpenCalls(settings.effect_seconds, now=now),
         may_call=may_call,
         now=now,
         sleep=sleep or sleep_unless(stop),
     )
     return execution.run()
-
-
-def sleep_unless(stop: threading.Event) -> Callable[[float], None]:
-    """A sleep in seconds that ends early once `stop` is set.
-
-    It looks at the flag instead of waiting for it: a signal handler that sets the flag while its own thread waits
-    inside `Event.wait` can deadlock on the event's lock.
-    """
-
-    def sleep(seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while not stop.is_set() and (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, _SLICE_SECONDS))
-
-    return sleep
 
 
 class _Execution:
@@ -111,6 +96,7 @@ class _Execution:
         stop: threading.Event,
         sink: OutcomeSink | None,
         paces: Paces,
+        open_calls: OpenCalls,
         may_call: Callable[[], str],
         now: Callable[[], float],
         sleep: Callable[[float], None],
@@ -128,8 +114,8 @@ class _Execution:
         self._queue = deque(self._task(position, eviction) for position, eviction in enumerate(evictions))
         self._waiting: list[EvictionTask] = []
         self._in_flight: dict[Future[_Answer], EvictionTask] = {}
-        self._window = CallWindow(settings.max_in_flight, now)
-        self._cut_off_since: float | None = None
+        self._patience = ServerPatience(settings, now)
+        self._open_calls = open_calls
         self._is_overload_lasting = False
         self._is_fenced = False
         self._requested: set[str] = set()
@@ -181,14 +167,15 @@ class _Execution:
             self._ledger.book(task.eviction)
             task.is_booked = True
         task.num_calls += 1
+        self._open_calls.began(task.eviction)
         self._in_flight[self._calls.submit(partial(self._call, task.eviction))] = task
         return 0.0
 
     def _choose(self) -> tuple[EvictionTask | None, float]:
         """The task to go on with, a waiting one whose time has come first; else None and the seconds to wait."""
-        if not self._window.has_room(len(self._in_flight)):
+        if not self._patience.window.has_room(len(self._in_flight)):
             return None, _SLICE_SECONDS
-        if (shut_seconds := self._window.shut_seconds) > 0:
+        if (shut_seconds := self._patience.window.shut_seconds) > 0:
             return None, shut_seconds
         until_due = self._waiting[0].ready_at - self._now() if self._waiting else _SLICE_SECONDS
         if self._waiting and until_due <= 0:
@@ -286,6 +273,7 @@ class _Execution:
     def _not_called(self, task: EvictionTask) -> None:
         """The run was halted between the decision and the call."""
         task.num_calls -= 1
+        self._note_open(task)
         if task.judgement is None:
             halted = self._halted() or OutcomeCode.STOPPED
             self._leave_out(task, halted, _HALTED[halted])
@@ -305,8 +293,18 @@ class _Execution:
         task.answer(judgement, now=self._now(), effect_seconds=self._settings.effect_seconds)
         if task.is_in_doubt and not was_in_doubt and self._sink is not None:
             self._sink.doubted(task.eviction, task.why, max(0.0, task.settles_at - self._now()))
-        self._watch_server(judgement)
+        self._note_open(task)
+        self._patience.note(judgement)
+        if judgement.code is OutcomeCode.OVERLOADED and self._sink is not None:
+            self._sink.turned_away(judgement.retry_after_seconds or 0.0)
         self._go_on(task)
+
+    def _note_open(self, task: EvictionTask) -> None:
+        """No call for the pod is under way; those before may have left its fate open."""
+        if task.is_in_doubt:
+            self._open_calls.doubted(task.eviction, task.settles_at)
+        else:
+            self._open_calls.ended(task.eviction)
 
     def _seen(self, task: EvictionTask, state: PodState, *, looked_at: float) -> None:
         if state.is_leaving:
@@ -317,7 +315,7 @@ class _Execution:
 
     def _go_on(self, task: EvictionTask) -> None:
         """Ends the task, or has it wait for its next call or look."""
-        now, again_at = self._now(), self._again_at(task)
+        now, again_at = self._now(), self._patience.again_at(task)
         if again_at is None and task.judged is OutcomeCode.OVERLOADED:
             self._is_overload_lasting = True
         if task.is_decided:
@@ -347,34 +345,6 @@ class _Execution:
         task.ready_at = at
         task.wants_look = wants_look
         heapq.heappush(self._waiting, task)
-
-    def _watch_server(self, judgement: Judgement) -> None:
-        """Notes since when no call gets through to the API server, and how many at once it can bear."""
-        if judgement.code is OutcomeCode.OVERLOADED:
-            self._window.turned_away(judgement.retry_after_seconds or 0.0)
-            if self._sink is not None:
-                self._sink.turned_away(judgement.retry_after_seconds or 0.0)
-        if judgement.code not in _UNSERVED:
-            self._window.served()
-            self._cut_off_since = None
-        elif self._cut_off_since is None:
-            self._cut_off_since = self._now()
-
-    def _again_at(self, task: EvictionTask) -> float | None:
-        """When the pod may be asked for again, None when it may not."""
-        settings, judgement = self._settings, task.judgement
-        if judgement is None or (wait_seconds := judgement.retry_after_seconds) is None:
-            return None
-        at = task.answered_at + wait_seconds
-        if wait_seconds > settings.longest_wait_seconds or (settings.deadline is not None and at >= settings.deadline):
-            return None
-        if judgement.code in _FAULTS:
-            may_call = task.num_faults <= settings.max_fault_retries
-        elif self._cut_off_since is not None:
-            may_call = at <= self._cut_off_since + settings.longest_outage_seconds
-        else:
-            may_call = task.num_waits <= settings.max_retries
-        return at if may_call else None
 
     def _wind_up(self, halted: OutcomeCode) -> None:
         """Calls nothing more; waits for what is in flight, and gives up what has no answer when patience ends."""
@@ -412,7 +382,9 @@ class _Execution:
     def _finish(self, task: EvictionTask, ending: Judgement) -> None:
         outcome = Outcome(task.eviction, ending.kind, ending.code, ending.message, task.status_code, task.num_calls)
         if task.is_booked:
-            self._ledger.settle(task.eviction, counts=ending.kind in {OutcomeKind.EVICTED, OutcomeKind.BACKGROUND})
+            if not outcome.is_unconfirmed:
+                self._open_calls.ended(task.eviction)
+            self._ledger.settle(task.eviction, counts=ending.kind.uses_limits)
         self._outcomes[task.position] = outcome
         if self._sink is not None:
             self._sink.record(outcome)

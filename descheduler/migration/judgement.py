@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Judgement", "judge"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from descheduler.kube.lease import LeaseSettings, own_namespace
+from descheduler.kube.leases.settings import LeaseSettings, own_namespace
 from descheduler.policy.component_config import DEFAULT_LEADER_ELECTION
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import LeaderElection, Policy

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.migration.planned import PlannedEviction
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["LimitLedger", "Room"]
 

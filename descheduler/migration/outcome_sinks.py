@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from descheduler.migration.outcome import Outcome
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import OutcomeSink
+from descheduler.plan.outcome import Outcome
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["EverySink"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_controller import MigrationControllerArgs
-from descheduler.eviction.migration_profiles import migration_controllers
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.migration.settings import EvictionTerms, ExecutorSettings, Pace
 from descheduler.policy.types import Policy
 

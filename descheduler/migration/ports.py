@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.outcome import Outcome
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import Outcome
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["EvictPort", "OutcomeSink"]
 

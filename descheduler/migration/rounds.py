@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.eviction.evictor import BookedEviction
 from descheduler.migration.executor import execute
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
-from descheduler.placement.prior_moves import PriorMove
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
@@ -33,15 +34,6 @@ here only under a tight limit and with dozens of unforeseen refusals in a row.""
 MAX_FAULTY_ROUNDS = 3
 """A bound on deciding anew after calls without a clear answer, each of which takes the time in which such a call can
 still take effect."""
-
-_HALTS = {
-    OutcomeCode.STOPPED,
-    OutcomeCode.DEADLINE,
-    OutcomeCode.NO_CONNECTION,
-    OutcomeCode.OVERLOADED,
-    OutcomeCode.LEASE_LOST,
-}
-_FAULTS = {OutcomeCode.NO_ANSWER, OutcomeCode.SERVER_ERROR}
 
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]
 """Decides over the run's snapshot, given refusals that are known and the moves of pods that left or are about to."""
@@ -54,37 +46,48 @@ def carry_out(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None,
+    open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every request, repeated ones of the last round included.
 
-    All rounds share one pace. Every eviction of the decisions has an outcome. `may_call`, `clock` and `sleep` as
-    `execute` takes them. Raises what the first call of `decide` raises.
+    All rounds share one pace. Every eviction of the decisions has an outcome. `open_calls`, `may_call`, `clock` and
+    `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
     """
     paces = Paces(settings, now=clock)
     decisions = decide({}, ())
     outcomes: dict[str, Outcome] = {}
-    moves: dict[str, PriorMove] = {}
+    made: dict[str, PriorMove] = {}
     num_faulty = 0
     for num_rounds in range(1, MAX_ROUNDS + 1):
-        new = [booked for booked in decisions.evictor.booked if _is_new(booked, outcomes, settings)]
-        moves.update({booked.pod.key: _move(booked) for booked in new})
-        plan = [_planned(booked, settings) for booked in new]
+        new = [move for move in decisions.moves if _is_new(move, outcomes, settings)]
+        made.update({move.pod.key: _prior_move(move) for move in new})
+        plan = [_planned(move, settings) for move in new]
         latest = execute(
-            plan, port, settings, stop=stop, sink=sink, paces=paces, may_call=may_call, now=clock, sleep=sleep
+            plan,
+            port,
+            settings,
+            stop=stop,
+            sink=sink,
+            paces=paces,
+            open_calls=open_calls,
+            may_call=may_call,
+            now=clock,
+            sleep=sleep,
         )
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
-        num_faulty += any(outcome.code in _FAULTS for outcome in latest)
-        if stop.is_set() or not any(map(_said_no, latest)) or any(map(_was_halted, latest)):
+        num_faulty += any(outcome.code.is_fault for outcome in latest)
+        is_free = any(outcome.kind.frees_limits for outcome in latest)
+        if stop.is_set() or not is_free or any(outcome.code.ends_run for outcome in latest):
             break
         if note := _reason_to_give_up(num_rounds, num_faulty):
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
         answers = {key: answer for key, outcome in outcomes.items() if (answer := _answer(outcome)) is not None}
         try:
-            decisions = decide(answers, [moves[key] for key, outcome in outcomes.items() if _used_up(outcome)])
+            decisions = decide(answers, [made[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
         except Exception as error:  # pods are evicted already, which has to be reported whatever this is
             note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
@@ -105,50 +108,35 @@ def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
     return ""
 
 
-def _was_halted(outcome: Outcome) -> bool:
-    """Whether the run was told to stop, out of time, or cut off from the API server before the pod's turn came."""
-    return outcome.code in _HALTS
-
-
-def _said_no(outcome: Outcome) -> bool:
-    """Whether nothing was evicted, so that limits are free for another pod."""
-    return outcome.kind in (OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.GONE)
-
-
 def _answer(outcome: Outcome) -> EvictionAnswer | None:
     if outcome.kind is OutcomeKind.BACKGROUND:
         return EvictionAnswer(429, BACKGROUND_TEXT)
-    return EvictionAnswer(outcome.status_code, outcome.message) if _said_no(outcome) else None
+    return EvictionAnswer(outcome.status_code, outcome.message) if outcome.kind.frees_limits else None
 
 
-def _used_up(outcome: Outcome) -> bool:
-    """Whether the pod left, may have left or is about to, which limits have to bear."""
-    return outcome.kind in (OutcomeKind.EVICTED, OutcomeKind.BACKGROUND)
-
-
-def _is_new(booked: BookedEviction, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
+def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
     """Whether it is still to be carried out; also what only a dry profile had asked for, once another one does."""
-    outcome = None if booked.is_repeated else outcomes.get(booked.pod.key)
+    outcome = None if move.is_repeated else outcomes.get(move.pod.key)
     if outcome is None:
-        return not booked.is_repeated
-    return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(booked.profile).is_dry
+        return not move.is_repeated
+    return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
 
 
-def _move(booked: BookedEviction) -> PriorMove:
-    return PriorMove(booked.pod, booked.profile, booked.plugin, booked.reason)
+def _prior_move(move: Move) -> PriorMove:
+    return PriorMove(move.pod, move.profile, move.plugin, move.reason)
 
 
-def _planned(booked: BookedEviction, settings: ExecutorSettings) -> PlannedEviction:
-    pod, terms = booked.pod, settings.terms_of(booked.profile)
+def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
+    pod, terms = move.pod, settings.terms_of(move.profile)
     grace_period_seconds = terms.grace_period_seconds
     return PlannedEviction(
         namespace=pod.namespace,
         name=pod.name,
         uid=pod.uid,
         node=pod.node_name,
-        profile=booked.profile,
-        plugin=booked.plugin,
-        repeated=booked.is_repeated,
+        profile=move.profile,
+        plugin=move.plugin,
+        repeated=move.is_repeated,
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
@@ -157,7 +145,7 @@ def _planned(booked: BookedEviction, settings: ExecutorSettings) -> PlannedEvict
 
 def _repeated(decisions: Decisions, settings: ExecutorSettings) -> Iterator[Outcome]:
     """Further requests for pods of the plan: reported, never sent."""
-    for booked in decisions.evictor.booked:
-        if booked.is_repeated:
-            message = f"pod {booked.pod.key} was requested before in this run"
-            yield Outcome(_planned(booked, settings), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)
+    for move in decisions.moves:
+        if move.is_repeated:
+            message = f"pod {move.pod.key} was requested before in this run"
+            yield Outcome(_planned(move, settings), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.checks.limits import EvictionLimits
 
 __all__ = ["EvictionTerms", "ExecutorSettings", "Pace"]
 

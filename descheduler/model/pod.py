@@ -192,16 +192,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
         return f"{self.namespace}/{self.name}"
 
     @property
-    def occupied(self) -> ResourceList:
-        """What the pod takes of its node, in nano units: the effective request, or more while it is being resized."""
-        return self.spec.requests if self.resized is None else self.resized.requests
-
-    @property
-    def occupied_scoring(self) -> ResourceList:
-        """The cpu and memory that the scheduler's scores charge its node with, in nano units."""
-        return self.spec.scoring_requests if self.resized is None else self.resized.scoring_requests
-
-    @property
     def priority(self) -> int | None:
         """`spec.priority`; None when unset, which is below every number."""
         return self.spec.priority
@@ -230,11 +220,6 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     def is_static(self) -> bool:
         """Whether a kubelet runs the pod from a source other than the API server."""
         return self.annotations.get(SOURCE_ANNOTATION, "api") != "api"
-
-    @property
-    def has_evict_annotation(self) -> bool:
-        """Whether the owner consents to every eviction; the annotation's value is irrelevant."""
-        return EVICT_ANNOTATION in self.annotations
 
     @property
     def prefers_no_eviction(self) -> bool:

@@ -65,6 +65,7 @@ class Reason(Enum):
     CONDITIONAL_LANDING = "ConditionalLanding", "the pod created instead lands only under a condition"
     UNKNOWN_LANDING = "UnknownLanding", "a snapshot cannot tell whether the pod created instead lands"
     RETURNS_TO_SOURCE = "ReturnsToSource", "the scheduler would put the pod created instead on the same node"
+    OTHER_LANDING = "OtherLanding", "the scheduler would not put the pod created instead on the node it is meant for"
     MIGRATING_LIMIT = "MigratingLimit", "as many pods as allowed are being migrated"
 
 
@@ -79,6 +80,11 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     def is_accepted(self) -> bool:
         """Whether the pod may go."""
         return self.reason is None
+
+    @property
+    def code(self) -> str:
+        """The code of the reason; empty for an acceptance."""
+        return "" if self.reason is None else str(self.reason.value)
 
 
 ACCEPTED = Verdict()

@@ -14,12 +14,11 @@ from descheduler.policy.koordinator.descheduler_configuration import read_desche
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.policy.upstream.descheduler_policy import empty_policy, read_descheduler_policy
+from descheduler.policy.upstream.type_meta import INTERNAL_VERSIONS, type_meta
 
 __all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
 
 _API_VERSION = "descheduler/v1alpha2"
-_INTERNAL_VERSIONS = ("", "/", "descheduler/", "descheduler/__internal")
-"""Versions for which the reference decodes into its internal type, where no field has the documented name."""
 _READERS = {
     "DeschedulerPolicy": read_descheduler_policy,
     "DeschedulerConfiguration": read_descheduler_configuration,
@@ -68,10 +67,11 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
     if root.value is not None and not isinstance(root.value, Mapping):
         checks.fail_load((), f"expected a policy object with apiVersion and kind, found {kind_of(root)}")
         return None
-    api_version, kind = _text(checks, root, "apiVersion"), _text(checks, root, "kind")
-    if api_version is None or kind is None:
+    stated = type_meta(checks, root)
+    if stated is None:
         return None
-    if api_version in _INTERNAL_VERSIONS:
+    api_version, kind = stated
+    if api_version in INTERNAL_VERSIONS:
         if kind in ("", "DeschedulerPolicy") and not _wants_fixes(root):
             return empty_policy(checks)
         checks.fail_load((), f"apiVersion is missing; add 'apiVersion: {_API_VERSION}'")
@@ -91,23 +91,3 @@ def _wants_fixes(root: Node) -> bool:
     """Whether the document says `compatibility: fixed`, which makes a forgotten `apiVersion` an error."""
     member = root.value.get("compatibility") if isinstance(root.value, Mapping) else None
     return member is not None and member.node.value == "fixed"
-
-
-def _text(checks: Checks, root: Node, key: str) -> str | None:
-    """The string at `key` of the document, empty when absent; None, with the problem recorded, for anything else.
-
-    These two keys alone count in any letter case, the last one said: Kubernetes finds out the kind of a document with
-    Go's own JSON decoder (`k8s.io/apimachinery` 0.36 `pkg/runtime/serializer/json/meta.go`). A key of YAML comes after
-    those that sort before it, since YAML is made JSON first.
-    """
-    members = root.value if isinstance(root.value, Mapping) else {}
-    spellings = [spelling for spelling in members if spelling.casefold() == key.casefold()]
-    text = ""
-    for spelling in sorted(spellings) if checks.load.document.form == "yaml" else spellings:
-        for node in (*members[spelling].earlier, members[spelling].node):
-            if isinstance(node.value, str):
-                text = node.value
-            elif node.value is not None:
-                checks.load.problem((spelling,), node.mark, f"expected a string, found {kind_of(node)}")
-                return None
-    return text

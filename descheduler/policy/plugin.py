@@ -11,7 +11,7 @@ import msgspec
 from descheduler.documents.problems import dotted
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 
-__all__ = ["ArgsProblem", "ExtensionPoint", "PluginSpec", "Registry"]
+__all__ = ["ArgsProblem", "ExtensionPoint", "Needs", "PluginSpec", "Registry"]
 
 ExtensionPoint = Literal["deschedule", "balance", "filter", "preEvictionFilter", "evict"]
 """Where a plugin takes part in a cycle."""
@@ -35,6 +35,25 @@ class ArgsProblem:
         return dotted(self.path)
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What is read of a cluster beyond nodes and pods. `kinds` are keys of the table in `cluster.kinds`."""
+
+    kinds: frozenset[str] = frozenset()
+    pod_conditions: bool = False
+    """The bulkiest part of a pod that is unique to it."""
+    pod_templates: bool = False
+    """Those of workloads, as large as pods."""
+
+    def __or__(self, other: Needs) -> Needs:
+        """What either needs."""
+        return Needs(
+            self.kinds | other.kinds,
+            self.pod_conditions or other.pod_conditions,
+            self.pod_templates or other.pod_templates,
+        )
+
+
 def _no_problems(_args: msgspec.Struct) -> Sequence[ArgsProblem]:
     return ()
 
@@ -43,8 +62,8 @@ def _no_file_problems(_args: msgspec.Struct, _read: ReadSchedulerFile) -> Sequen
     return ()
 
 
-def _nothing(_args: msgspec.Struct) -> frozenset[str]:
-    return frozenset()
+def _nothing(_args: msgspec.Struct) -> Needs:
+    return Needs()
 
 
 def _unchanged(args: _Unchanged) -> _Unchanged:
@@ -70,8 +89,8 @@ class PluginSpec(Generic[ArgsT]):
     construction_problems: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     file_problems: Callable[[ArgsT, ReadSchedulerFile], Sequence[ArgsProblem]] = _no_file_problems
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
-    needs: Callable[[ArgsT], frozenset[str]] = _nothing
-    """Kinds, beyond nodes and pods, whose objects the plugin reads with these arguments."""
+    needs: Callable[[ArgsT], Needs] = _nothing
+    """What the plugin reads with these arguments."""
     native: bool = False
     """Whether the arguments are an API kind of their own (`<name>Args`), known only to a DeschedulerConfiguration."""
 

@@ -9,9 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from descheduler.documents.decode import Decoder, Path, Strictness
-from descheduler.documents.document import Document, Node, find, member_text
-from descheduler.documents.problems import PolicyError, did_you_mean, shown
-from descheduler.documents.source import read_document
+from descheduler.documents.document import Node, find, member_text
+from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
@@ -20,7 +19,6 @@ __all__ = [
     "ArgsReader",
     "PluginConfigSection",
     "is_koordinator_only",
-    "load_args",
     "unknown_plugin",
     "wrong_extension_point",
 ]
@@ -100,14 +98,3 @@ def wrong_extension_point(spec: PluginSpec[Any], used: str, offered: Iterable[Ex
     """What to say about a plugin that does not implement the extension point it is listed under."""
     places = " and ".join(sorted(point.lower() for point in spec.extension_points & set(offered)))
     return f"plugin {shown(spec.name)} is no {used} plugin" + (f"; list it under {places}" if places else "")
-
-
-def load_args(spec: PluginSpec[Any], source: str | Mapping[str, object], *, name: str | None = None) -> msgspec.Struct:
-    """The validated and defaulted arguments in `source`, outside of any policy. Raises PolicyError."""
-    document: Document = read_document(source, name or f"<{spec.name}Args>")
-    decoder = Decoder(document)
-    duplicates: Literal["error", "warning"] = "error" if document.form == "json" or spec.native else "warning"
-    args = ArgsReader(decoder, duplicates).read(spec, document.root, ())
-    if args is None or decoder.problems:
-        raise PolicyError(decoder.problems)
-    return args

@@ -6,7 +6,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from descheduler.cluster.builder import printable
+from descheduler.model.printable import printable
 from descheduler.report.palette import PLAIN, Palette
 
 __all__ = ["aligned"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.evictor import Evictor
+from descheduler.plan.decisions import Decisions
 from descheduler.report.plan_document import LandingTotals, PlannedLanding
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
-    from descheduler.placement.landing import Landing
+    from descheduler.placement.landings.landing import Landing
 
 __all__ = ["landing_totals", "planned_landing"]
 
@@ -28,14 +28,13 @@ def planned_landing(landing: Landing) -> PlannedLanding:
     )
 
 
-def landing_totals(evictor: Evictor) -> LandingTotals:
+def landing_totals(decisions: Decisions) -> LandingTotals:
     """How many of the evicted pods are created again and land."""
-    evicted = [booked.pod for booked in evictor.booked if not booked.is_repeated]
-    landings = [landing for pod in evicted if (landing := evictor.landings.landing_of(pod)) is not None]
-    together = evictor.landings.together
+    evicted, together = decisions.leaving, decisions.together
+    landings = [move.landing for move in evicted if move.landing is not None]
     by_verdict = Counter(landing.verdict.value for landing in landings)
     return LandingTotals(
-        is_verified=evictor.landings.is_verifying,
+        is_verified=decisions.is_verified,
         num_evicted=len(evicted),
         num_assessed=len(landings),
         lands=by_verdict["lands"],

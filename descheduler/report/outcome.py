@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from enum import Enum
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import msgspec
 
+from descheduler.plan import outcome
 from descheduler.report.document import API_VERSION, ApiVersion, Fields, PodReference
 from descheduler.report.plan_document import Plan
 
-__all__ = ["EvictionResult", "ExecutedEviction", "Outcome", "PlannedEviction", "ResultKind", "make_outcome"]
+__all__ = ["EvictionResult", "Outcome", "ResultKind", "make_outcome"]
 
 ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-attempted"]
 
@@ -20,62 +20,6 @@ _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
 
 _UNCONFIRMED = "outcome-unknown"
-
-
-class PlannedEviction(Protocol):
-    """The eviction that was to be made; see `descheduler.migration.planned`."""
-
-    @property
-    def namespace(self) -> str:
-        """The pod's namespace."""
-
-    @property
-    def name(self) -> str:
-        """The pod's name."""
-
-    @property
-    def uid(self) -> str:
-        """The pod's uid."""
-
-    @property
-    def node(self) -> str:
-        """Where it ran."""
-
-    @property
-    def profile(self) -> str:
-        """In whose name it was requested."""
-
-    @property
-    def plugin(self) -> str:
-        """The plugin that requested it."""
-
-
-class ExecutedEviction(Protocol):
-    """How one eviction ended; see `descheduler.migration.outcome`. The enums' values are the words of the document."""
-
-    @property
-    def eviction(self) -> PlannedEviction:
-        """What was to be done."""
-
-    @property
-    def kind(self) -> Enum:
-        """How it ended."""
-
-    @property
-    def code(self) -> Enum:
-        """Why it ended so."""
-
-    @property
-    def message(self) -> str:
-        """One sentence."""
-
-    @property
-    def status_code(self) -> int:
-        """HTTP status of the last answer, 0 without one."""
-
-    @property
-    def num_attempts(self) -> int:
-        """Calls made."""
 
 
 class EvictionResult(Fields, frozen=True):
@@ -111,7 +55,7 @@ class Outcome(Fields, frozen=True):
         return bool(self.counts["evicted"] or self.counts["background"])
 
 
-def make_outcome(plan: Plan, executed: Sequence[ExecutedEviction]) -> Outcome:
+def make_outcome(plan: Plan, executed: Sequence[outcome.Outcome]) -> Outcome:
     """The document about `plan` and the evictions made for it."""
     results = tuple(_result(eviction) for eviction in executed)
     counts = Counter(result.result for result in results)
@@ -125,7 +69,7 @@ def make_outcome(plan: Plan, executed: Sequence[ExecutedEviction]) -> Outcome:
     )
 
 
-def _result(executed: ExecutedEviction) -> EvictionResult:
+def _result(executed: outcome.Outcome) -> EvictionResult:
     eviction = executed.eviction
     return EvictionResult(
         pod=PodReference(namespace=eviction.namespace, name=eviction.name, uid=eviction.uid),

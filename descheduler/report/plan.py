@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from descheduler.eviction.evictor import BookedEviction, Evictor, Refusal
-from descheduler.eviction.landing_book import LandingBook
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
-from descheduler.policy.types import Policy
+from descheduler.plan import moves
+from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
 from descheduler.report.document import API_VERSION, PodReference
 from descheduler.report.figures import make_figures
 from descheduler.report.identities import policy_identity, snapshot_identity
@@ -23,12 +22,9 @@ from descheduler.report.plan_document import (
     PluginFigures,
     RefusalCount,
 )
-from descheduler.strategies.decisions import Decisions
 
 __all__ = ["Plan", "make_plan"]
 
-_EVICTED = "success"
-_BACKGROUND = "background"
 _SUMMARIES = {str(reason.value): reason.summary for reason in Reason}
 _ONLY_WAVE = 1
 """Moves are not ordered among themselves: each is safe whichever others have been made."""
@@ -36,9 +32,8 @@ _ONLY_WAVE = 1
 
 def make_plan(decisions: Decisions) -> Plan:
     """The document that says everything `decisions` hold. The same decisions give the same document."""
-    evictor, policy = decisions.evictor, decisions.policy
-    refusals = tuple(_refusal(refusal) for refusal in evictor.refusals)
-    leaving = (booked.pod for booked in evictor.booked if not booked.is_repeated)
+    policy = decisions.policy
+    refusals = tuple(_refusal(refusal) for refusal in decisions.refusals)
     return Plan(
         api_version=API_VERSION,
         kind="Plan",
@@ -46,14 +41,14 @@ def make_plan(decisions: Decisions) -> Plan:
         policy=policy_identity(policy),
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
-        moves=tuple(_move(booked, evictor.landings) for booked in evictor.booked),
-        landings=landing_totals(evictor),
-        background=tuple(_background(booked) for booked in evictor.background),
-        num_background=evictor.num_background,
+        moves=tuple(map(_move, decisions.moves)),
+        landings=landing_totals(decisions),
+        background=tuple(map(_background, decisions.background)),
+        num_background=decisions.num_background,
         refusals=refusals,
         refusal_counts=_refusal_counts(refusals),
-        plugins=tuple(_plugin_figures(policy, evictor)),
-        figures=make_figures(decisions.snapshot, leaving),
+        plugins=tuple(_plugin_figures(decisions)),
+        figures=make_figures(decisions.snapshot, (move.pod for move in decisions.leaving)),
         failures=tuple(Failure(profile=f.profile, plugin=f.plugin, message=f.message) for f in decisions.failures),
         warnings=(*(str(problem) for problem in policy.warnings), *decisions.notes, *decisions.snapshot.warnings),
     )
@@ -63,32 +58,31 @@ def _reference(pod: Pod) -> PodReference:
     return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
-def _move(booked: BookedEviction, landings: LandingBook) -> Move:
-    landing = landings.landing_of(booked.pod)
+def _move(move: moves.Move) -> Move:
     return Move(
-        pod=_reference(booked.pod),
-        from_node=booked.pod.node_name,
-        to_node=None if landing is None else landing.node,
-        landing=None if landing is None else planned_landing(landing),
-        profile=booked.profile,
-        plugin=booked.plugin,
-        reason=booked.reason,
+        pod=_reference(move.pod),
+        from_node=move.pod.node_name,
+        to_node=move.to_node,
+        landing=None if move.landing is None else planned_landing(move.landing),
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
         wave=_ONLY_WAVE,
-        is_repeated=booked.is_repeated,
+        is_repeated=move.is_repeated,
     )
 
 
-def _background(booked: BookedEviction) -> BackgroundEviction:
+def _background(move: moves.Move) -> BackgroundEviction:
     return BackgroundEviction(
-        pod=_reference(booked.pod),
-        node=booked.pod.node_name,
-        profile=booked.profile,
-        plugin=booked.plugin,
-        reason=booked.reason,
+        pod=_reference(move.pod),
+        node=move.pod.node_name,
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
     )
 
 
-def _refusal(refusal: Refusal) -> PlannedRefusal:
+def _refusal(refusal: moves.Refusal) -> PlannedRefusal:
     verdict = refusal.verdict
     return PlannedRefusal(
         pod=_reference(refusal.pod),
@@ -112,19 +106,20 @@ def _refusal_counts(refusals: Sequence[PlannedRefusal]) -> tuple[RefusalCount, .
     )
 
 
-def _plugin_figures(policy: Policy, evictor: Evictor) -> Iterator[PluginFigures]:
+def _plugin_figures(decisions: Decisions) -> Iterator[PluginFigures]:
     """One entry a plugin that was to run, in running order, also for those that found nothing."""
     refused: dict[tuple[str, str], dict[str, int]] = {}
-    for (profile, plugin, result), num_answers in sorted(evictor.results.items()):
-        if result not in (_EVICTED, _BACKGROUND):
+    for (profile, plugin, result), num_answers in sorted(decisions.results.items()):
+        if result not in (SUCCESS, BACKGROUND):
             refused.setdefault((profile, plugin), {})[result] = num_answers
-    runs = [(profile.name, plugin) for profile in policy.profiles for plugin in profile.deschedule]
-    runs += [(profile.name, plugin) for profile in policy.profiles for plugin in profile.balance]
+    profiles = decisions.policy.profiles
+    runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
+    runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
     for profile, plugin in dict.fromkeys(runs):
         yield PluginFigures(
             profile=profile,
             plugin=plugin,
-            evicted=evictor.results[profile, plugin, _EVICTED],
-            background=evictor.results[profile, plugin, _BACKGROUND],
+            evicted=decisions.results.get((profile, plugin, SUCCESS), 0),
+            background=decisions.results.get((profile, plugin, BACKGROUND), 0),
             refused=refused.get((profile, plugin), {}),
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from descheduler.cluster.builder import printable
+from descheduler.model.amounts import percent_text
+from descheduler.model.printable import printable
 from descheduler.model.verdict import Reason
-from descheduler.report.amounts import percent_text
 from descheduler.report.columns import aligned
 from descheduler.report.figures import Amounts
 from descheduler.report.outcome import Outcome

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, Int64, Namespaces, UInt, check_exclude_only, check_percentages
 from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.node_utilization.classify import (
@@ -40,7 +40,7 @@ __all__ = [
     "MetricsUtilization",
     "PrometheusQuery",
     "construction_problems",
-    "needed_kinds",
+    "needs",
     "validate_args",
 ]
 
@@ -95,12 +95,12 @@ class LowNodeUtilizationArgs(Args, frozen=True):
     """Where usage comes from; the pods' requests when unset."""
 
 
-def needed_kinds(args: LowNodeUtilizationArgs) -> frozenset[str]:
+def needs(args: LowNodeUtilizationArgs) -> Needs:
     """The metrics server's kinds, where usage comes from it."""
     metrics = args.metrics_utilization
     if metrics is None or not (metrics.metrics_server or metrics.source == KUBERNETES_METRICS):
-        return frozenset()
-    return frozenset(("NodeMetrics", "PodMetrics"))
+        return Needs()
+    return Needs(frozenset(("NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io")))
 
 
 def validate_args(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:

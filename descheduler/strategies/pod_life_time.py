@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from descheduler.cluster.snapshot import POD_CONDITIONS
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
 from descheduler.model.verdict import Reason
-from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
     Int32,
@@ -22,12 +21,12 @@ from descheduler.policy.shared_args import (
     check_selector,
 )
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.pod_age import age_seconds
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.pod_order import sort_oldest_first
-from descheduler.strategies.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.pod_age import age_seconds
+from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_order import sort_oldest_first
+from descheduler.strategies.shared.pod_state import exit_codes, reasons
 
-__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needed_kinds", "validate_args"]
+__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needs", "validate_args"]
 
 _PHASES = ("Running", "Pending", "Succeeded", "Failed", "Unknown")
 _POD_REASONS = ("NodeAffinity", "NodeLost", "Shutdown", "UnexpectedAdmissionError")
@@ -101,9 +100,9 @@ class PodLifeTimeArgs(Args, frozen=True):
     """Whether `states` looks at ephemeral containers too."""
 
 
-def needed_kinds(args: PodLifeTimeArgs) -> frozenset[str]:
+def needs(args: PodLifeTimeArgs) -> Needs:
     """Pod conditions, where some are asked for."""
-    return frozenset((POD_CONDITIONS,)) if args.conditions else frozenset()
+    return Needs(pod_conditions=bool(args.conditions))
 
 
 def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:

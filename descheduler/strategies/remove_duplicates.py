@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
-from descheduler.strategies.eviction_loop import evict_from_node
-from descheduler.strategies.node_selection import NodeSelection
-from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.node_selection import NodeSelection
+from descheduler.strategies.shared.pod_filter import PodFilter
 
 __all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
 

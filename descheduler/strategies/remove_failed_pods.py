@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
@@ -19,10 +19,10 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.eviction_loop import evict_from_node
-from descheduler.strategies.pod_age import age_seconds
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.pod_age import age_seconds
+from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_state import exit_codes, reasons
 
 __all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate_args"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
@@ -17,9 +17,9 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.eviction_loop import evict_from_node
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.pod_state import container_statuses, waiting_reasons
+from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_state import container_statuses, waiting_reasons
 
 __all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
 

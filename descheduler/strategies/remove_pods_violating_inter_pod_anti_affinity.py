@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.pod_order import sort_low_to_high
+from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_order import sort_low_to_high
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
+    from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
 
 __all__ = ["RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
 
@@ -48,7 +48,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
-        from descheduler.strategies.anti_affinity_conflicts import AntiAffinityConflicts
+        from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
 
         listed = {
             node.name: [pod for pod in self._view.active_pods_on(node.name) if self._is_looked_at(pod)]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.affinity import Affinity, NodeMatch, match_node, preferred_weight
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.eviction_loop import evict_from_node
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.preferred_nodes import PreferredNodes
+from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.preferred_nodes import PreferredNodes
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.node_fit import NodeSet
+    from descheduler.eviction.node_fit.node_fit import NodeSet
 
 __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityArgs", "validate_args"]
 

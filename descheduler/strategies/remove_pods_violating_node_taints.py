@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.eviction_loop import evict_from_node
-from descheduler.strategies.pod_filter import PodFilter
+from descheduler.strategies.shared.eviction_loop import evict_from_node
+from descheduler.strategies.shared.pod_filter import PodFilter
 
 __all__ = ["RemovePodsViolatingNodeTaints", "RemovePodsViolatingNodeTaintsArgs", "validate_args"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.eviction.handle import StrategyHandle
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
@@ -20,8 +20,7 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.pod_filter import PodFilter
-from descheduler.strategies.topology_spread.balance import balancing_transfers
+from descheduler.strategies.shared.pod_filter import PodFilter
 from descheduler.strategies.topology_spread.constraints import (
     SpreadConstraint,
     distinct_constraints,
@@ -29,8 +28,8 @@ from descheduler.strategies.topology_spread.constraints import (
 )
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.node_fit import NodeFit, NodeSet
     from descheduler.strategies.topology_spread.domains import Domains
+    from descheduler.strategies.topology_spread.surplus import Listing, RoomBelow, Surplus
 
 __all__ = [
     "RemovePodsViolatingTopologySpreadConstraint",
@@ -92,32 +91,36 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._whens = frozenset(args.constraints)
         self._needs_fit = args.topology_balance_node_fit is not False
         self._takes_highest_first = handle.policy.compatibility == "upstream"
-        self._below: dict[tuple[str, ...], _Below] = {}
-        self._found: dict[object, Sequence[tuple[Pod, str]]] = {}
+        self._below: dict[tuple[str, ...], RoomBelow] = {}
+        self._found: dict[object, Surplus] = {}
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Marks, constraint by constraint, the pods that make domains too full, then evicts what was marked.
 
         A marked pod still counts for every other constraint. Pods that may not go count nowhere.
         """
-        from descheduler.placement.label_index import LabelIndex
         from descheduler.strategies.topology_spread.domains import DomainFinder
+        from descheduler.strategies.topology_spread.surplus import Listing
 
         finder = DomainFinder(nodes)
         self._below.clear()
         self._found.clear()
-        marked: dict[int, tuple[Pod, str]] = {}
+        marked: list[tuple[Pod, str]] = []
         for pods in self._listed_by_namespace(nodes):
             # Pods that are to arrive cannot be evicted, and are on their node all the same.
             pods = [pod for pod in pods if self._view.is_arrival(pod) or self._evictor.filter(pod).is_accepted]
-            index = LabelIndex(pods)
+            listing = Listing(
+                pods,
+                highest_first=self._takes_highest_first,
+                is_arrival=self._view.is_arrival,
+                is_gone=self._view.prior_moves.have_taken,
+            )
             for constraint in distinct_constraints(pods, self._whens):
-                for pod, sentence in self._judged(constraint, finder.find(constraint, index)):
-                    if sentence:
-                        marked.setdefault(id(pod), (pod, sentence))
-                    else:
-                        self._keep_without_room(pod, constraint)
-        self._evict(list(marked.values()))
+                surplus = self._judged(constraint, finder.find(constraint, listing.index), listing)
+                if surplus is not None:
+                    marked += surplus.marked_first(listing)
+                    self._keep_without_room(surplus.kept(listing), constraint)
+        self._evict(marked)
 
     def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[list[Pod]]:
         """The pods looked at, by namespace; namespaces where nobody states a constraint are left out."""
@@ -131,54 +134,37 @@ class RemovePodsViolatingTopologySpreadConstraint:
                         constrained.add(pod.namespace)
         return [pods for namespace, pods in sorted(by_namespace.items()) if namespace in constrained]
 
-    def _judged(self, constraint: SpreadConstraint, domains: Domains) -> Sequence[tuple[Pod, str]]:
-        """The same as `_surplus`, found once for constraints that differ in words and count the same pods and nodes."""
-        skew = domains.skew
-        if skew <= constraint.max_skew or not (domains.sizes or domains.num_empty):
-            return ()
+    def _judged(self, constraint: SpreadConstraint, domains: Domains, listing: Listing) -> Surplus | None:
+        """What `constraint` wants gone, found once for those that differ in words and count the same pods and nodes."""
+        from descheduler.strategies.topology_spread.surplus import find_surplus
+
+        if domains.skew <= constraint.max_skew or not (len(domains.places) or domains.num_empty):
+            return None
         key = constraint.max_skew, constraint.topology_key, domains.digest()
         known = self._found.get(key)
         if known is None:
             if len(self._found) >= _MOST_KEPT:
                 self._found.clear()
-            known = self._found[key] = tuple(self._surplus(constraint, domains))
+            known = self._found[key] = find_surplus(
+                constraint, domains, listing, room_below=self._room_below, needs_room=self._needs_fit
+            )
         return known
 
-    def _surplus(self, constraint: SpreadConstraint, domains: Domains) -> Iterator[tuple[Pod, str]]:
-        """The pods that `constraint` wants gone, each with its sentence, which is empty where none has room for it."""
-        prior_moves = self._view.prior_moves
-        skew, num_empty = domains.skew, domains.num_empty
-        ordered = domains.in_order(highest_first=self._takes_highest_first)
-        # Empty domains come before all others and never give a pod away, so their number is enough.
-        sizes = [0] * num_empty + [len(domain.pods) for domain in ordered]
-        below = self._below_of(domains.nodes_below(domains.num_pods / len(sizes)))
-        for transfer in balancing_transfers(sizes, constraint.max_skew):
-            source = ordered[transfer.source - num_empty]
-            sentence = (
-                f"{constraint.topology_key}={source.value} is too full: domains differ by {skew} pods, "
-                f"{constraint.max_skew} is allowed"
-            )
-            # Those that fit elsewhere go first, from the end, after those that earlier rounds of the run have evicted.
-            source.pods.sort(
-                key=lambda pod: (not self._view.is_arrival(pod), prior_moves.have_taken(pod), below.takes(pod))
-            )
-            leaving = source.pods[-transfer.num_pods :]
-            del source.pods[-transfer.num_pods :]
-            for pod in leaving:
-                if not prior_moves.have_taken(pod) and not self._view.is_arrival(pod):
-                    yield pod, sentence if not self._needs_fit or below.takes(pod) else ""
-
-    def _below_of(self, nodes: Sequence[Node]) -> _Below:
+    def _room_below(self, nodes: Sequence[Node]) -> RoomBelow:
         """What is known of these nodes, which many constraints share; nothing is evicted while constraints are read."""
+        from descheduler.strategies.topology_spread.surplus import RoomBelow
+
         names = tuple(node.name for node in nodes)
         known = self._below.get(names)
         if known is None:
-            known = self._below[names] = _Below(self._node_fit, nodes)
+            known = self._below[names] = RoomBelow(self._node_fit, nodes)
         return known
 
-    def _keep_without_room(self, pod: Pod, constraint: SpreadConstraint) -> None:
+    def _keep_without_room(self, pods: Iterable[Pod], constraint: SpreadConstraint) -> None:
         message = f"the pod fits on no node in a less full domain of {constraint.topology_key}"
-        self._evictor.keep(pod, refuse(Reason.NO_NODE_FITS, message, constraint.topology_key))
+        verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
+        for pod in pods:
+            self._evictor.keep(pod, verdict)
 
     def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
         full_nodes: set[str] = set()
@@ -190,22 +176,3 @@ class RemovePodsViolatingTopologySpreadConstraint:
                 return
             if verdict.reason is Reason.NODE_LIMIT:
                 full_nodes.add(pod.node_name)
-
-
-class _Below:
-    """The nodes in domains below average, and which pods they could take; asked again and again for the same pods."""
-
-    def __init__(self, node_fit: NodeFit, nodes: Sequence[Node]) -> None:
-        self._node_fit = node_fit
-        self._nodes = nodes
-        self._node_set: NodeSet | None = None
-        self._answers: dict[int, bool] = {}
-
-    def takes(self, pod: Pod) -> bool:
-        """Whether `pod` fits on one of the nodes other than its own."""
-        known = self._answers.get(id(pod))
-        if known is None:
-            if self._node_set is None:
-                self._node_set = self._node_fit.node_set(self._nodes)
-            known = self._answers[id(pod)] = self._node_fit.fits_any_other(pod, self._node_set)
-        return known

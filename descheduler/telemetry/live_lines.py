@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from descheduler.telemetry.logging import fields, log_event
 
 if TYPE_CHECKING:
-    from descheduler.migration.outcome import Outcome
-    from descheduler.migration.planned import PlannedEviction
+    from descheduler.plan.outcome import Outcome
+    from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["log_doubt", "log_eviction", "log_missing_events", "log_overload", "log_skipped"]
 
@@ -27,7 +27,7 @@ def log_eviction(outcome: Outcome) -> None:
         "node": eviction.node,
         "profile": eviction.profile,
     }
-    if outcome.code.value == "outcome-unknown":
+    if outcome.is_unconfirmed:
         _logger.warning("Eviction not confirmed, counted as evicted", extra=fields(**event_fields))
     elif result == "evicted":
         log_event(_logger, "Evicted pod", verbosity=1, **event_fields)

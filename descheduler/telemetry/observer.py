@@ -12,9 +12,8 @@ from descheduler.telemetry.live_lines import log_doubt, log_eviction, log_missin
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
-    from descheduler.migration.outcome import Outcome
-    from descheduler.migration.planned import PlannedEviction
-    from descheduler.strategies.observer import Operation
+    from descheduler.plan.outcome import Outcome
+    from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
 
@@ -114,7 +113,7 @@ class RunObserver:
         self.num_objects = {kind: num for kind, num in counts.items() if num or kind in always}
 
     @contextmanager
-    def plugin_run(self, profile: str, plugin: str, operation: Operation) -> Iterator[None]:
+    def plugin_run(self, profile: str, plugin: str, operation: str) -> Iterator[None]:
         """A context for one run of a plugin."""
         started = self._clock()
         try:

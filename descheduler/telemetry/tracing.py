@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from descheduler.migration.outcome import Outcome
+    from descheduler.plan.outcome import Outcome
 
 __all__ = ["OtlpSettings", "SpanWriter", "make_provider", "traced"]
 
@@ -144,8 +144,8 @@ class SpanWriter:
         """A span `EvictPod` when the outcome is known; none for an eviction that was never asked for."""
         from opentelemetry.trace import Status, StatusCode
 
-        kind, pod = str(outcome.kind.value), outcome.eviction
-        if kind == "not-attempted":
+        pod = outcome.eviction
+        if outcome.kind.value == "not-attempted":
             return
         attributes = {
             "podName": pod.name,
@@ -154,6 +154,6 @@ class SpanWriter:
             "operation": "evict",
         }
         with self._tracer.start_as_current_span("EvictPod", attributes=attributes) as span:
-            if kind not in ("evicted", "background"):
+            if not outcome.kind.uses_limits:
                 span.add_event("Eviction Failed", {"node": pod.node, "err": outcome.message})
                 span.set_status(Status(StatusCode.ERROR, outcome.message))

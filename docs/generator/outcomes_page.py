@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descheduler.explanation.docs.source import member_docs
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from docs.generator.markdown import page, table
 
 __all__ = ["make_page"]

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import parts_of
 from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
 from descheduler.explanation.docs.source import attribute_docs, paragraphs
 from descheduler.policy.plugin import PluginSpec
-from descheduler.strategies.registry import REGISTRY
 from docs.generator.markdown import anchor, page, table, wrapped
 from docs.generator.types import default_text, type_text
 

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.loading import paused_gc
+from descheduler.cluster.request import SnapshotRequest
 from tests.bench.measure import in_own_process, megabytes
 from tests.worlds.generate import generate_cluster
 
@@ -50,7 +51,7 @@ def _make_pages(pipe: Connection, pods: int) -> None:
 
 def _decode(pods: int) -> Sequence[float]:
     """Pods, seconds of decoding alone, and bytes of resident memory that decoding added."""
-    builder = SnapshotBuilder("bench", keep_conditions=False)
+    builder = SnapshotBuilder("bench", SnapshotRequest(keep_conditions=False))
     seconds, before = 0.0, 0
     with paused_gc():
         for page in _pod_pages(pods):

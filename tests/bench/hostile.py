@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.bench.measure import in_own_process
 from tests.builders import NOW
 from tests.worlds.hostile import WORLDS, hostile_policy
@@ -29,7 +30,7 @@ def _run(number: int) -> Sequence[float]:
     world = WORLDS[number]
     objects = world.objects(1)
     started = time.perf_counter()
-    snapshot = snapshot_from_objects(objects, keep_templates=True)
+    snapshot = snapshot_from_objects(objects, SnapshotRequest(keep_templates=True))
     figures = [time.perf_counter() - started]
     for node_fit, verifies in _MODES:
         policy = load_policy(hostile_policy(world.strategies, node_fit=node_fit, verifies=verifies), REGISTRY)

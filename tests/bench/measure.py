@@ -76,7 +76,7 @@ def command(arguments: Sequence[str]) -> Usage:
     """Runs the program with this interpreter and waits for it; output is thrown away. Raises on a failing exit."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        ended = run_command([sys.executable, "-m", "descheduler.cli.main", *arguments], log=log)
+        ended = run_command([sys.executable, "-m", "descheduler", *arguments], log=log)
         if ended.exit_code:
             raise RuntimeError(f"{' '.join(arguments)}: exit {ended.exit_code}: {log.read_text()}")
         return ended.usage

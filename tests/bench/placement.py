@@ -12,12 +12,14 @@ import numpy as np
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
-from descheduler.placement.landing_prover import LandingProver
-from descheduler.placement.replacement import ReplacementMaker
-from descheduler.placement.scheduling import Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.table import default_scheduler
+from descheduler.placement.prover import LandingProver
+from descheduler.placement.replacements.replacement import ReplacementMaker
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.bench.measure import in_own_process, megabytes
 from tests.builders import decode_pod, pod_object
 from tests.worlds.generate import generate_cluster
@@ -44,12 +46,12 @@ def _report_questions(num_nodes: float, what_if: float, with_all: float, conside
 
 
 def _build(dump: str) -> Sequence[float]:
-    snapshot = read_dump([Path(dump)], keep_conditions=False, keep_templates=True)
+    snapshot = read_dump([Path(dump)], SnapshotRequest(keep_conditions=False, keep_templates=True))
     gc.collect()
     before = _resident_bytes()
     started = time.perf_counter()
     cluster = ShadowCluster(snapshot)
-    scheduler = Scheduler(cluster)
+    scheduler = default_scheduler(cluster)
     # Followers are built at their first use, so a pod that needs all of them belongs to building.
     scheduler.evaluate(_demanding_pod())
     seconds = time.perf_counter() - started
@@ -62,18 +64,18 @@ def _resident_bytes() -> int:
 
 
 def _ask_dump(dump: str) -> Sequence[float]:
-    return _ask(read_dump([Path(dump)], keep_conditions=False, keep_templates=True))
+    return _ask(read_dump([Path(dump)], SnapshotRequest(keep_conditions=False, keep_templates=True)))
 
 
 def _ask_generated(num_nodes: int) -> Sequence[float]:
-    builder = SnapshotBuilder("generated", keep_conditions=False, keep_templates=True)
+    builder = SnapshotBuilder("generated", SnapshotRequest(keep_conditions=False, keep_templates=True))
     for page in generate_cluster(nodes=num_nodes, pods=num_nodes * 10, seed=1):
         builder.add_object(page)
     return _ask(builder.finish())
 
 
 def _ask(snapshot: Snapshot) -> Sequence[float]:
-    scheduler = Scheduler(ShadowCluster(snapshot))
+    scheduler = default_scheduler(ShadowCluster(snapshot))
     pods = list(_unbound(snapshot))
     demanding = _demanding_pod()
     what_if = _mean_seconds(scheduler, pods[:_REPEATS])

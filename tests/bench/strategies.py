@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.bench.measure import in_own_process
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.worlds.generate import GENERATED_AT
@@ -17,14 +18,14 @@ from tests.worlds.generate import GENERATED_AT
 
 def _run_each(dump: str, node_fit: bool) -> Sequence[float]:
     """Seconds and evictions of every strategy, in the order of the table."""
-    snapshot = read_dump([Path(dump)], keep_conditions=False)
+    snapshot = read_dump([Path(dump)], SnapshotRequest(keep_conditions=False))
     _ = snapshot.pods_by_node, snapshot.pods_by_owner
     figures: list[float] = []
     for name in STRATEGIES:
         policy = load_policy(policy_of([name], node_fit=node_fit), REGISTRY)
         started = time.perf_counter()
         decisions = decide(policy, snapshot, now=GENERATED_AT, most_assessed=0)
-        figures += [time.perf_counter() - started, len(decisions.evictor.booked)]
+        figures += [time.perf_counter() - started, len(decisions.moves)]
     return figures
 
 

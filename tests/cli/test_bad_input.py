@@ -97,7 +97,7 @@ BAD_INPUT = [
 @pytest.mark.parametrize(("arguments", "message"), BAD_INPUT)
 def test_bad_input_gets_one_message_and_exit_code_two(
     descheduler: Descheduler, policy: Path, dump: Path, arguments: Arguments, message: str
-):
+) -> None:
     ended = descheduler(*arguments(policy.parent))
 
     assert (ended.code, ended.out) == (2, "")
@@ -107,11 +107,11 @@ def test_bad_input_gets_one_message_and_exit_code_two(
     assert ended.err.replace("\n", "").isprintable()
 
 
-def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path):
+def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "descheduler.cli.main",
+        "descheduler",
         "run",
         "--config",
         str(policy),
@@ -134,8 +134,8 @@ def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path):
         pytest.param("--snapshot - <&-", "error: standard input: is closed; pipe a dump into it", id="closed input"),
     ],
 )
-def test_broken_streams_are_one_message(policy: Path, dump: Path, redirection: str, message: str):
-    run = f"{sys.executable} -m descheduler.cli.main run --config {policy} --snapshot {dump} {redirection}"
+def test_broken_streams_are_one_message(policy: Path, dump: Path, redirection: str, message: str) -> None:
+    run = f"{sys.executable} -m descheduler run --config {policy} --snapshot {dump} {redirection}"
 
     ended = subprocess.run(["sh", "-c", run], capture_output=True, text=True, check=False)
 
@@ -143,14 +143,14 @@ def test_broken_streams_are_one_message(policy: Path, dump: Path, redirection: s
     assert ended.stderr.splitlines()[-1] == message
 
 
-def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Path):
+def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Path) -> None:
     dump = tmp_path / "dump.json"
     objects = [node_object("a"), node_object("b"), pod_object("ä\u65e5", node="a")]
     dump.write_text("\n".join(map(json.dumps, objects)))
-    command = [
+    command: list[str | Path] = [
         sys.executable,
         "-m",
-        "descheduler.cli.main",
+        "descheduler",
         "run",
         "--config",
         policy,
@@ -165,19 +165,19 @@ def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Pat
     assert json.loads(ended.stdout.decode())["moves"][0]["pod"]["name"] == "ä\u65e5"
 
 
-def test_file_name_that_would_steer_the_terminal_is_escaped(descheduler: Descheduler, policy: Path):
+def test_file_name_that_would_steer_the_terminal_is_escaped(descheduler: Descheduler, policy: Path) -> None:
     ended = descheduler("run", "--config", policy, "--snapshot", "\x1b[31m.json")
 
     assert ended.err.splitlines()[-1] == "error: \\x1b[31m.json: cannot be read: no such file or directory"
 
 
-def test_snapshot_into_a_folder_is_refused_before_the_cluster_is_read(descheduler: Descheduler, tmp_path: Path):
+def test_snapshot_into_a_folder_is_refused_before_the_cluster_is_read(descheduler: Descheduler, tmp_path: Path) -> None:
     ended = descheduler("snapshot", "-o", tmp_path, "--kubeconfig", tmp_path / "none")
 
     assert (ended.code, ended.err) == (1, f"error: {tmp_path}: cannot be written: is a directory\n")
 
 
-def test_every_problem_of_a_policy_is_named(descheduler: Descheduler, dump: Path, tmp_path: Path):
+def test_every_problem_of_a_policy_is_named(descheduler: Descheduler, dump: Path, tmp_path: Path) -> None:
     policy = tmp_path / "two.yaml"
     policy.write_text(
         "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nmaxNoOfPodsToEvictTotal: many\nprofiles: 3\n"

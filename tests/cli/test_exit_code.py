@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
-from descheduler.migration.outcome import Outcome as ExecutedEviction
+from descheduler.plan.outcome import Outcome as ExecutedEviction
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REPEATED, TOO_LATE, TURNED_AWAY, outcome_of
 
@@ -23,14 +23,14 @@ from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REP
         pytest.param([EVICTED, TURNED_AWAY], ExitCode.STOPPED, ExitCode.STOPPED, id="an overloaded server is a guard"),
     ],
 )
-def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, detailed: ExitCode):
+def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, detailed: ExitCode) -> None:
     outcome = outcome_of(*results)
 
     assert outcome_exit_code(outcome, is_detailed=False) is usual
     assert outcome_exit_code(outcome, is_detailed=True) is detailed
 
 
-def test_exit_code_of_a_dry_run_tells_refused_requests_only_in_detail():
+def test_exit_code_of_a_dry_run_tells_refused_requests_only_in_detail() -> None:
     plan = make_test_plan(policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
 
     assert plan_exit_code(plan, is_detailed=False) is ExitCode.DONE

@@ -3,13 +3,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 import yaml
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
@@ -19,7 +21,7 @@ from tests.integration.fake_api import FakeApi
 NOW = "2026-06-30T12:00:00Z"
 
 
-def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path):
+def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
@@ -28,7 +30,7 @@ def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, du
     assert "placement of the pod created instead: 2 of 2 nodes take it" in ended.out
 
 
-def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler, dump: Path):
+def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler, dump: Path) -> None:
     ended = descheduler("explain", "pod", "default/old", "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
@@ -36,7 +38,7 @@ def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler
     assert "landing: its replacement lands on b" in ended.out
 
 
-def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path):
+def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
@@ -44,7 +46,7 @@ def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, d
     assert "1      BarePod   no owner would create the pod again" in ended.out
 
 
-def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler):
+def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler) -> None:
     ended = descheduler("explain", "plugin", "podlifetime")
 
     assert ended.code == 0
@@ -52,7 +54,7 @@ def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler):
     assert "maxPodLifeTimeSeconds" in ended.out
 
 
-def test_a_plugin_tells_what_it_decided_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path):
+def test_a_plugin_tells_what_it_decided_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "plugin", "PodLifeTime", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert "main      1              BarePod 1" in ended.out.splitlines()
@@ -63,8 +65,13 @@ def test_a_plugin_tells_what_it_decided_on_a_dump(descheduler: Descheduler, poli
     "question", [("pod", "default/old"), ("pod", "default/bare"), ("node", "a"), ("plugin", "DefaultEvictor")]
 )
 def test_documents_obey_their_schema(
-    descheduler: Descheduler, policy: Path, dump: Path, output_format: str, read, question: tuple[str, str]
-):
+    descheduler: Descheduler,
+    policy: Path,
+    dump: Path,
+    output_format: str,
+    read: Callable[[str], Any],
+    question: tuple[str, str],
+) -> None:
     ended = descheduler("explain", *question, "--config", policy, "--snapshot", dump, "--now", NOW, "-o", output_format)
 
     explanation = read(ended.out)
@@ -73,7 +80,7 @@ def test_documents_obey_their_schema(
     assert [name for name in ("pod", "node", "plugin") if explanation[name] is not None] == [question[0]]
 
 
-def test_wide_tables_show_every_answer_and_all_scores(descheduler: Descheduler, policy: Path, dump: Path):
+def test_wide_tables_show_every_answer_and_all_scores(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "-o", "wide")
 
     assert "PLUGIN THAT WANTS IT GONE" in ended.out
@@ -81,7 +88,7 @@ def test_wide_tables_show_every_answer_and_all_scores(descheduler: Descheduler, 
     assert "TaintToleration" in ended.out
 
 
-def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: Path, dump: Path):
+def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     arguments = ("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "--now", NOW, "-o", "json")
 
     assert descheduler(*arguments).out == descheduler(*arguments).out
@@ -98,28 +105,28 @@ def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: P
 )
 def test_what_is_not_there_ends_with_one_message(
     descheduler: Descheduler, dump: Path, question: tuple[str, str], message: str
-):
+) -> None:
     ended = descheduler("explain", *question, "--snapshot", dump)
 
     assert (ended.code, ended.out) == (2, "")
     assert message in ended.err.splitlines()[-1]
 
 
-def test_a_dump_that_cannot_be_read_is_wrong_input(descheduler: Descheduler, tmp_path: Path):
+def test_a_dump_that_cannot_be_read_is_wrong_input(descheduler: Descheduler, tmp_path: Path) -> None:
     ended = descheduler("explain", "node", "a", "--snapshot", tmp_path / "none.json")
 
     assert ended.code == 2
     assert "cannot be read" in ended.err
 
 
-def test_a_version_that_is_none_is_wrong_usage(descheduler: Descheduler, dump: Path):
+def test_a_version_that_is_none_is_wrong_usage(descheduler: Descheduler, dump: Path) -> None:
     ended = descheduler("explain", "node", "a", "--snapshot", dump, "--kube-version", "new")
 
     assert ended.code == 2
     assert "'new' is not a Kubernetes version; write it as 1.36 or v1.36.3" in ended.err
 
 
-def test_the_scheduler_of_a_configuration_places_the_pods(descheduler: Descheduler, tmp_path: Path):
+def test_the_scheduler_of_a_configuration_places_the_pods(descheduler: Descheduler, tmp_path: Path) -> None:
     dump = tmp_path / "dump.json"
     pods = [pod_object("old", scheduler="packer", cpu="500m"), pod_object("there", node="b", cpu="2")]
     dump.write_text(
@@ -144,7 +151,7 @@ def test_the_scheduler_of_a_configuration_places_the_pods(descheduler: Deschedul
     assert "landing: its replacement lands on a, the node that it leaves" in known.out
 
 
-def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler, dump: Path, tmp_path: Path):
+def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler, dump: Path, tmp_path: Path) -> None:
     configuration = tmp_path / "scheduler.yaml"
     configuration.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeScheduler\n")
 
@@ -154,8 +161,8 @@ def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler,
     assert f"{configuration}:2:" in ended.err
 
 
-def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi):
-    for kind in DUMP_KINDS:
+def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi) -> None:
+    for kind in KINDS.values():
         fake_api.add(kind.path)
     fake_api.add("/api/v1/nodes", node_object("a"), node_object("b"))
     fake_api.add("/api/v1/pods", pod_object("old"))
@@ -171,8 +178,8 @@ def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconf
 
 def test_a_plugin_is_judged_on_a_cluster_only_when_one_is_named(
     descheduler: Descheduler, policy: Path, kubeconfig: Path, fake_api: FakeApi
-):
-    for kind in DUMP_KINDS:
+) -> None:
+    for kind in KINDS.values():
         fake_api.add(kind.path)
     fake_api.add("/api/v1/nodes", node_object("a"), node_object("b"))
     fake_api.add("/api/v1/pods", pod_object("old"))
@@ -184,25 +191,25 @@ def test_a_plugin_is_judged_on_a_cluster_only_when_one_is_named(
     assert "PODS EVICTED" in live.out
 
 
-def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, tmp_path: Path):
+def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, tmp_path: Path) -> None:
     ended = descheduler("explain", "node", "a", "--kubeconfig", tmp_path / "none")
 
     assert (ended.code, ended.out) == (1, "")
 
 
-def test_help_loads_nothing_heavy():
+def test_help_loads_nothing_heavy() -> None:
     assert modules_of("explain", "--help").isdisjoint(HEAVY | {"yaml", "descheduler.cycle", "descheduler.explanation"})
 
 
-def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path):
+def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path) -> None:
     modules = modules_of("explain", "pod", "default/old", "--config", policy, "--snapshot", dump)
 
     assert modules.isdisjoint(HEAVY - {"numpy"})
 
 
 @pytest.mark.parametrize("name", ["PodLifeTime", "MigrationController", "NodeAffinity"])
-def test_a_plugin_is_explained_alike_where_python_strips_docstrings(descheduler: Descheduler, name: str):
-    program = [sys.executable, "-OO", "-m", "descheduler.cli.main", "explain", "plugin", name, "-o", "json"]
+def test_a_plugin_is_explained_alike_where_python_strips_docstrings(descheduler: Descheduler, name: str) -> None:
+    program = [sys.executable, "-OO", "-m", "descheduler", "explain", "plugin", name, "-o", "json"]
     whole = json.loads(descheduler("explain", "plugin", name, "-o", "json").out)
 
     ended = subprocess.run(program, capture_output=True, text=True, check=False)

@@ -15,25 +15,25 @@ from descheduler.supervision import Watch
 from tests.cli.commands import Descheduler
 from tests.cli.loaded_modules import HEAVY, modules_of
 
-PROGRAM = [sys.executable, "-m", "descheduler.cli.main"]
+PROGRAM = [sys.executable, "-m", "descheduler"]
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])
-def test_help_and_the_like_load_nothing_heavy(arguments: tuple[str, ...]):
+def test_help_and_the_like_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
     modules = modules_of(*arguments)
 
     assert modules.isdisjoint(HEAVY | {"yaml", "descheduler.cycle", "descheduler.policy.load"})
 
 
-def test_validating_loads_neither_client_nor_arrays(policy: Path):
-    assert modules_of("validate", policy).isdisjoint(HEAVY | {"descheduler.cycle"})
+def test_validating_loads_neither_client_nor_arrays(policy: Path) -> None:
+    assert modules_of("validate", policy).isdisjoint(HEAVY | {"descheduler.cycle.decide", "descheduler.cycle.run"})
 
 
-def test_judging_a_dump_loads_no_client(policy: Path, dump: Path):
+def test_judging_a_dump_loads_no_client(policy: Path, dump: Path) -> None:
     assert modules_of("run", "--config", policy, "--snapshot", dump).isdisjoint(HEAVY - {"numpy"})
 
 
-def test_help_names_every_command_and_shell_completion(descheduler: Descheduler):
+def test_help_names_every_command_and_shell_completion(descheduler: Descheduler) -> None:
     ended = descheduler("--help")
 
     assert (ended.code, ended.err) == (0, "")
@@ -41,36 +41,36 @@ def test_help_names_every_command_and_shell_completion(descheduler: Descheduler)
     assert "_DESCHEDULER_COMPLETE=bash_source" in ended.out
 
 
-def test_no_arguments_show_the_help(descheduler: Descheduler):
+def test_no_arguments_show_the_help(descheduler: Descheduler) -> None:
     assert descheduler().out == descheduler("--help").out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(descheduler: Descheduler, command: str):
+def test_each_command_explains_itself(descheduler: Descheduler, command: str) -> None:
     ended = descheduler(command, "-h")
 
     assert ended.code == 0
     assert ended.out.startswith(f"Usage: descheduler {command} ")
 
 
-def test_flags_of_upstream_without_effect_stay_out_of_the_help(descheduler: Descheduler):
+def test_flags_of_upstream_without_effect_stay_out_of_the_help(descheduler: Descheduler) -> None:
     shown = set(descheduler("run", "--help").out.replace(",", " ").split())
 
     assert shown & {f"--{flag.name}" for flag in IDLE_FLAGS} == set()
 
 
-def test_version_is_one_line(descheduler: Descheduler):
+def test_version_is_one_line(descheduler: Descheduler) -> None:
     ended = descheduler("version")
 
     assert ended.out.startswith("descheduler ")
     assert ended.out.count("\n") == 1
 
 
-def test_schema_is_printed_as_published(descheduler: Descheduler):
+def test_schema_is_printed_as_published(descheduler: Descheduler) -> None:
     assert json.loads(descheduler("schema", "outcome").out)["title"] == "Outcome"
 
 
-def test_completion_knows_commands_and_flags():
+def test_completion_knows_commands_and_flags() -> None:
     words = {"_DESCHEDULER_COMPLETE": "bash_complete", "COMP_WORDS": "descheduler run --pol", "COMP_CWORD": "2"}
 
     ended = subprocess.run(PROGRAM, env={**os.environ, **words}, capture_output=True, text=True, check=False)
@@ -78,7 +78,7 @@ def test_completion_knows_commands_and_flags():
     assert ended.stdout == "plain,--policy-config-file\n"
 
 
-def test_a_reader_that_goes_away_is_no_fault(policy: Path, dump: Path):
+def test_a_reader_that_goes_away_is_no_fault(policy: Path, dump: Path) -> None:
     command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(dump), "-o", "json"]
 
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -92,7 +92,7 @@ def test_a_reader_that_goes_away_is_no_fault(policy: Path, dump: Path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_a_failure_in_one_message(policy: Path, dump: Path):
+def test_a_full_disk_is_a_failure_in_one_message(policy: Path, dump: Path) -> None:
     command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(dump)]
 
     with open("/dev/full", "w") as full:
@@ -102,7 +102,7 @@ def test_a_full_disk_is_a_failure_in_one_message(policy: Path, dump: Path):
     assert ended.stderr.splitlines()[-1] == "error: cannot write to standard output: no space left on device"
 
 
-def test_names_that_the_terminal_cannot_show_are_escaped(policy: Path, dump: Path, tmp_path: Path):
+def test_names_that_the_terminal_cannot_show_are_escaped(policy: Path, dump: Path, tmp_path: Path) -> None:
     named = tmp_path / "größe.json"
     named.write_bytes(dump.read_bytes())
     command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(named)]
@@ -116,7 +116,7 @@ def test_names_that_the_terminal_cannot_show_are_escaped(policy: Path, dump: Pat
 
 def test_a_defect_is_reported_in_one_line_with_its_place_and_without_its_text(
     descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     secret = "-".join(["s3cr3t", "t0ken"])
 
     def explode(*_arguments: object, **_named: object) -> None:
@@ -139,7 +139,7 @@ def test_a_defect_is_reported_in_one_line_with_its_place_and_without_its_text(
 
 def test_breaking_off_is_neither_a_defect_nor_success(
     descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     def break_off(*_arguments: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
@@ -153,7 +153,7 @@ def test_breaking_off_is_neither_a_defect_nor_success(
 
 def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
     descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """A Job starts a run again that ends with 1."""
 
     def explode(*arguments: object, **_named: object) -> None:
@@ -167,3 +167,33 @@ def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
 
     assert ended.code == 4
     assert "evictions were made before this" in ended.err
+
+
+INTERRUPTED_WHILE_LOADING = """
+import signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+from descheduler.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "descheduler.cli.commands", "descheduler.supervision"])
+def test_ctrl_c_while_the_program_is_loaded_is_one_line(module: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING, module]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted\n")
+
+
+def test_program_can_be_run_as_a_module() -> None:
+    ended = subprocess.run([*PROGRAM, "version"], capture_output=True, text=True, check=True)
+
+    assert ended.stdout

@@ -3,15 +3,17 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 import yaml
 
 from descheduler.cli.main import main
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from descheduler.report.schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
@@ -21,7 +23,7 @@ from tests.report.decided_cycles import pod_life_time_policy
 NOW = "2026-06-30T12:00:00Z"
 
 
-def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Path, dump: Path):
+def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("run", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
@@ -33,8 +35,8 @@ def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Pa
 
 @pytest.mark.parametrize(("output_format", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
 def test_documents_go_to_standard_output_and_obey_their_schema(
-    descheduler: Descheduler, policy: Path, dump: Path, output_format: str, read
-):
+    descheduler: Descheduler, policy: Path, dump: Path, output_format: str, read: Callable[[str], Any]
+) -> None:
     ended = descheduler("run", "--config", policy, "--snapshot", dump, "--now", NOW, "-o", output_format)
 
     plan = read(ended.out)
@@ -43,26 +45,28 @@ def test_documents_go_to_standard_output_and_obey_their_schema(
     assert plan["now"] == NOW
 
 
-def test_wide_table_names_candidates_that_stay(descheduler: Descheduler, policy: Path, dump: Path):
+def test_wide_table_names_candidates_that_stay(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("run", "--config", policy, "--snapshot", dump, "-o", "wide")
 
     assert "BarePod" in ended.out
 
 
-def test_flags_without_a_command_are_those_of_run(descheduler: Descheduler, policy: Path, dump: Path):
+def test_flags_without_a_command_are_those_of_run(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     named = descheduler("run", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW)
     unnamed = descheduler("--policy-config-file", policy, "--snapshot", dump, "--now", NOW)
 
     assert unnamed.out == named.out
 
 
-def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: Path, dump: Path):
+def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     arguments = ("run", "--config", policy, "--snapshot", dump, "--now", NOW, "-o", "json")
 
     assert descheduler(*arguments).out == descheduler(*arguments).out
 
 
-def test_ages_are_taken_at_the_time_of_the_dump_when_it_has_one(descheduler: Descheduler, policy: Path, tmp_path: Path):
+def test_ages_are_taken_at_the_time_of_the_dump_when_it_has_one(
+    descheduler: Descheduler, policy: Path, tmp_path: Path
+) -> None:
     header = {"apiVersion": "descheduler.dump/v1", "kind": "DumpHeader", "takenAt": NOW, "kinds": ["Node", "Pod"]}
     objects = [node_object("a"), node_object("b"), pod_object("old")]
     trailer = {"apiVersion": "descheduler.dump/v1", "kind": "DumpTrailer", "numObjects": {"Node": 2, "Pod": 1}}
@@ -77,7 +81,7 @@ def test_ages_are_taken_at_the_time_of_the_dump_when_it_has_one(descheduler: Des
 
 def test_a_dump_may_come_from_standard_input(
     descheduler: Descheduler, policy: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(dump.read_bytes())))
 
     ended = descheduler("run", "--config", policy, "--snapshot", "-", "-o", "json")
@@ -85,7 +89,7 @@ def test_a_dump_may_come_from_standard_input(
     assert json.loads(ended.out)["snapshot"]["source"] == "standard input"
 
 
-def test_several_dumps_are_one_cluster(descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path):
+def test_several_dumps_are_one_cluster(descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path) -> None:
     more = tmp_path / "more.json"
     more.write_text(json.dumps(pod_object("older", node="b")))
 
@@ -94,7 +98,9 @@ def test_several_dumps_are_one_cluster(descheduler: Descheduler, policy: Path, d
     assert "2 pods would be evicted" in ended.out
 
 
-def test_broken_objects_are_left_out_on_request(descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path):
+def test_broken_objects_are_left_out_on_request(
+    descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps(pod_object("broken", cpu="much")))
     arguments = ("run", "--config", policy, "--snapshot", dump, "--snapshot", broken)
@@ -107,7 +113,9 @@ def test_broken_objects_are_left_out_on_request(descheduler: Descheduler, policy
     assert "warning: left out: Pod default/broken is broken" in skipped.out
 
 
-def test_refused_requests_tell_in_the_exit_code_on_request(descheduler: Descheduler, dump: Path, tmp_path: Path):
+def test_refused_requests_tell_in_the_exit_code_on_request(
+    descheduler: Descheduler, dump: Path, tmp_path: Path
+) -> None:
     policy = tmp_path / "none.yaml"
     policy.write_text(yaml.safe_dump(pod_life_time_policy(maxNoOfPodsToEvictTotal=0)))
     arguments = ("run", "--config", policy, "--snapshot", dump, "--now", NOW)
@@ -116,7 +124,7 @@ def test_refused_requests_tell_in_the_exit_code_on_request(descheduler: Deschedu
     assert descheduler(*arguments, "--detailed-exitcode").code == 3
 
 
-def test_each_eviction_is_logged_from_verbosity_one(descheduler: Descheduler, policy: Path, dump: Path):
+def test_each_eviction_is_logged_from_verbosity_one(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     arguments = ("run", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     quiet, chatty = descheduler(*arguments), descheduler(*arguments, "-v", "1")
@@ -126,7 +134,7 @@ def test_each_eviction_is_logged_from_verbosity_one(descheduler: Descheduler, po
     assert len(quiet.err.splitlines()) < 30
 
 
-def test_logs_may_be_json(descheduler: Descheduler, policy: Path, dump: Path):
+def test_logs_may_be_json(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("run", "--config", policy, "--snapshot", dump, "--logging-format", "json")
 
     assert [json.loads(line)["msg"] for line in ended.err.splitlines()][:2] == ["Policy loaded", "Snapshot read"]
@@ -143,7 +151,7 @@ def cluster(fake_api: FakeApi) -> FakeApi:
 
 def test_a_run_on_a_cluster_evicts_and_reports_the_outcome(
     descheduler: Descheduler, policy: Path, kubeconfig: Path, cluster: FakeApi
-):
+) -> None:
     ended = descheduler("run", "--config", policy, "--kubeconfig", kubeconfig, "--now", NOW, "-o", "json", "--v=1")
 
     outcome = json.loads(ended.out)
@@ -160,7 +168,7 @@ def test_outcome_that_cannot_be_written_does_not_turn_evictions_into_a_failure(
     cluster: FakeApi,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-):
+) -> None:
     """Exit code 1 would start the Job again, and evict once more."""
     monkeypatch.setattr(sys, "stdout", None)
 
@@ -173,7 +181,7 @@ def test_outcome_that_cannot_be_written_does_not_turn_evictions_into_a_failure(
 @pytest.mark.parametrize("flag", ["--dry-run", "--dry-run=true", "--dry_run"])
 def test_a_dry_run_on_a_cluster_only_reads(
     descheduler: Descheduler, policy: Path, kubeconfig: Path, cluster: FakeApi, flag: str
-):
+) -> None:
     ended = descheduler("run", "--config", policy, "--kubeconfig", kubeconfig, "--now", NOW, flag)
 
     assert "1 pod would be evicted" in ended.out
@@ -181,7 +189,7 @@ def test_a_dry_run_on_a_cluster_only_reads(
     assert {request.method for request in cluster.requests} == {"GET"}
 
 
-def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, policy: Path, tmp_path: Path):
+def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, policy: Path, tmp_path: Path) -> None:
     ended = descheduler("run", "--config", policy, "--kubeconfig", tmp_path / "none")
 
     assert (ended.code, ended.out) == (1, "")
@@ -190,8 +198,8 @@ def test_a_cluster_that_is_not_there_is_a_failure(descheduler: Descheduler, poli
 
 def test_a_cluster_becomes_a_dump_that_can_be_judged(
     descheduler: Descheduler, policy: Path, kubeconfig: Path, cluster: FakeApi, tmp_path: Path
-):
-    for kind in DUMP_KINDS:
+) -> None:
+    for kind in KINDS.values():
         cluster.add(kind.path)
     file = tmp_path / "taken.jsonl.gz"
 
@@ -202,7 +210,9 @@ def test_a_cluster_becomes_a_dump_that_can_be_judged(
     assert "1 pod would be evicted" in judged.out
 
 
-def test_a_dump_that_fails_leaves_no_file(descheduler: Descheduler, kubeconfig: Path, cluster: FakeApi, tmp_path: Path):
+def test_a_dump_that_fails_leaves_no_file(
+    descheduler: Descheduler, kubeconfig: Path, cluster: FakeApi, tmp_path: Path
+) -> None:
     del cluster.objects["/api/v1/pods"]
     folder = tmp_path / "dumps"
     folder.mkdir()

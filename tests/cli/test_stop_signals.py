@@ -7,10 +7,13 @@ import pytest
 
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import Watch
+from tests.cli.commands import restored_logging
+
+__all__ = ["restored_logging"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals):
+def test_the_first_signal_asks_for_an_end_in_order(number: signal.Signals) -> None:
     watch = Watch()
 
     with stop_on_signals(watch) as stop:
@@ -29,7 +32,7 @@ def default_sigint() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("default_sigint")
-def test_the_second_signal_ends_at_once():
+def test_the_second_signal_ends_at_once() -> None:
     with stop_on_signals():
         signal.raise_signal(signal.SIGINT)
 
@@ -37,7 +40,35 @@ def test_the_second_signal_ends_at_once():
             signal.raise_signal(signal.SIGINT)
 
 
-def test_signals_mean_what_they_meant_before_afterwards():
+@pytest.mark.usefixtures("default_sigint", "restored_logging")
+def test_the_second_signal_names_the_pods_that_may_leave(capfd: pytest.CaptureFixture[str]) -> None:
+    watch = Watch()
+    watch.has_effects = True
+    watch.find_open = lambda: [f"shop/p{number}" for number in range(103)]
+
+    with stop_on_signals(watch):
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    lines = [line.partition("] ")[2] for line in capfd.readouterr().err.splitlines()]
+    assert lines[0] == '"Run broken off by a second signal, outcome not written" unconfirmed=103'
+    assert lines[1] == '"Eviction not confirmed, counts as evicted" pod="shop/p0"'
+    assert len(lines) == 102
+    assert lines[-1] == '"More evictions not confirmed" num=3'
+
+
+@pytest.mark.usefixtures("default_sigint")
+def test_the_second_signal_has_nothing_to_say_before_the_first_eviction(capfd: pytest.CaptureFixture[str]) -> None:
+    with stop_on_signals():
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    assert capfd.readouterr().err == ""
+
+
+def test_signals_mean_what_they_meant_before_afterwards() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     with stop_on_signals() as stop:

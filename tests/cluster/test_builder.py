@@ -8,6 +8,7 @@ import pytest
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from tests.builders import Object, node_object, pod_object
 
@@ -21,7 +22,7 @@ def pod_list(*pods: Object) -> Object:
 
 
 def test_rollback_forgets_what_was_read_since_the_mark() -> None:
-    builder = SnapshotBuilder("server", skip_broken=True)
+    builder = SnapshotBuilder("server", SnapshotRequest(skip_broken=True))
     builder.add_object(block(node_object("a")))
     mark = builder.mark()
     builder.add_object(block(pod_list(pod_object("x"), pod_object("bad", cpu="?"))))

@@ -14,9 +14,10 @@ from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live, read_live
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
-from descheduler.kube.listing import MessageBatch
+from descheduler.kube.lists.streamed import MessageBatch
 from tests.builders import Object, node_object, pod_object
 
 PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
@@ -76,7 +77,7 @@ def test_pages_make_one_snapshot_of_one_version() -> None:
     )
     taken_at = datetime(2026, 1, 2, tzinfo=UTC)
 
-    snapshot = read_live(server, needed={"Pod", "Node"}, taken_at=taken_at)
+    snapshot = read_live(server, SnapshotRequest({"Pod", "Node"}), taken_at=taken_at)
 
     assert [pod.name for pod in snapshot.pods] == ["x", "y"]
     assert snapshot.resource_version == "7"
@@ -96,7 +97,7 @@ def test_pages_make_one_snapshot_of_one_version() -> None:
 def test_list_starts_afresh(interrupted: list[Step]) -> None:
     server = FakeServer({NODES: NODE_LIST, PODS: [interrupted, [page("Pod", pod_object("x"), version="3")]]})
 
-    snapshot = read_live(server, needed={"Pod", "Node"})
+    snapshot = read_live(server, SnapshotRequest({"Pod", "Node"}))
 
     assert [pod.name for pod in snapshot.pods] == ["x"]
     assert [node.name for node in snapshot.nodes] == ["a"]
@@ -107,22 +108,22 @@ def test_list_that_expires_again_and_again_ends_the_run() -> None:
     server = FakeServer({PODS: [[page("Pod", pod_object("x")), ListExpired("410")]]})
 
     with pytest.raises(SnapshotError, match="expired 4 times before all its pages were read"):
-        read_live(server, needed={"Pod"})
+        read_live(server, SnapshotRequest({"Pod"}))
 
 
 def test_large_pages_of_pods_spare_the_server_and_small_pages_of_nodes_the_memory() -> None:
     server = FakeServer({NODES: NODE_LIST, PODS: [[page("Pod", pod_object("x", node="a"))]]})
 
-    read_live(server, needed={"Node", "Pod"})
+    read_live(server, SnapshotRequest({"Node", "Pod"}))
 
     assert server.limits == {NODES: 500, PODS: 2500}
 
 
 def test_absent_optional_kind_is_noted() -> None:
-    metrics = KINDS["NodeMetrics"].path
+    metrics = KINDS["NodeMetrics.metrics.k8s.io"].path
     server = FakeServer({NODES: NODE_LIST, metrics: [[KindAbsent("not served", status_code=404)]]})
 
-    snapshot = read_live(server, needed={"Node", "NodeMetrics"})
+    snapshot = read_live(server, SnapshotRequest({"Node", "NodeMetrics.metrics.k8s.io"}))
 
     assert snapshot.kinds == {"Node"}
     assert snapshot.warnings == (f"the cluster does not serve NodeMetrics ({metrics}): none are assumed",)
@@ -132,11 +133,11 @@ def test_absent_core_kind_ends_the_run() -> None:
     server = FakeServer({PODS: [[KindAbsent("the API server does not serve pods", status_code=404)]]})
 
     with pytest.raises(SnapshotError, match="is this the right server"):
-        read_live(server, needed={"Pod"})
+        read_live(server, SnapshotRequest({"Pod"}))
 
 
 def test_all_forbidden_kinds_are_named_with_the_rules_to_add() -> None:
-    budgets = KINDS["PodDisruptionBudget"].path
+    budgets = KINDS["PodDisruptionBudget.policy"].path
     namespaces = KINDS["Namespace"].path
     server = FakeServer(
         {
@@ -148,7 +149,7 @@ def test_all_forbidden_kinds_are_named_with_the_rules_to_add() -> None:
     )
 
     with pytest.raises(SnapshotError) as caught:
-        read_live(server, needed={"Node", "Pod", "Namespace", "PodDisruptionBudget"})
+        read_live(server, SnapshotRequest({"Node", "Pod", "Namespace", "PodDisruptionBudget.policy"}))
 
     assert str(caught.value) == (
         "may not list pods, namespaces, poddisruptionbudgets; add to the rules of the ClusterRole: "
@@ -161,13 +162,13 @@ def test_connection_that_breaks_ends_the_run() -> None:
     server = FakeServer({PODS: [[page("Pod", pod_object("x")), TransportError("reset by peer")]]})
 
     with pytest.raises(SnapshotError, match=r"/api/v1/pods: reset by peer; the snapshot would not be complete"):
-        read_live(server, needed={"Pod"})
+        read_live(server, SnapshotRequest({"Pod"}))
 
 
 def test_broken_object_in_a_page_is_left_out_on_request() -> None:
     server = FakeServer({PODS: [[page("Pod", pod_object("x"), pod_object("bad", cpu="much"))]]})
 
-    snapshot = read_live(server, needed={"Pod"}, skip_broken=True)
+    snapshot = read_live(server, SnapshotRequest({"Pod"}, skip_broken=True))
 
     assert [pod.name for pod in snapshot.pods] == ["x"]
     assert snapshot.skipped[0].startswith("Pod default/bad is broken")
@@ -175,12 +176,12 @@ def test_broken_object_in_a_page_is_left_out_on_request() -> None:
 
 def test_dump_of_a_live_cluster_reads_back() -> None:
     interrupted: list[Step] = [page("Pod", pod_object("gone")), ListExpired("410")]
-    kinds = [KINDS["Node"], KINDS["Pod"], KINDS["PodMetrics"]]
+    kinds = [KINDS["Node"], KINDS["Pod"], KINDS["PodMetrics.metrics.k8s.io"]]
     server = FakeServer(
         {
             NODES: NODE_LIST,
             PODS: [interrupted, [page("Pod", pod_object("x"), version="3")]],
-            KINDS["PodMetrics"].path: [[KindAbsent("no", status_code=404)]],
+            KINDS["PodMetrics.metrics.k8s.io"].path: [[KindAbsent("no", status_code=404)]],
         }
     )
     out = io.BytesIO()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_aware_datetimes_count_as_times() -> None:
         pytest.param({"kind": "Pod", "apiVersion": "v1"}, "metadata.name is missing", id="a pod without name"),
     ],
 )
-def test_what_is_no_object_is_named(item: object, sentence: str) -> None:
+def test_what_is_no_object_is_named(item: Any, sentence: str) -> None:
     with pytest.raises(SnapshotError) as caught:
         snapshot_from_objects([item])
 

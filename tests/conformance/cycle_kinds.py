@@ -12,10 +12,10 @@ from typing import Any
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.evaluation import EvaluatedRefusal, Evaluation, evaluation_of
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
-from descheduler.strategies.registry import REGISTRY
 
 Vector = Mapping[str, Any]
 
@@ -87,9 +87,10 @@ def _difference(vector: Vector, result: Evaluation) -> str | None:
 
 
 def _different_evictions(expect: Vector, evicted: Sequence[str]) -> str | None:
-    if Counter(expect["evicted"]) != Counter(evicted):
-        missing = sorted((Counter(expect["evicted"]) - Counter(evicted)).elements())
-        extra = sorted((Counter(evicted) - Counter(expect["evicted"])).elements())
+    expected: Counter[str] = Counter(expect["evicted"])
+    if expected != Counter(evicted):
+        missing = sorted((expected - Counter(evicted)).elements())
+        extra = sorted((Counter(evicted) - expected).elements())
         return f"evicted: missing {missing}, too many {extra}"
     if expect["order_stable"] and list(expect["evicted"]) != list(evicted):
         return f"order: expected {expect['evicted']}, got {list(evicted)}"

@@ -10,20 +10,19 @@ from typing import Any
 from descheduler import EvictionAnswer
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.default_evictor import DefaultEvictor, DefaultEvictorArgs
-from descheduler.eviction.evictor import Evictor
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import decode_node, decode_pod, make_view
+from tests.eviction.evictors import ask, make_setting
 
 Vector = Mapping[str, Any]
 
@@ -73,11 +72,11 @@ def check_evict(vector: Vector) -> str | None:
     )
     responses = vector.get("eviction_responses") or {}
     answers = {key: EvictionAnswer(response["code"], response["message"]) for key, response in responses.items()}
-    evictor = Evictor(ClusterView(Snapshot(pods=(pod,)), moves_take_effect=False), limits, answers=answers)
+    setting = make_setting(ClusterView(Snapshot(pods=(pod,)), moves_take_effect=False), limits, answers=answers)
 
-    verdict = evictor.request(pod, profile="profile", plugin="plugin")
+    verdict = ask(setting.evictor, pod)
 
-    counters = evictor.counters
+    counters = setting.counters
     got = {
         "result": _result_text(verdict),
         "total_evicted": counters.total,
@@ -94,7 +93,7 @@ def _evictor_plugin(vector: Vector) -> tuple[DefaultEvictor, dict[str, Pod]]:
     policy = resolve_priority_thresholds(load_policy(vector["policy"], registry), values)
     view = ClusterView(snapshot, moves_take_effect=False)
     now = datetime.fromisoformat(vector["now"])
-    handle = Handle(policy, view, NodeFit(view), now, LandingBook(view.snapshot))
+    handle = Handle(policy, view, NodeFit(view), now)
     args = policy.profiles[0].args["DefaultEvictor"]
     assert isinstance(args, DefaultEvictorArgs)
     return DefaultEvictor(args, handle), {pod.key: pod for pod in snapshot.pods}

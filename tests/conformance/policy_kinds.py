@@ -6,14 +6,19 @@ Each check takes one vector and returns None when the program agrees with it, el
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
+
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.decode import Decoder
 from descheduler.documents.problems import PolicyError
-from descheduler.policy.effective import args_to_document, policy_to_document
+from descheduler.documents.source import read_document
+from descheduler.policy.effective import policy_to_document
 from descheduler.policy.load import inspect_policy
-from descheduler.policy.plugin_args import load_args
+from descheduler.policy.plain_values import args_to_document
+from descheduler.policy.plugin_args import ArgsReader
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
-from descheduler.strategies.registry import REGISTRY
 
 __all__ = ["check_decode", "check_defaults", "check_validate"]
 
@@ -44,7 +49,7 @@ def check_validate(vector: Vector) -> str | None:
     expected = vector["expect"]["valid"]
     outcomes = {}
     if "args" in vector:
-        outcomes["arguments"] = _error_of(lambda: load_args(REGISTRY[vector["plugin"]], vector["args"]))
+        outcomes["arguments"] = _error_of(lambda: load_args(vector["plugin"], vector["args"]))
     if "policy" in vector:
         outcomes["policy"] = _error_of(lambda: inspect_policy(vector["policy"], REGISTRY))
     for what, error in outcomes.items():
@@ -53,9 +58,21 @@ def check_validate(vector: Vector) -> str | None:
     return None if outcomes else "has neither arguments nor a policy"
 
 
+def load_args(plugin: str, source: Mapping[str, object]) -> msgspec.Struct:
+    """The validated and defaulted arguments in `source`, outside of any policy. Raises PolicyError."""
+    spec = REGISTRY[plugin]
+    document = read_document(source, f"<{spec.name}Args>")
+    decoder = Decoder(document)
+    duplicates: Literal["error", "warning"] = "error" if document.form == "json" or spec.native else "warning"
+    args = ArgsReader(decoder, duplicates).read(spec, document.root, ())
+    if args is None or decoder.problems:
+        raise PolicyError(decoder.problems)
+    return args
+
+
 def check_defaults(vector: Vector) -> str | None:
     """What the arguments are once defaults are filled in."""
-    args = load_args(REGISTRY[vector["plugin"]], vector["args"])
+    args = load_args(vector["plugin"], vector["args"])
     return _difference(args_to_document(args), vector["expect"]["result"])
 
 

@@ -9,9 +9,13 @@ import numpy as np
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.framework import BoolMask, Obstacle, ScoreError
-from descheduler.placement.scheduling import Evaluation, Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.extension_points import ScoreError
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.table import default_scheduler
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import decode_pod
 from tests.conformance.scheduler_answer import Answer, normalised_scores
 
@@ -40,7 +44,7 @@ def make_scheduler(case: Case) -> Scheduler:
     nodes = [{"apiVersion": "v1", "kind": "Node", **node} for node in case["nodes"]]
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"]]
     snapshot = snapshot_from_objects([*nodes, *pods, *(case.get("objects") or ()), *_NO_STORAGE])
-    return Scheduler(ShadowCluster(snapshot, version=KubeVersion.parse(case["kubernetes"])))
+    return default_scheduler(ShadowCluster(snapshot, version=KubeVersion.parse(case["kubernetes"])))
 
 
 def our_answers(scheduler: Scheduler, case: Case) -> Iterator[Answer]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
 from descheduler.strategies.node_utilization.classify import NodeLoad, sort_by_usage
 from descheduler.strategies.node_utilization.thresholds import average_percent, clamp, shifted_percent, usage_percent
-from descheduler.strategies.topology_spread.domains import sort_domains
+from descheduler.strategies.topology_spread.domains import Domains, leaving_order
 from tests.builders import decode_pod, make_node
 
 Vector = Mapping[str, Any]
@@ -55,10 +58,13 @@ def _sort_nodes(given: Vector) -> object:
 def _sort_domains(given: Vector) -> object:
     # Pods that may not be evicted never get this far here; in the cases they have no priority and so come first anyway.
     pods = {value: [decode_pod(pod) for pod in members] for value, members in given["domains"].items()}
-    return [
-        {"domain": domain.value, "pods": [pod.key for pod in domain.pods]}
-        for domain in sort_domains(pods, highest_first=True)
-    ]
+    ids = np.repeat(np.arange(len(pods)), [len(members) for members in pods.values()])
+    ranked = Domains(tuple(pods), np.arange(len(ids)), ids, {}).ranked()
+    return [{"domain": value, "pods": _leaving(pods[value])} for value in map(tuple(pods).__getitem__, ranked)]
+
+
+def _leaving(pods: Sequence[Pod]) -> list[str]:
+    return [pods[place].key for place in np.argsort(leaving_order(pods, highest_first=True))]
 
 
 def _quantities(texts: Mapping[str, str | None]) -> dict[str, int]:

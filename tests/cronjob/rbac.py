@@ -25,11 +25,11 @@ class Grant:
 
 
 def list_grants(kinds: Iterable[str]) -> set[Grant]:
-    """What listing these kinds, names of `KINDS`, takes."""
-    return {Grant("list", KINDS[name].group, KINDS[name].path.rpartition("/")[2]) for name in kinds}
+    """What listing these kinds, keys of `KINDS`, takes."""
+    return {Grant("list", KINDS[key].group, KINDS[key].plural) for key in kinds}
 
 
-LIST_ALL = list_grants(KINDS)
+LIST_ALL = list_grants(key for key, kind in KINDS.items() if kind.is_read)
 """What reading for any policy takes."""
 
 EVICT = {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from datetime import timedelta
 
 import pytest
 import yaml
 
-from descheduler.cluster.kinds import KINDS
-from descheduler.cycle.decide import needed_kinds
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
 from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, token_grants
 from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize, RenderError
@@ -19,8 +19,15 @@ from tests.cronjob.workloads import container, deadline_problems, flags, pod_sec
 
 pytestmark = pytest.mark.render
 
-ALWAYS_LISTED = {"Node", "Pod", "Namespace", "PersistentVolumeClaim", "PodDisruptionBudget", "PriorityClass"}
-METRICS = {"NodeMetrics", "PodMetrics"}
+ALWAYS_LISTED = {
+    "Node",
+    "Pod",
+    "Namespace",
+    "PersistentVolumeClaim",
+    "PodDisruptionBudget.policy",
+    "PriorityClass.scheduling.k8s.io",
+}
+METRICS = {"NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"}
 
 BY_METRICS = """
 deschedulerPolicy:
@@ -110,6 +117,11 @@ deploymentAnnotations: {a: b}
 """
 
 
+def needed_kinds(policy: Policy) -> Set[str]:
+    """What a run of the policy cannot do without."""
+    return snapshot_request(policy, Landings.UNSEEN).needed
+
+
 def policy_of(manifests: list[Manifest]) -> Policy:
     """The policy in the release's ConfigMap."""
     return load_policy(only(manifests, "ConfigMap")["data"]["policy.yaml"], REGISTRY)
@@ -164,7 +176,7 @@ def test_cluster_roles_follow_the_policy(helm: Helm, values: str, kinds: set[str
 def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Helm) -> None:
     manifests = helm.template(VERIFYING)
 
-    assert list_grants(needed_kinds(policy_of(manifests)) & KINDS.keys()) <= granted(manifests, "ClusterRole")
+    assert list_grants(needed_kinds(policy_of(manifests))) <= granted(manifests, "ClusterRole")
     assert granted(manifests, "ClusterRole") <= LIST_ALL | EVICT
 
 
@@ -173,7 +185,7 @@ def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm
     unmeasured = {grant for grant in LIST_ALL if grant.group != "metrics.k8s.io"}
 
     assert granted(manifests, "ClusterRole") == unmeasured | EVICT
-    assert list_grants(needed_kinds(policy_of(manifests)) & KINDS.keys()) <= unmeasured
+    assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured
 
 
 def test_only_the_secret_that_the_policy_names_may_be_read(helm: Helm) -> None:

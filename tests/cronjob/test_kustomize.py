@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.cronjob.manifests import BASE, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
 from tests.cronjob.rbac import EVICT, LIST_ALL, grants_of, lease_grants
 from tests.cronjob.rendering import Kustomize

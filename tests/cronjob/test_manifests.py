@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.cronjob.manifests import BASE, CHART, CRONJOB, OVERLAYS, REPOSITORY, base_documents, documents, only
 from tests.cronjob.workloads import container, deadline_problems, flags, pod_security_problems
 

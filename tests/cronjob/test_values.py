@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.cronjob.manifests import CHART, Manifest, documents
 
 ENABLED = {

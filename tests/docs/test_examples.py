@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from descheduler.cli.main import main
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from tests.docs.pages import ROOT, blocks, pages
 
 _RUN = ("run", "--policy-config-file", "config/policy.yaml", "--snapshot", "config/samples/openb.jsonl.gz")

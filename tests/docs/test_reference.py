@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from docs.generate import PAGES, REFERENCE
+from docs.generate import PAGES, REFERENCE, ROLES
+from docs.generator.read_rules import with_read_rules
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -16,3 +17,14 @@ def test_every_reference_page_is_generated() -> None:
     kept = {page.name for page in REFERENCE.glob("*.md")}
 
     assert kept == {*PAGES, "conformance.md"}
+
+
+def test_rules_of_the_role_that_reads_are_what_the_table_of_kinds_says() -> None:
+    text = ROLES.read_text("utf-8")
+
+    assert with_read_rules(text) == text, f"{ROLES.name} is stale; run python -m docs.generate"
+
+
+def test_manifest_without_a_place_for_the_rules_is_refused() -> None:
+    with pytest.raises(ValueError, match="no comments"):
+        with_read_rules("rules:\n")

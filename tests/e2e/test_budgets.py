@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.migration.outcome import Outcome, OutcomeCode
+from descheduler.plan.outcome import Outcome, OutcomeCode
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import ApiError, Object, is_ready, wait_until
 from tests.e2e.objects import BEHAVIOUR, deployment, disruption_budget, node

@@ -9,10 +9,12 @@ import msgspec
 import pytest
 
 from descheduler.cluster.live import read_live
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import NotProtobuf
-from descheduler.kube.listing import ListPage, MessageBatch
+from descheduler.kube.lists.listing import ListPage
+from descheduler.kube.lists.streamed import MessageBatch
 from tests.cluster.dumps.full_objects import full_objects
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill, generated
@@ -45,9 +47,9 @@ def digest(snapshot: Snapshot) -> str:
 def test_snapshot_from_protobuf_is_that_from_json(plane: ControlPlane, git_version: str) -> None:
     witness = Witness(plane.kubeconfig)
 
-    snapshot = read_live(witness.client(), needed={"Node", "Pod"}, git_version=git_version)
+    snapshot = read_live(witness.client(), SnapshotRequest({"Node", "Pod"}), git_version=git_version)
 
-    in_json = read_live(InJson(connect(str(plane.kubeconfig))), needed={"Node", "Pod"})
+    in_json = read_live(InJson(connect(str(plane.kubeconfig))), SnapshotRequest({"Node", "Pod"}))
     assert len(snapshot.pods) == NUM_PODS + 1
     assert digest(snapshot) == digest(in_json)
     assert [exchange.status_code for exchange in witness.exchanges] == [200, 200]

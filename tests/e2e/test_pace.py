@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 from descheduler.cycle.options import RunOptions
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, condition, wait_until
 from tests.e2e.objects import deployment, node

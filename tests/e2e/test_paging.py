@@ -10,10 +10,12 @@ import pytest
 import urllib3
 
 from descheduler.cluster.live import read_live
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import NotProtobuf
-from descheduler.kube.listing import ListPage, MessageBatch
+from descheduler.kube.lists.listing import ListPage
+from descheduler.kube.lists.streamed import MessageBatch
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill, generated
 from tests.e2e.control_plane import STORE, ControlPlane, running
@@ -53,7 +55,7 @@ def test_snapshot_is_whole_and_of_one_moment_while_pods_come_and_go(plane: Contr
 
     witness = Witness(plane.kubeconfig)
 
-    snapshot = read_live(SmallPages(witness.client(), come_and_go), needed=KINDS)
+    snapshot = read_live(SmallPages(witness.client(), come_and_go), SnapshotRequest(KINDS))
 
     assert [e.status_code for e in witness.exchanges if e.path == PODS] == [200] * 11
     assert len(born) >= 100
@@ -80,7 +82,7 @@ def test_list_whose_version_is_compacted_away_is_read_again_from_its_start(plane
         for act in compactions:
             act(plane)
 
-    snapshot = read_live(SmallPages(witness.client(), compact_once), needed=KINDS)
+    snapshot = read_live(SmallPages(witness.client(), compact_once), SnapshotRequest(KINDS))
 
     assert [exchange.status_code for exchange in witness.exchanges if exchange.path == PODS].count(410) == 1
     assert pod_keys(snapshot) == pod_keys_at(plane.api, snapshot.resource_version)

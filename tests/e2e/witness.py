@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
+from descheduler.kube.authentication.configuration import load_connection
 from descheduler.kube.client import KubeClient
-from descheduler.kube.configuration import load_connection
-from descheduler.kube.status import RawResponse
-from descheduler.kube.transport import StreamedResponse, Transport
+from descheduler.kube.http.status import RawResponse
+from descheduler.kube.http.transport import StreamedResponse, Transport
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
+from descheduler.supervision import Watch
 
 __all__ = ["FAST", "Exchange", "Witness", "watched_run"]
 
@@ -93,4 +94,4 @@ class Witness(Transport):
 def watched_run(witness: Witness, policy: str, options: RunOptions = FAST) -> RunResult:
     """One run of the program in this process."""
     loaded = load_policy(policy, REGISTRY)
-    return run_with(witness.client(), loaded, options, threading.Event(), now=datetime.now(UTC))
+    return run_with(witness.client(), loaded, options, Watch(), now=datetime.now(UTC))

@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
+from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.node_fit import NodeFit
-from descheduler.policy.types import Policy, PolicyKind
+from descheduler.policy.types import Compatibility, Policy, PolicyKind
 from tests.builders import NOW, make_view
 
 
 def make_policy(kind: PolicyKind = "DeschedulerPolicy") -> Policy:
     """A policy without profiles."""
-    compatibility = "upstream" if kind == "DeschedulerPolicy" else "fixed"
+    compatibility: Compatibility = "upstream" if kind == "DeschedulerPolicy" else "fixed"
     return Policy(kind=kind, path="<policy>", compatibility=compatibility, digest="")
 
 
@@ -25,4 +24,4 @@ def make_handle(
 ) -> Handle:
     """A handle over a cluster; with kind DeschedulerConfiguration booked evictions take effect at once."""
     view = make_view(nodes, pods, moves_take_effect=kind == "DeschedulerConfiguration", **others)
-    return Handle(make_policy(kind), view, NodeFit(view), NOW, LandingBook(view.snapshot))
+    return Handle(make_policy(kind), view, NodeFit(view), NOW)

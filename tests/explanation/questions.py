@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.explaining import Subject, explain
 from descheduler.explanation.settings import settings_for
 from descheduler.policy.load import load_policy
@@ -16,8 +19,7 @@ from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.plugin import PluginExplanation
 from descheduler.report.explanation.pod import PodExplanation
-from descheduler.strategies.registry import REGISTRY
-from tests.builders import NOW, Object
+from tests.builders import NOW, Object, pod_object
 from tests.report.decided_cycles import pod_life_time_policy
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "claim",
     "cluster_of",
     "node_explanation",
+    "pending_pod",
     "placement_of",
     "plugin_explanation",
     "pod_explanation",
@@ -39,7 +42,7 @@ ZONE = "topology.kubernetes.io/zone"
 
 def cluster_of(*objects: Object) -> Snapshot:
     """The snapshot of `objects`, pod templates included."""
-    return snapshot_from_objects(objects, keep_templates=True)
+    return snapshot_from_objects(objects, SnapshotRequest(keep_templates=True))
 
 
 def policy_of(document: Mapping[str, object] | None = None) -> Policy:
@@ -85,6 +88,11 @@ def plugin_explanation(name: str, objects: Sequence[Object], policy: Policy) -> 
     plugin = whole_explanation("plugin", name, objects, policy).plugin
     assert plugin is not None
     return plugin
+
+
+def pending_pod(name: str, **facts: Any) -> Object:
+    """A pod of namespace `default` that waits for a node, with the facts that `pod_object` takes."""
+    return pod_object(name, node="", phase="Pending", **facts)
 
 
 def claim(name: str, *, volume_name: str = "", storage_class: str = "local", modes: Sequence[str] = ()) -> Object:

@@ -12,7 +12,7 @@ def reference(name: str) -> PodReference:
     return PodReference(namespace="default", name=name, uid=f"default-{name}")
 
 
-def test_without_a_policy_each_pod_says_where_it_would_go_alone():
+def test_without_a_policy_each_pod_says_where_it_would_go_alone() -> None:
     pods = [pod_object("bare", owners=()), pod_object("web", cpu="500m"), pod_object("done", phase="Succeeded")]
 
     explanation = node_explanation("a", [*NODES, *pods])
@@ -24,7 +24,7 @@ def test_without_a_policy_each_pod_says_where_it_would_go_alone():
     )
 
 
-def test_facts_show_what_is_requested_now_and_after_the_run():
+def test_facts_show_what_is_requested_now_and_after_the_run() -> None:
     explanation = node_explanation("a", [*NODES, pod_object("web", cpu="500m")], policy_of())
 
     assert explanation.facts == NodeFacts(
@@ -40,7 +40,7 @@ def test_facts_show_what_is_requested_now_and_after_the_run():
     )
 
 
-def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them():
+def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them() -> None:
     pods = [
         pod_object("bare", owners=()),
         pod_object("old"),
@@ -58,7 +58,7 @@ def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them():
     )
 
 
-def test_replacements_that_land_here_are_named():
+def test_replacements_that_land_here_are_named() -> None:
     explanation = node_explanation("b", [*NODES, pod_object("old")], policy_of())
 
     assert explanation.arrivals == (
@@ -66,7 +66,7 @@ def test_replacements_that_land_here_are_named():
     )
 
 
-def test_a_node_that_the_run_leaves_out_says_so():
+def test_a_node_that_the_run_leaves_out_says_so() -> None:
     nodes = [*NODES, node_object("c", ready=False)]
 
     explanation = node_explanation("c", nodes, policy_of())
@@ -74,7 +74,7 @@ def test_a_node_that_the_run_leaves_out_says_so():
     assert explanation.role == "left out"
 
 
-def test_a_run_that_judges_nothing_says_why():
+def test_a_run_that_judges_nothing_says_why() -> None:
     explanation = node_explanation("a", NODES[:1], policy_of())
 
     assert explanation.unjudged == "1 ready nodes match the policy, at least 2 are needed"

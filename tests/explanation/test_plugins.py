@@ -6,16 +6,13 @@ import msgspec
 import pytest
 
 import descheduler.placement
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
-from descheduler.explanation.scheduling.docs import SCHEDULING_DOCS
-from descheduler.placement.registry import PLUGINS
-from descheduler.policy.scheduler_configuration import DEFAULT_CONFIGURATION, load_scheduler_configuration
-from descheduler.policy.scheduler_plugin_args_reader import CONFIGURABLE
-from descheduler.policy.scheduler_plugins import IN_TREE
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
 from tests.report.decided_cycles import pod_life_time_policy
@@ -29,7 +26,7 @@ OBJECTS = [
 ]
 
 
-def test_a_plugin_tells_what_it_does_where_and_with_which_arguments():
+def test_a_plugin_tells_what_it_does_where_and_with_which_arguments() -> None:
     explanation = explain_plugin("podlifetime", policy=None, scheduling=DEFAULT_CONFIGURATION)
 
     assert explanation.name == "PodLifeTime"
@@ -42,7 +39,7 @@ def test_a_plugin_tells_what_it_does_where_and_with_which_arguments():
     assert (explanation.uses, explanation.decisions) == ((), ())
 
 
-def test_a_policy_tells_who_runs_it_and_with_what():
+def test_a_policy_tells_who_runs_it_and_with_what() -> None:
     policy = policy_of(pod_life_time_policy(["one", "two"]))
 
     explanation = explain_plugin("PodLifeTime", policy=policy, scheduling=DEFAULT_CONFIGURATION)
@@ -53,7 +50,7 @@ def test_a_policy_tells_who_runs_it_and_with_what():
     )
 
 
-def test_a_snapshot_tells_what_it_evicted_and_did_not_get():
+def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
     policy = policy_of(pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
 
     explanation = plugin_explanation("PodLifeTime", OBJECTS, policy)
@@ -63,13 +60,13 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get():
     )
 
 
-def test_a_filter_tells_which_pods_it_refused():
+def test_a_filter_tells_which_pods_it_refused() -> None:
     explanation = plugin_explanation("DefaultEvictor", OBJECTS, policy_of())
 
     assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}),)
 
 
-def test_placement_verification_counts_what_it_refuses_at_the_request_as_well():
+def test_placement_verification_counts_what_it_refuses_at_the_request_as_well() -> None:
     policy = policy_of(
         {
             "apiVersion": "descheduler/v1alpha2",
@@ -97,7 +94,7 @@ def test_placement_verification_counts_what_it_refuses_at_the_request_as_well():
     assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"UnknownLanding": 1}),)
 
 
-def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments():
+def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments() -> None:
     configuration = load_scheduler_configuration(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -119,7 +116,8 @@ def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments():
                     ],
                 }
             ],
-        }
+        },
+        plugins=PLUGINS,
     )
 
     explanation = explain_plugin("NodeResourcesFit", policy=None, scheduling=configuration)
@@ -136,36 +134,35 @@ def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments():
     )
 
 
-def test_every_plugin_of_the_scheduler_is_described():
-    assert SCHEDULING_DOCS.keys() == IN_TREE.keys()
-
-
 @pytest.mark.parametrize("name", PLUGINS)
-def test_what_filters_and_what_scores_is_said(name: str):
-    doc, row = SCHEDULING_DOCS[name], PLUGINS[name]
+def test_what_filters_and_what_scores_is_said(name: str) -> None:
+    row = PLUGINS[name]
 
-    assert (bool(doc.check), bool(doc.preference)) == (row.plugin is not None, row.score is not None)
+    assert row.about.check or row.about.preference
+    assert row.about.check or row.plugin is None
+    assert bool(row.about.preference) is (row.score is not None)
 
 
-@pytest.mark.parametrize("name", [name for name, doc in SCHEDULING_DOCS.items() if doc.reasons])
-def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str):
+@pytest.mark.parametrize("name", [name for name, row in PLUGINS.items() if row.about.reasons])
+def test_the_words_of_a_scheduling_plugin_are_those_of_its_code(name: str) -> None:
     sources = Path(descheduler.placement.__path__[0]).rglob("*.py")
     code = "".join(" ".join(source.read_text("utf-8").split()).replace('" "', "") for source in sources)
 
-    said = [reason.partition("<")[0].partition(" (missing")[0] for reason in SCHEDULING_DOCS[name].reasons]
+    said = [reason.partition("<")[0] for reason in PLUGINS[name].about.reasons]
 
     assert [reason for reason in said if reason not in code] == []
 
 
-@pytest.mark.parametrize("name", CONFIGURABLE)
-def test_every_argument_of_a_scheduling_plugin_is_described(name: str):
-    fields = {field.encode_name for field in msgspec.structs.fields(CONFIGURABLE[name].section)}
+@pytest.mark.parametrize("name", [name for name, row in PLUGINS.items() if row.args is not None])
+def test_every_argument_of_a_scheduling_plugin_has_a_meaning(name: str) -> None:
+    explanation = explain_plugin(name, policy=None, scheduling=DEFAULT_CONFIGURATION)
 
-    assert {argument.name.partition(".")[0] for argument in SCHEDULING_DOCS[name].arguments} == fields
+    assert explanation.arguments
+    assert [argument.name for argument in explanation.arguments if not argument.meaning] == []
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_every_argument_of_a_plugin_has_a_meaning(name: str):
+def test_every_argument_of_a_plugin_has_a_meaning(name: str) -> None:
     spec = REGISTRY[name]
 
     without = [argument.name for argument in argument_docs(spec.args_type()) if not argument.meaning]

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.eviction.landing_book import SchedulingSettings
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.pods import explain_pod
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodExplanation, PodFacts
@@ -19,7 +20,7 @@ def ranked(explanation: PodExplanation) -> list[str]:
     return sorted(node.node for node in explanation.placement.ranking)
 
 
-def test_facts_are_those_of_the_snapshot():
+def test_facts_are_those_of_the_snapshot() -> None:
     pod = pod_object("old", cpu="1500m", memory="1Gi", priority=7)
 
     explanation = pod_explanation("old", [*NODES, pod])
@@ -38,7 +39,7 @@ def test_facts_are_those_of_the_snapshot():
     )
 
 
-def test_an_evicted_pod_names_the_plugin_and_its_reason():
+def test_an_evicted_pod_names_the_plugin_and_its_reason() -> None:
     decision = pod_explanation("old", [*NODES, pod_object("old")], policy_of()).decision
 
     assert decision is not None
@@ -46,7 +47,7 @@ def test_an_evicted_pod_names_the_plugin_and_its_reason():
     assert decision.summary == "is evicted by PodLifeTime (profile main): it is 3600 s old, 60 s are allowed"
 
 
-def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it():
+def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> None:
     policy = policy_of(pod_life_time_policy(["one", "two"]))
 
     decision = pod_explanation("bare", [*NODES, pod_object("bare", owners=())], policy).decision
@@ -70,7 +71,7 @@ def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it():
     )
 
 
-def test_a_refused_request_says_why_the_plugin_asked():
+def test_a_refused_request_says_why_the_plugin_asked() -> None:
     policy = policy_of(pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
 
     decision = pod_explanation("old", [*NODES, pod_object("old")], policy).decision
@@ -80,7 +81,7 @@ def test_a_refused_request_says_why_the_plugin_asked():
     assert "wants it gone (is 3600 s old, 60 s are allowed), TotalLimit keeps it" in decision.summary
 
 
-def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it():
+def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:
     young = pod_object("young", owners=(), age=1, started=1)
 
     decision = pod_explanation("young", [*NODES, young], policy_of()).decision
@@ -97,7 +98,7 @@ def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it():
     )
 
 
-def test_a_run_that_judges_nothing_says_so():
+def test_a_run_that_judges_nothing_says_so() -> None:
     decision = pod_explanation("old", [node_object("a"), pod_object("old")], policy_of()).decision
 
     assert decision is not None
@@ -105,7 +106,7 @@ def test_a_run_that_judges_nothing_says_so():
     assert decision.summary == "nothing was judged: 1 ready nodes match the policy, at least 2 are needed"
 
 
-def test_the_landing_counts_with_the_evictions_booked_before():
+def test_the_landing_counts_with_the_evictions_booked_before() -> None:
     nodes = [*NODES, node_object("c", cpu="2")]
     mover = pod_object("first", cpu="2", node_selector={"kubernetes.io/hostname": "c"})
 
@@ -117,7 +118,7 @@ def test_the_landing_counts_with_the_evictions_booked_before():
     assert (ranked(alone), ranked(after)) == (["b", "c"], ["a", "b"])
 
 
-def test_a_pod_that_comes_straight_back_is_marked():
+def test_a_pod_that_comes_straight_back_is_marked() -> None:
     term = required_anti_affinity({"app": "web"})
     pods = [pod_object(f"web-{node}", node=node, labels={"app": "web"}, affinity=term) for node in "ab"]
 
@@ -133,7 +134,7 @@ def test_a_pod_that_comes_straight_back_is_marked():
     assert [(node.node, node.is_best, node.is_source) for node in explanation.placement.ranking] == [("a", True, True)]
 
 
-def test_nothing_is_placed_for_a_pod_that_nobody_creates_again():
+def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
     explanation = pod_explanation("bare", [*NODES, pod_object("bare", owners=())])
 
     assert explanation.placement is None
@@ -141,7 +142,7 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again():
     assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
 
 
-def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_first():
+def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_first() -> None:
     pod = pod_object("old", scheduler="volcano")
 
     explanation = pod_explanation("old", [*NODES, pod])
@@ -155,7 +156,7 @@ def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_fir
     )
 
 
-def test_a_pending_pod_is_explained_without_a_victim():
+def test_a_pending_pod_is_explained_without_a_victim() -> None:
     pods = [pod_object("full-a", cpu="2"), pod_object("full-b", node="b", cpu="2")]
     pending = pod_object("new", node="", phase="Pending", cpu="500m")
 
@@ -166,7 +167,7 @@ def test_a_pending_pod_is_explained_without_a_victim():
     assert explanation.placement.summary == "0/2 nodes are available: 2 Insufficient cpu"
 
 
-def test_a_pending_pod_that_fits_says_that_it_is_still_to_come():
+def test_a_pending_pod_that_fits_says_that_it_is_still_to_come() -> None:
     explanation = pod_explanation("new", [*NODES, pod_object("new", node="", phase="Pending")])
 
     assert explanation.placement is not None
@@ -174,15 +175,15 @@ def test_a_pending_pod_that_fits_says_that_it_is_still_to_come():
     assert explanation.placement.notes[0].startswith("nothing in the snapshot keeps it pending")
 
 
-def test_a_finished_pod_without_a_node_is_not_placed():
+def test_a_finished_pod_without_a_node_is_not_placed() -> None:
     explanation = pod_explanation("done", [*NODES, pod_object("done", node="", phase="Failed")])
 
     assert (explanation.landing, explanation.placement) == (None, None)
 
 
-def test_the_best_nodes_are_those_of_the_landing():
+def test_the_best_nodes_are_those_of_the_landing() -> None:
     """On a cluster in which nothing waits, the analysis and the landing look at the same cluster."""
-    builder = SnapshotBuilder("generated", keep_templates=True)
+    builder = SnapshotBuilder("generated", SnapshotRequest(keep_templates=True))
     for page in generate_cluster(nodes=25, pods=400, seed=5):
         builder.add_object(page)
     snapshot = builder.finish(taken_at=GENERATED_AT)

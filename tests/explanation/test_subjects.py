@@ -16,7 +16,7 @@ SNAPSHOT = make_snapshot(
 )
 
 
-def test_pods_and_nodes_are_found_by_name():
+def test_pods_and_nodes_are_found_by_name() -> None:
     assert find_pod(SNAPSHOT, "shop/till").name == "till"
     assert find_node(SNAPSHOT, "worker-2").name == "worker-2"
 
@@ -41,22 +41,22 @@ def test_pods_and_nodes_are_found_by_name():
         pytest.param("shop/\x1b[31m", "no pod 'shop/\\x1b[31m' in dump.json", id="a name that does not print"),
     ],
 )
-def test_a_pod_that_is_not_there_is_named_with_the_way_out(name: str, message: str):
+def test_a_pod_that_is_not_there_is_named_with_the_way_out(name: str, message: str) -> None:
     with pytest.raises(UnknownSubjectError) as raised:
         find_pod(SNAPSHOT, name)
 
     assert str(raised.value) == message
 
 
-def test_a_node_that_is_not_there_is_named_with_the_nearest():
+def test_a_node_that_is_not_there_is_named_with_the_nearest() -> None:
     with pytest.raises(UnknownSubjectError, match=r"no node 'worker1' in dump.json; did you mean 'worker-1'\?"):
         find_node(SNAPSHOT, "worker1")
 
 
-def test_plugins_are_found_in_any_case_of_letters():
+def test_plugins_are_found_in_any_case_of_letters() -> None:
     assert find_plugin(["PodLifeTime", "NodePorts"], "podlifetime") == "PodLifeTime"
 
 
-def test_a_plugin_that_is_near_nothing_is_answered_with_all_there_are():
+def test_a_plugin_that_is_near_nothing_is_answered_with_all_there_are() -> None:
     with pytest.raises(UnknownSubjectError, match="no plugin 'x'; known are PodLifeTime, NodePorts"):
         find_plugin(["PodLifeTime", "NodePorts"], "x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 __all__ = ["Act", "Answer", "Delivery", "Fault", "Form", "Lie", "Requests", "status_body"]
 
@@ -105,9 +106,11 @@ class Fault:
         return f"{', '.join(parts) or 'honest'} ({effect})"
 
 
-def status_body(code: int, reason: str, message: str, *, wait_seconds: int | None = None, cause: str = "") -> dict:
+def status_body(
+    code: int, reason: str, message: str, *, wait_seconds: int | None = None, cause: str = ""
+) -> dict[str, Any]:
     """A `Status` as an API server writes it; `cause` words a DisruptionBudget."""
-    details: dict = {}
+    details: dict[str, Any] = {}
     if wait_seconds is not None:
         details["retryAfterSeconds"] = wait_seconds
     if cause:

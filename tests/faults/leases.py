@@ -64,7 +64,7 @@ class Leases:
             self._hand_to("", is_seized=True)
 
     def _store(
-        self, namespace: str, name: str, lease: Any, *, is_seized: bool = False, had_expired: bool = False
+        self, namespace: str, name: str, lease: Object, *, is_seized: bool = False, had_expired: bool = False
     ) -> Object:
         self._version += 1
         metadata = lease["metadata"] | {"name": name, "namespace": namespace, "resourceVersion": str(self._version)}

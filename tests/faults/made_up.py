@@ -15,6 +15,7 @@ __all__ = [
     "effect",
     "ended_with",
     "leased",
+    "left_late",
     "one_evicted",
     "report",
     "reported",
@@ -96,6 +97,15 @@ def leased(tenures: list[Tenure], *evictions: Request, **facts: Any) -> History:
     requests = [*sound_reading(), *evictions]
     runs = [run(report(), **facts)]
     return one_evicted(terms=terms, tenures=tenures, requests=requests, effects=[], runs=runs)
+
+
+def left_late(tenures: list[Tenure]) -> History:
+    """A run with a Lease that ended after 5 s without knowing what became of pod a, which left 2 s later."""
+    terms = Terms(deadline_seconds=20.0, request_timeout_seconds=1.0, lease_seconds=6)
+    requests = [*sound_reading(), request("eviction", uid="a", fault="no answer")]
+    runs = reported(("a", "evicted", "outcome-unknown"))
+    late = [effect("a", at=7.0, is_late=True)]
+    return one_evicted(terms=terms, tenures=tenures, requests=requests, effects=late, runs=runs)
 
 
 HELD = Tenure(1.0, "us")

@@ -99,12 +99,13 @@ def _was_read_whole(history: History, run: Run, path: str) -> bool:
 
 
 def lease_is_respected(history: History) -> Iterator[str]:
-    """No eviction before the Lease is held or while a rival holds it, and the Lease is given back."""
+    """No eviction before the Lease is held or while a rival holds it; it is given back, but outlasts every call."""
     if history.terms.lease_seconds is None:
         return
     for run in history.runs:
         yield from _unheld_evictions(history, run)
         yield from _kept_lease(history, run)
+        yield from _outlived_lease(history, run)
 
 
 def _unheld_evictions(history: History, run: Run) -> Iterator[str]:
@@ -123,20 +124,48 @@ def _grace_seconds(history: History, run: Run, tenure: Tenure) -> float:
     """For how long a run cannot know that its Lease is gone. When it had run out by the run's own clock it can."""
     if tenure.had_expired:
         return 0.0
-    seconds = history.terms.lease_seconds or 0
+    seconds: float = history.terms.lease_seconds or 0
     if not _has_lease_faults(history, run):
         seconds /= 3  # the time from one renewal to the next; one that gets no answer may be tried again until the end
     return seconds + history.terms.request_timeout_seconds + _SLACK_SECONDS + run.stalled_seconds
 
 
 def _kept_lease(history: History, run: Run) -> Iterator[str]:
-    """A Lease still held at the end, unless its calls met faults or the run was killed."""
+    """A Lease still held at the end, unless its calls met faults, the run was killed, or an eviction is unconfirmed."""
     tenure = _tenure_at(history, run.ended_at)
-    may_be_lost = _has_lease_faults(history, run) or run.stalled_seconds > (history.terms.lease_seconds or 0) / 6
-    if may_be_lost or run.was_killed or tenure is None or tenure.is_seized or not tenure.holder:
+    if _may_lose_lease(history, run) or tenure is None or tenure.is_seized or not tenure.holder:
+        return
+    if _has_unconfirmed(history, run):
         return
     if any(earlier.at >= run.started_at and earlier.holder == tenure.holder for earlier in history.tenures):
         yield f"run {run.index} ended with {run.exit_code} and did not give its Lease back"
+
+
+def _outlived_lease(history: History, run: Run) -> Iterator[str]:
+    """A call that takes effect when the Lease under which it was made has changed hands by the rules."""
+    if _may_lose_lease(history, run) or any(tenure.is_seized for tenure in history.tenures):
+        return
+    for effect in _effects_of(history, run):
+        asked_at = [
+            r.at for r in history.requests if r.run == run.index and r.kind == "eviction" and r.uid == effect.uid
+        ]
+        handed_on = [tenure for tenure in history.tenures if min(asked_at, default=effect.at) < tenure.at <= effect.at]
+        if handed_on:
+            seconds = effect.at - handed_on[0].at
+            yield f"run {run.index}: {effect.uid} left {seconds:.1f} s after the Lease was given back or taken over"
+
+
+def _has_unconfirmed(history: History, run: Run) -> bool:
+    """Whether the run does not know what became of some eviction; without a report, whether it may not know."""
+    report = report_of(run)
+    if report is not None:
+        return bool(report.unconfirmed)
+    return any(r.kind == "eviction" and r.run == run.index and r.fault for r in history.requests)
+
+
+def _may_lose_lease(history: History, run: Run) -> bool:
+    is_late = run.stalled_seconds > (history.terms.lease_seconds or 0) / 6
+    return is_late or run.was_killed or _has_lease_faults(history, run)
 
 
 def _has_lease_faults(history: History, run: Run) -> bool:

@@ -86,14 +86,14 @@ class FaultyServer:
         return [self._clear, *([self._secured] if self._secured else [])]
 
     def respond(
-        self, method: str, target: str, headers: Mapping[str, str], body: Any, *, is_secured: bool
+        self, method: str, target: str, authorization: str, body: Any, *, is_secured: bool
     ) -> tuple[Answer | None, Fault]:
         """The answer, None for none at all, and how it is to be sent. Returns when it is due."""
         split = urlsplit(target)
         query = {name: texts[-1] for name, texts in parse_qs(split.query).items()}
         request = self._recorded(method, split.path, body)
         self.on_request(request)
-        refusal = self._unauthorized(request, headers, is_secured=is_secured)
+        refusal = self._unauthorized(request, authorization, is_secured=is_secured)
         if refusal is not None:
             return refusal, Fault()
         kind = Requests(request.kind)
@@ -128,8 +128,7 @@ class FaultyServer:
             self._history.requests.append(request)
             return request
 
-    def _unauthorized(self, request: Request, headers: Mapping[str, str], *, is_secured: bool) -> Answer | None:
-        shown = headers.get("Authorization", "")
+    def _unauthorized(self, request: Request, shown: str, *, is_secured: bool) -> Answer | None:
         if not is_secured:
             if self._secured and self.token and self.token in shown:
                 self._history.foreign_credentials.append(f"{request.method} {request.path} without TLS")
@@ -207,8 +206,9 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(raw) if raw else None
         except ValueError:
             body = None
+        authorization = self.headers.get("Authorization", "")
         answer, fault = self.server.owner.respond(
-            self.command, self.path, self.headers, body, is_secured=self.server.tls is not None
+            self.command, self.path, authorization, body, is_secured=self.server.tls is not None
         )
         with contextlib.suppress(OSError):
             self._send(answer, fault)

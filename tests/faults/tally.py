@@ -68,7 +68,7 @@ class Tally:
 
 def _reached(played: Played) -> set[str]:
     """What this schedule got to."""
-    history, found = played.history, set()
+    history = played.history
     runs = history.runs
     evictions = [request for request in history.requests if request.kind == "eviction"]
     lost = [request for request in evictions if request.fault and "no effect" not in request.fault]
@@ -94,5 +94,4 @@ def _reached(played: Played) -> set[str]:
         "Prometheus asked": any(request.kind == "prometheus" for request in history.requests),
         "pods deleted by others": bool(history.departed),
     }
-    found.update(words for words, is_true in facts.items() if is_true)
-    return found
+    return {words for words, is_true in facts.items() if is_true}

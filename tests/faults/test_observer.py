@@ -18,6 +18,7 @@ from tests.faults.made_up import (
     effect,
     ended_with,
     leased,
+    left_late,
     one_evicted,
     report,
     reported,
@@ -121,6 +122,11 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
         lambda: leased([HELD, Tenure(3.0, "rival", True)], request("eviction", at=8.0, uid="a"), ended_at=9.0),
     ),
     ("a Lease that is kept", "the Lease is respected", lambda: leased([HELD])),
+    (
+        "a Lease that is given back before a call takes effect",
+        "the Lease is respected",
+        lambda: left_late([HELD, GIVEN_BACK]),
+    ),
     (
         "a pod that left and is reported as failed",
         "the report is true",
@@ -298,6 +304,7 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
         "a Lease that was held, and given back",
         lambda: leased([HELD, GIVEN_BACK], request("eviction", at=2.0, uid="a")),
     ),
+    ("a Lease that is kept for a call that takes effect late", lambda: left_late([HELD])),
     (
         "a Lease that a rival seized while nobody could know",
         lambda: leased([HELD, Tenure(3.0, "rival", True)], request("eviction", at=3.5, uid="a"), exit_code=4),

@@ -13,7 +13,7 @@ from tests.faults.answers import Answers
 from tests.faults.faults import Act, Delivery, Fault, Form, Lie, Requests
 from tests.faults.history import History, Terms
 from tests.faults.leases import RIVAL, Leases
-from tests.faults.objects import budget, pod
+from tests.faults.objects import Object, budget, pod
 from tests.faults.rules import FaultPlan, Rule
 from tests.faults.schedule import draw_schedule
 from tests.faults.server import FaultyServer
@@ -22,7 +22,7 @@ from tests.faults.timers import Timers
 
 EVICTION = "/api/v1/namespaces/shop/pods/web-0/eviction"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
-Ask = Callable[..., tuple[int, dict]]
+Ask = Callable[..., tuple[int, Object]]
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def serving(fault: Fault | None = None, *, allowed: int = 5, num_pods: int = 3) 
     rules = dict.fromkeys((Requests.EVICTION, Requests.LIST), rule) if rule else {}
     with FaultyServer(answers, leases, FaultPlan(1, rules), history, timers) as server:
 
-        def ask(method: str, path: str, body: object = None, *, patience_seconds: float = 10) -> tuple[int, dict]:
+        def ask(method: str, path: str, body: object = None, *, patience_seconds: float = 10) -> tuple[int, Object]:
             connection = http.client.HTTPConnection(server.clear_address, timeout=patience_seconds)
             try:
                 connection.request(method, path, json.dumps(body) if body else None)
@@ -57,7 +57,7 @@ def serving(fault: Fault | None = None, *, allowed: int = 5, num_pods: int = 3) 
         timers.finish()
 
 
-def evict(uid: str = "shop.web-0.0") -> dict:
+def evict(uid: str = "shop.web-0.0") -> Object:
     """The body of an eviction."""
     return {"deleteOptions": {"preconditions": {"uid": uid}}}
 

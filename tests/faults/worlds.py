@@ -149,6 +149,7 @@ def _draw_policy(draw: random.Random, world: World, strategy: str) -> None:
 
 def _strategy(strategy: str, limits: Limits) -> tuple[str, str, dict[str, Any]]:
     """Plugin, extension point and arguments."""
+    args: dict[str, Any]
     per_node = {} if limits.plugin_node is None else {"evictionLimits": {"node": limits.plugin_node}}
     match strategy:
         case "taints":

@@ -58,7 +58,7 @@ def _serve(orders: int, news: int) -> dict[str, Any] | None:
                 return None
             *lines, pending = (pending + piece).split(b"\n")
             for line in lines:
-                order = json.loads(line)
+                order: dict[str, Any] = json.loads(line)
                 started_at = time.monotonic()
                 pid = os.fork()
                 if pid == 0:

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kinds import KINDS
 from tests.certificates import Certificate
 from tests.cluster.messages.writer import proto_list
 from tests.integration.fake_leases import FakeLeases
@@ -48,7 +48,6 @@ __all__ = ["FakeApi", "Request", "api_version"]
 
 _PODS = "/api/v1/pods"
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
-_LIST_KINDS = {kind.path: f"{kind.name}List" for kind in DUMP_KINDS}
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,8 @@ class FakeApi:
         self.groups = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1"}
         self.core_resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
         self.git_version = "v1.36.0"
+        self.kinds = KINDS
+        """The kinds whose lists it knows the names of."""
         self.speaks_protobuf = True
         """Whether pods and nodes are sent in protobuf to those who ask for it."""
         self.expired_continues = 0
@@ -252,7 +253,7 @@ class FakeApi:
         metadata = {"resourceVersion": version}
         if end < len(items):
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
-        kind = _LIST_KINDS.get(request.path, "List")
+        kind = next((f"{kind.name}List" for kind in self.kinds.values() if kind.path == request.path), "List")
         stated = {"kind": kind, "apiVersion": api_version(request.path)}
         if self.speaks_protobuf and _wants_protobuf(request) and kind in ("PodList", "NodeList"):
             with suppress(ValueError, TypeError, AttributeError, KeyError):  # objects that have no place in messages

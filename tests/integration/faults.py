@@ -97,7 +97,19 @@ class RawAnswer:
     pause_seconds: float = 0.0
 
 
-Fault = Answer | Truncate | BrokenGzip | Drop | EvictThenDrop | EvictThenAnswer | EvictLate | Silence | Drip | RawAnswer
+Fault = (
+    Answer
+    | Truncate
+    | BrokenGzip
+    | Drop
+    | EvictThenDrop
+    | EvictThenAnswer
+    | EvictThenClearText
+    | EvictLate
+    | Silence
+    | Drip
+    | RawAnswer
+)
 
 
 def failure(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
+from descheduler.cycle.guards import NOTHING_EVICTED
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
+from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi, Request
 from tests.migration.stand_ins import Clock
@@ -45,10 +49,10 @@ def serve(fake_api: FakeApi, *objects: Object) -> None:
         if not kind.is_optional:
             fake_api.objects.setdefault(kind.path, [])
     for item in objects:
-        fake_api.add(KINDS[item["kind"]].path, item)
+        fake_api.add(KINDS[kind_key(item["kind"], item["apiVersion"])].path, item)
 
 
-def crowded_cluster(*names: str, **facts: object) -> list[Object]:
+def crowded_cluster(*names: str, **facts: Any) -> list[Object]:
     """A tainted node with a pod for each name that does not tolerate it, and a free node; `facts` hold for all pods."""
     return [TAINTED, node_object("free"), *(pod_object(name, node="tainted", **facts) for name in names)]
 
@@ -91,18 +95,12 @@ def run(
     options: RunOptions = FAST,
     stop: threading.Event | None = None,
     clock: Clock | None = None,
+    deadline_seconds: float | None = None,
 ) -> RunResult:
     """One run at NOW in which waits pass at once."""
     clock = clock or Clock()
-    return run_with(
-        client,
-        load_policy(policy, REGISTRY),
-        options,
-        stop or threading.Event(),
-        now=NOW,
-        clock=clock.now,
-        sleep=clock.sleep,
-    )
+    watch = Watch(stop, deadline_seconds=deadline_seconds, promise=NOTHING_EVICTED, clock=clock.now, sleep=clock.sleep)
+    return run_with(client, load_policy(policy, REGISTRY), options, watch, now=NOW)
 
 
 def codes(result: RunResult) -> dict[str, OutcomeCode]:

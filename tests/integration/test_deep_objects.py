@@ -12,7 +12,7 @@ import pytest
 from descheduler import evaluate
 from descheduler.cli.main import main
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.kube.status import RawResponse, decode_status
+from descheduler.kube.http.status import RawResponse, decode_status
 from tests import process_logging
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi

@@ -9,14 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import msgspec
 import pytest
 
 from descheduler.cli.main import main
 from descheduler.cluster.decoding.wire import ObjectHeader
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
+from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
 from tests import process_logging
 from tests.builders import Object, node_object
@@ -57,15 +57,15 @@ def with_secrets(obj: Object) -> Object:
 
 def serve_generated(api: FakeApi, file: Path) -> None:
     """Lets the server hold a cluster of all kinds, which is written to `file` as it is."""
-    kinds = [kind for kind in DUMP_KINDS if not kind.is_optional]
+    kinds = [kind for kind in KINDS.values() if not kind.is_optional]
     for kind in kinds:
         api.objects[kind.path] = []
     for page in generate_cluster(nodes=40, pods=600, seed=3):
-        kind = KINDS[(msgspec.json.decode(page, type=ObjectHeader).kind or "").removesuffix("List")]
+        header = msgspec.json.decode(page, type=ObjectHeader)
+        kind = KINDS[kind_key((header.kind or "").removesuffix("List"), header.api_version or "")]
         api.add(kind.path, *map(with_secrets, json.loads(page)["items"]))
     lists = [
-        {"kind": f"{kind.name}List", "apiVersion": f"{kind.group}/v1".lstrip("/"), "items": api.objects[kind.path]}
-        for kind in kinds
+        {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": api.objects[kind.path]} for kind in kinds
     ]
     file.write_text("".join(json.dumps(each) + "\n" for each in lists))
 
@@ -113,18 +113,20 @@ def _assert_same_explanations(run: Run, policy: Path, original: Path, dump: Path
 
 def serve_empty(api: FakeApi) -> None:
     """Lets the server hold one node and nothing else."""
-    for kind in DUMP_KINDS:
+    for kind in KINDS.values():
         if not kind.is_optional:
             api.objects[kind.path] = []
     api.add("/api/v1/nodes", node_object("a"))
 
 
-def snapshot_process(kubeconfig: Path, output: str | Path, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+def snapshot_process(
+    kubeconfig: Path, output: str | Path, *, stdout: IO[bytes] | int = subprocess.PIPE
+) -> subprocess.CompletedProcess[bytes]:
     """`descheduler snapshot` as a process of its own."""
-    command = [sys.executable, "-m", "descheduler.cli.main", "snapshot", "-o", str(output)]
+    command = [sys.executable, "-m", "descheduler", "snapshot", "-o", str(output)]
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
-    return subprocess.run([*command, "--kubeconfig", str(kubeconfig)], env=environment, timeout=120, **streams)
+    command += ["--kubeconfig", str(kubeconfig)]
+    return subprocess.run(command, env=environment, timeout=120, stdout=stdout, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize("output", ["-", "/dev/fd/1"])

@@ -10,8 +10,8 @@ from descheduler.kube.events import EventRecorder
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.announce import EvictionAnnouncer
 from descheduler.migration.executor import execute
-from descheduler.migration.outcome import Outcome, OutcomeCode
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import Outcome, OutcomeCode
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import (
     Drop,

@@ -105,6 +105,26 @@ def test_signal_ends_a_command_that_reads_a_silent_cluster(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_second_signal_names_the_pods_whose_eviction_is_under_way(fake_api: FakeApi, cli: Cli, log_format: str) -> None:
+    serve(fake_api, *crowded_cluster("p1", "p2"))
+    for name in ("p1", "p2"):
+        fake_api.fail_always("POST", f"/api/v1/namespaces/default/pods/{name}/eviction", Silence())
+    is_evicting = sees(fake_api, lambda request: len(eviction_requests(fake_api)) == 2)
+    process = cli.start("--log-format", log_format)
+
+    assert is_evicting.wait(PATIENCE_SECONDS)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=IN_TIME_SECONDS)
+
+    assert (process.returncode, out) == (-signal.SIGTERM, "")
+    named = [line for line in err.splitlines() if "Eviction not confirmed" in line]
+    assert len(named) == 2
+    assert all(f"default/p{number}" in line for number, line in enumerate(named, start=1))
+    assert fake_api.leases.spec("descheduler-p")["holderIdentity"]
+
+
 @pytest.fixture
 def plugin_pids(cli: Cli, secure_api: FakeApi, tmp_path: Path) -> Path:
     """The kubeconfig asks a credential plugin that hangs: the file with its process id and that of its child.
@@ -182,6 +202,7 @@ def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli
     process.send_signal(signal.SIGTERM)
 
     assert process.wait(IN_TIME_SECONDS) == 0
+    assert process.stderr is not None
     assert '"Outcome not written"' in process.stderr.read()
 
 
@@ -190,6 +211,7 @@ def test_log_that_nobody_reads_holds_no_run_up(fake_api: FakeApi, cli: Cli) -> N
     serve(fake_api, *crowded_cluster(*(f"p{number:04}" for number in range(400))))
     pace = ("--client-connection-qps", "10000", "--client-connection-burst", "10000")
     process = cli.start("-o", "json", "-v", "4", *pace)
+    assert process.stdout is not None
     reader = threading.Thread(target=process.stdout.read, daemon=True)
     reader.start()
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
+from typing import Any
 
 import pytest
 
 from descheduler.cycle import run as run_module
+from descheduler.cycle.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
-from descheduler.migration.outcome import OutcomeCode
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.supervision import RunStopped
+from tests.cluster.messages.writer import proto_object
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
-from tests.integration.faults import Answer, Drip, Fault, Silence, budget_refusal
+from tests.integration.faults import Answer, Drip, Fault, RawAnswer, Silence, budget_refusal
 from tests.integration.live_runs import (
     FAST,
     balancing,
@@ -28,9 +33,10 @@ from tests.integration.live_runs import (
     serve,
     taint_policy,
 )
+from tests.migration.stand_ins import Clock
 
 LEASE = f"{LEASES}/descheduler-p"
-HURRIED = replace(FAST, deadline_seconds=0.5, lease=LeaseOptions())
+LEASED = replace(FAST, lease=LeaseOptions())
 LONG_SECONDS = 20
 """What a run that hangs would take at the very least; no run here may come near."""
 
@@ -45,7 +51,7 @@ def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
     def run_now(policy: str = "") -> str:
         began = time.monotonic()
         with pytest.raises(RunStopped) as raised:
-            run(client, policy or taint_policy(), options=HURRIED, clock=RealClock())
+            run(client, policy or taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=0.5)
         assert time.monotonic() - began < LONG_SECONDS
         assert eviction_requests(fake_api) == []
         return str(raised.value)
@@ -53,11 +59,16 @@ def run_hurried(fake_api: FakeApi, client: KubeClient) -> RunHurried:
     return run_now
 
 
-class RealClock:
+class RealClock(Clock):
     """A clock that goes."""
 
-    now = staticmethod(time.monotonic)
-    sleep = staticmethod(time.sleep)
+    def now(self) -> float:
+        """The time in seconds."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        time.sleep(seconds)
 
 
 def is_free(fake_api: FakeApi) -> bool:
@@ -122,6 +133,44 @@ def test_run_ends_at_its_deadline_in_a_list_without_an_end(fake_api: FakeApi, ru
     assert len(fake_api.sent("GET", "/api/v1/pods")) <= num_asked + 2
 
 
+@pytest.mark.parametrize("form", ["protobuf", "json"])
+def test_run_ends_at_its_deadline_in_an_answer_without_an_end(
+    fake_api: FakeApi, run_hurried: RunHurried, form: str
+) -> None:
+    """Every object is another pod, and nothing but the time tells that there is no end."""
+    is_over = threading.Event()
+
+    def endless() -> Iterator[bytes]:
+        try:
+            yield from endless_start(form)
+            for number in count():
+                yield b"".join(endless_pod(form, f"p{number}-{index}") for index in range(50))
+        finally:
+            is_over.set()
+
+    fake_api.speaks_protobuf = form == "protobuf"
+    fake_api.fail_always("GET", "/api/v1/pods", RawAnswer(endless))
+
+    assert run_hurried() == "stopped by --deadline 0.5s while reading pods; nothing was evicted"
+    assert is_over.wait(LONG_SECONDS)
+
+
+def endless_start(form: str) -> list[bytes]:
+    if form == "json":
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+        return [head, b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[']
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n\r\n"
+    return [head, b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\xff\x0f\x0a\x00"]
+
+
+def endless_pod(form: str, name: str) -> bytes:
+    pod = {"metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"}, "spec": {}, "status": {}}
+    if form == "json":
+        return json.dumps(pod).encode() + b","
+    message = proto_object("Pod", pod)
+    return b"\x12" + bytes([len(message)]) + message
+
+
 def test_run_ends_at_its_deadline_while_prometheus_is_silent(fake_api: FakeApi, run_hurried: RunHurried) -> None:
     args = "{thresholds: {MetricResource: 20}, targetThresholds: {MetricResource: 50}, "
     args += "metricsUtilization: {source: Prometheus, prometheus: {query: load}}}"
@@ -159,18 +208,19 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
 ) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
-    decide, is_over, decided = run_module.decide, threading.Event(), []
+    is_over = threading.Event()
+    decided: list[int] = []
 
-    def decide_slowly(*args: object, **options: Mapping[str, object]) -> Decisions:
+    def decide_slowly(*args: Any, **options: Any) -> Decisions:
         if decided:
             compute_until(is_over)
         decided.append(1)
-        return decide(*args, **options)  # type: ignore[arg-type]
+        return decide(*args, **options)
 
     monkeypatch.setattr(run_module, "decide", decide_slowly)
-    options = replace(HURRIED, deadline_seconds=1.5)
+    one_in_total = taint_policy("maxNoOfPodsToEvictTotal: 1")
 
-    result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 1"), options=options, clock=RealClock())
+    result = run(client, one_in_total, options=LEASED, clock=RealClock(), deadline_seconds=1.5)
     is_over.set()
 
     assert codes(result) == {"p1": OutcomeCode.BUDGET}
@@ -179,14 +229,17 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
     assert is_free(fake_api)
 
 
-def test_run_gives_its_lease_back_when_evictions_hang(fake_api: FakeApi, client: KubeClient) -> None:
+def test_lease_outlasts_an_eviction_that_may_still_take_effect(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     fake_api.fail_always("POST", "/api/v1/namespaces/default/pods/p1/eviction", Silence())
     began = time.monotonic()
 
-    result = run(client, taint_policy(), options=replace(HURRIED, deadline_seconds=1.0), clock=RealClock())
+    result = run(client, taint_policy(), options=LEASED, clock=RealClock(), deadline_seconds=1.0)
 
     assert codes(result) == {"p1": OutcomeCode.OUTCOME_UNKNOWN}
     assert result.guard == "--deadline 1s"
-    assert is_free(fake_api)
+    spec = fake_api.leases.spec("descheduler-p")
+    effect_seconds = client.request_timeout_seconds + 10
+    assert spec["holderIdentity"]
+    assert spec["leaseDurationSeconds"] == effect_seconds
     assert time.monotonic() - began < LONG_SECONDS

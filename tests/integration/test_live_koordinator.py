@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.cycle.options import RunOptions
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.builders import Object, node_object, owner, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
@@ -173,7 +173,7 @@ def test_evictions_of_a_dry_profile_are_shown_and_not_made(fake_api: FakeApi, cl
     assert asked_for(fake_api) == ["b1"]
     assert codes(result) == {"s1": OutcomeCode.DRY_RUN, "b1": OutcomeCode.DONE}
     assert "profile shop is dry (dryRun of MigrationController): its evictions are not made" in result.decisions.notes
-    assert {booked.pod.name for booked in result.decisions.evictor.booked} == {"s1", "b1"}
+    assert {booked.pod.name for booked in result.decisions.moves} == {"s1", "b1"}
 
 
 def test_dry_profiles_come_last_and_take_no_limit_from_the_others(fake_api: FakeApi, client: KubeClient) -> None:
@@ -191,7 +191,7 @@ def test_run_is_dry_where_every_profile_is(fake_api: FakeApi, client: KubeClient
     result = run(client, two_profiles({"shop": "{dryRun: true}", "blog": "{dryRun: true}"}))
 
     assert (asked_for(fake_api), result.outcomes) == ([], ())
-    assert len(result.decisions.evictor.booked) == 2
+    assert len(result.decisions.moves) == 2
 
 
 def test_each_profile_keeps_its_own_grace_period(fake_api: FakeApi, client: KubeClient) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from datetime import UTC, datetime
+
 import pytest
 
-from descheduler.cluster.live import read_live
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.dumps.write import DumpWriter
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.live import dump_live, read_live
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.kube.client import KubeClient
 from tests.builders import node_object, pod_object
@@ -13,6 +20,7 @@ from tests.integration.faults import Truncate, failure
 from tests.integration.live_runs import run, serve, taint_policy
 
 PODS, NODES = "/api/v1/pods", "/api/v1/nodes"
+LISTS = {kind.path for kind in KINDS.values()}
 NAMES = [f"p{number:03}" for number in range(40)]
 
 
@@ -24,7 +32,7 @@ def served(fake_api: FakeApi) -> FakeApi:
 
 
 def read(client: KubeClient, git_version: str = "v1.36.0") -> Snapshot:
-    return read_live(client, needed={"Node", "Pod"}, git_version=git_version)
+    return read_live(client, SnapshotRequest({"Node", "Pod"}), git_version=git_version)
 
 
 def names(snapshot: Snapshot) -> list[str]:
@@ -72,7 +80,28 @@ def test_server_without_protobuf_is_asked_for_it_once_and_read_in_json(served: F
 
     assert names(snapshot) == NAMES
     assert [node.name for node in snapshot.nodes] == ["a"]
-    assert queries(served) == [{}, {"limit": "500"}, {"limit": "2500"}]
+    assert queries(served) == [{}, {}, {}]
+
+
+def test_run_asks_for_no_list_in_pages(served: FakeApi, client: KubeClient) -> None:
+    run(client, taint_policy())
+
+    lists = [request for request in served.sent("GET") if request.path in LISTS]
+    assert {request.path for request in lists} >= {PODS, NODES, "/apis/policy/v1/poddisruptionbudgets"}
+    assert [request.query for request in lists] == [{}] * len(lists)
+
+
+@pytest.mark.parametrize(("git_version", "query"), [("v1.36.0", {}), ("v1.32.0", {"limit": "2500"})])
+def test_dump_is_the_same_however_its_lists_come(
+    served: FakeApi, client: KubeClient, git_version: str, query: dict[str, str]
+) -> None:
+    out = io.BytesIO()
+    kinds = [KINDS["Node"], KINDS["Pod"]]
+
+    dump_live(client, kinds, DumpWriter(out, datetime(2026, 1, 2, tzinfo=UTC), kinds), git_version=git_version)
+
+    assert [request.query for request in served.sent("GET", PODS)] == [query]
+    assert names(read_dump(["-"], stdin=io.BytesIO(out.getvalue()))) == NAMES
 
 
 def test_list_that_is_cut_off_is_read_from_its_start(served: FakeApi, client: KubeClient) -> None:
@@ -94,7 +123,7 @@ def test_list_that_is_always_cut_off_ends_the_run(served: FakeApi, client: KubeC
 def test_broken_pod_is_named_or_left_out(served: FakeApi, client: KubeClient) -> None:
     served.add(PODS, pod_object("broken", cpu="much"))
 
-    snapshot = read_live(client, needed={"Pod"}, skip_broken=True, git_version="v1.36.0")
+    snapshot = read_live(client, SnapshotRequest({"Pod"}, skip_broken=True), git_version="v1.36.0")
 
     assert names(snapshot) == NAMES
     [sentence] = snapshot.skipped

@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.builders import Object, node_object, pod_object
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi
@@ -44,6 +44,7 @@ def test_cluster_of_several_pages_is_read_at_one_version(fake_api: FakeApi, clie
     pods = many_pods(300)
     serve(fake_api, TAINTED, node_object("free"), *fillers, *pods)
     fake_api.speaks_protobuf = False
+    fake_api.git_version = "v1.32.0"
 
     result = run(client, taint_policy())
 
@@ -61,6 +62,7 @@ def test_list_that_expires_once_is_read_afresh(fake_api: FakeApi, client: KubeCl
     pods = many_pods(100)
     serve(fake_api, TAINTED, node_object("free"), *fillers, *pods)
     fake_api.speaks_protobuf = False
+    fake_api.git_version = "v1.32.0"
     fake_api.expired_continues = 1
 
     result = run(client, taint_policy(), options=FAST)
@@ -75,6 +77,7 @@ def test_list_that_expires_always_ends_the_run_before_anything_is_evicted(
 ) -> None:
     serve(fake_api, TAINTED, node_object("free"), *many_pods(PAGE_SIZE + 1))
     fake_api.speaks_protobuf = False
+    fake_api.git_version = "v1.32.0"
     fake_api.expired_continues = 1000
 
     with pytest.raises(SnapshotError, match="/api/v1/pods: the list expired 4 times before all its pages were read"):

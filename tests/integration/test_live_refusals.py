@@ -14,8 +14,8 @@ from descheduler import evaluate
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.retry import RetryPolicy
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.integration.api_fixtures import Naps
 from tests.integration.fake_api import FakeApi, Request
@@ -151,7 +151,7 @@ def test_budget_that_is_used_up_is_not_even_asked(fake_api: FakeApi, client: Kub
     result = run(client, taint_policy())
 
     assert asked_for(fake_api) == ["p1"]
-    assert [refusal.verdict.message for refusal in result.decisions.evictor.refusals] == [
+    assert [refusal.verdict.message for refusal in result.decisions.refusals] == [
         "PodDisruptionBudget default/web allows 1 disruption, which this run has taken (3 healthy, 3 needed)"
     ] * 2
 
@@ -224,7 +224,7 @@ def test_lost_right_to_evict_is_asked_once_a_pod_and_then_reported(fake_api: Fak
 
     assert codes(result) == dict.fromkeys(names, OutcomeCode.FORBIDDEN)
     assert asked_for(fake_api) == names
-    assert result.decisions.evictor.booked == []
+    assert result.decisions.moves == ()
 
 
 def test_eviction_taken_over_by_another_controller_counts_and_is_not_asked_again(
@@ -239,7 +239,7 @@ def test_eviction_taken_over_by_another_controller_counts_and_is_not_asked_again
 
     assert codes(result) == {"a-vm": OutcomeCode.HANDED_OVER, "b": OutcomeCode.BUDGET, "c": OutcomeCode.DONE}
     assert asked_for(fake_api) == ["a-vm", "b", "c"]
-    assert [booked.pod.name for booked in result.decisions.evictor.background] == ["a-vm"]
+    assert [booked.pod.name for booked in result.decisions.background] == ["a-vm"]
 
 
 def test_handed_over_eviction_alone_makes_no_further_round(fake_api: FakeApi, client: KubeClient) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import EvictThenDrop, budget_refusal, failure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +10,13 @@ import pytest
 
 from descheduler import evaluate
 from descheduler.cycle.options import ConnectionOptions, RunOptions
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_live
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
+from descheduler.supervision import Watch
 from tests.builders import NOW, Object, node_object, pod_object, required_node_affinity
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import failure
@@ -215,7 +215,7 @@ def test_dry_run_decides_and_writes_nothing(
 
     result = run(client, policy, options=options)
 
-    assert [booked.pod.name for booked in result.decisions.evictor.booked] == ["cart"]
+    assert [booked.pod.name for booked in result.decisions.moves] == ["cart"]
     assert result.outcomes == ()
     assert {request.method for request in fake_api.requests} == {"GET"}
 
@@ -321,9 +321,8 @@ def test_server_that_hides_its_version_is_run_all_the_same(fake_api: FakeApi, cl
 
 
 def test_server_that_cannot_be_reached_is_an_error_that_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("descheduler.migration.executor.sleep_unless", lambda stop: lambda seconds: None)
     with FakeApi() as gone:
         kubeconfig = gone.write_kubeconfig(tmp_path / "kubeconfig")
         url = gone.url
@@ -333,7 +332,7 @@ def test_server_that_cannot_be_reached_is_an_error_that_names_it(
             load_policy(taint_policy(), REGISTRY),
             ConnectionOptions(kubeconfig=str(kubeconfig)),
             RunOptions(),
-            threading.Event(),
+            Watch(sleep=lambda seconds: None),
             now=NOW,
         )
 
@@ -346,6 +345,6 @@ def test_policy_names_the_kubeconfig_when_the_caller_gives_none(
     serve(fake_api, *crowded_cluster("cart"))
     policy = koordinator(f"dryRun: true\nclientConnection: {{kubeconfig: {json.dumps(str(kubeconfig))}}}\n")
 
-    run_live(load_policy(policy, REGISTRY), ConnectionOptions(), RunOptions(), threading.Event(), now=NOW)
+    run_live(load_policy(policy, REGISTRY), ConnectionOptions(), RunOptions(), Watch(), now=NOW)
 
     assert "/api/v1/pods" in listed_paths(fake_api)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.supervision import RunStopped
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drop, budget_refusal, failure
@@ -76,7 +76,7 @@ def test_no_eviction_starts_after_the_deadline(fake_api: FakeApi, client: KubeCl
     serve(fake_api, *crowded_cluster("p1", "p2", "p3", "p4"))
     clock = Clock()
 
-    result = run(client, taint_policy(), options=replace(ONE_BY_ONE, deadline_seconds=1.5), clock=clock)
+    result = run(client, taint_policy(), options=ONE_BY_ONE, clock=clock, deadline_seconds=1.5)
 
     assert codes(result) == {
         "p1": OutcomeCode.DONE,
@@ -90,12 +90,11 @@ def test_no_eviction_starts_after_the_deadline(fake_api: FakeApi, client: KubeCl
 def test_no_other_pod_is_looked_for_after_the_deadline(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2", "p3", "p4"))
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
-    options = replace(ONE_BY_ONE, deadline_seconds=0.5)
 
-    result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 2"), options=options)
+    result = run(client, taint_policy("maxNoOfPodsToEvictTotal: 2"), options=ONE_BY_ONE, deadline_seconds=0.5)
 
     assert codes(result) == {"p1": OutcomeCode.BUDGET, "p2": OutcomeCode.DEADLINE}
-    booked = [booked.pod.name for booked in result.decisions.evictor.booked]
+    booked = [booked.pod.name for booked in result.decisions.moves]
     assert booked == ["p1", "p2"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 import yaml
 
 from descheduler.kube.client import KubeClient, connect
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import (
@@ -26,7 +25,6 @@ from tests.integration.faults import (
     failure,
 )
 from tests.integration.live_runs import (
-    FAST,
     codes,
     crowded_cluster,
     evicted_names,
@@ -197,7 +195,7 @@ def test_deadline_that_cuts_the_wait_for_a_fate_leaves_the_pod_counted_as_evicte
     serve(fake_api, *crowded_cluster("p1", "p2"))
     fake_api.fail_always("POST", "/api/v1/namespaces/default/pods/p1/eviction", Answer(502, HTML))
 
-    result = run(client, taint_policy(ONE_IN_TOTAL), options=replace(FAST, deadline_seconds=10), clock=clock)
+    result = run(client, taint_policy(ONE_IN_TOTAL), deadline_seconds=10, clock=clock)
 
     assert codes(result) == {"p1": OutcomeCode.OUTCOME_UNKNOWN}
     assert len(eviction_requests(fake_api)) <= 3

@@ -13,15 +13,16 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from descheduler.cycle.options import RunOptions, RunResult
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.kube.client import KubeClient
-from descheduler.kube.lease import LeaseSettings
-from descheduler.kube.lease_store import micro_time
+from descheduler.kube.leases.settings import LeaseSettings
+from descheduler.kube.leases.store import micro_time
 from descheduler.migration import lease_settings as lease_settings_module
 from descheduler.migration.lease_settings import LeaseOptions
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
+from descheduler.supervision import Watch
 from tests.builders import NOW
 from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
@@ -176,7 +177,7 @@ def _run_slowly(client: KubeClient, stop: threading.Event) -> RunResult:
     """A run that waits for `stop` wherever its pace has it wait."""
     options: RunOptions = replace(FAST, qps=0.001, burst=1, lease=LeaseOptions())
     policy = load_policy(taint_policy(), REGISTRY)
-    return run_with(client, policy, options, stop, now=NOW, sleep=lambda seconds: _wait(stop))
+    return run_with(client, policy, options, Watch(stop, sleep=lambda seconds: _wait(stop)), now=NOW)
 
 
 def _wait(stop: threading.Event) -> None:

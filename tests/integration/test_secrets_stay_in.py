@@ -104,7 +104,7 @@ def with_server_userinfo(world: CanaryWorld) -> None:
     world.cluster["server"] = world.api.url.replace("://", f"://ops:{MARKER}-server@")
 
 
-USERS = {
+USERS: dict[str, tuple[Fiddle, str]] = {
     "token": (lambda world: None, f"Bearer {MARKER}-token"),
     "token-file": (lambda world: world.use_token_file(f"{MARKER}-file\n".encode()), f"Bearer {MARKER}-file"),
     "plugin": (lambda world: world.use_plugin(), f"Bearer {MARKER}-plugin"),

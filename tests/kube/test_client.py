@@ -19,7 +19,7 @@ def test_requests_say_who_asks_and_for_whom(secure_api: FakeApi, tmp_path: Path)
     file = secure_api.write_kubeconfig(tmp_path / "config")
     client = connect(str(file), as_user="system:serviceaccount:ops:descheduler", user_agent="descheduler/9")
 
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     headers = secure_api.requests[0].headers
     assert headers["authorization"] == "Bearer t0ken"
@@ -29,7 +29,7 @@ def test_requests_say_who_asks_and_for_whom(secure_api: FakeApi, tmp_path: Path)
 
 
 def test_user_agent_carries_the_version_by_default(fake_api: FakeApi, client: KubeClient) -> None:
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert fake_api.requests[0].headers["user-agent"].startswith("descheduler/")
 
@@ -50,7 +50,7 @@ def test_transient_fault_of_a_read_is_mended_by_asking_again(
 ) -> None:
     fake_api.fail_next("GET", NODES, fault)
 
-    body = client.get(NODES)
+    body = client.fetch(NODES, bytes)
 
     assert b'"items"' in body
     assert len(fake_api.sent("GET", NODES)) == 2
@@ -60,7 +60,7 @@ def test_transient_fault_of_a_read_is_mended_by_asking_again(
 def test_wait_that_the_server_asks_for_is_kept(fake_api: FakeApi, client: KubeClient, naps: Naps) -> None:
     fake_api.fail_next("GET", NODES, failure(429, "TooManyRequests", "slow down", retry_after_seconds=7))
 
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert naps == [7.0]
 
@@ -68,7 +68,7 @@ def test_wait_that_the_server_asks_for_is_kept(fake_api: FakeApi, client: KubeCl
 def test_wait_that_the_server_asks_for_is_bounded(fake_api: FakeApi, client: KubeClient, naps: Naps) -> None:
     fake_api.fail_next("GET", NODES, failure(429, "TooManyRequests", "slow down", retry_after_seconds=3600))
 
-    client.get(NODES)
+    client.fetch(NODES, bytes)
 
     assert naps == [client.retry.longest_wait_seconds]
 
@@ -77,7 +77,7 @@ def test_reading_gives_up_after_the_agreed_number_of_attempts(fake_api: FakeApi,
     fake_api.fail_always("GET", NODES, Drop())
 
     with pytest.raises(TransportError, match=r"closed before the answer was complete \(asked 5 times\)"):
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
     assert len(fake_api.sent("GET", NODES)) == client.retry.attempts
 
@@ -86,7 +86,7 @@ def test_refusal_is_not_asked_again(fake_api: FakeApi, client: KubeClient) -> No
     fake_api.fail_next("GET", NODES, failure(403, "Forbidden", "nodes is forbidden"))
 
     with pytest.raises(ApiError, match=r"nodes is forbidden \(403\)") as caught:
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
     assert caught.value.status_code == 403
     assert len(fake_api.requests) == 1
@@ -97,7 +97,7 @@ def test_rejected_credentials_are_named_without_being_shown(secure_api: FakeApi,
     file = secure_api.write_kubeconfig(tmp_path / "config", token="wr0ng")
 
     with pytest.raises(ApiError, match="does not accept the credentials") as caught:
-        connect(str(file)).get(NODES)
+        connect(str(file)).fetch(NODES, bytes)
 
     assert "wr0ng" not in str(caught.value)
 
@@ -109,7 +109,7 @@ def test_server_that_is_not_there_is_named(fake_api: FakeApi, tmp_path: Path, na
     with pytest.raises(
         TransportError, match=r"GET /version on http://127.0.0.1:1: no connection \(Connection refused\)"
     ):
-        connect(str(file), retry=RetryPolicy(attempts=2, sleep=naps)).get("/version")
+        connect(str(file), retry=RetryPolicy(attempts=2, sleep=naps)).fetch("/version", bytes)
 
 
 def test_tls_failure_is_not_asked_again(fake_api: FakeApi, tmp_path: Path, naps: Naps) -> None:
@@ -118,7 +118,7 @@ def test_tls_failure_is_not_asked_again(fake_api: FakeApi, tmp_path: Path, naps:
     file.write_text(file.read_text().replace("http://", "https://"))
 
     with pytest.raises(KubeError, match="does not speak TLS on this port"):
-        connect(str(file), retry=RetryPolicy(sleep=naps)).get("/version")
+        connect(str(file), retry=RetryPolicy(sleep=naps)).fetch("/version", bytes)
 
     assert naps == []
 
@@ -127,7 +127,7 @@ def test_pace_applies_to_every_request_when_one_is_asked_for(kubeconfig: Path, n
     client = connect(str(kubeconfig), qps=1000.0, burst=1, retry=RetryPolicy(sleep=naps))
 
     for _ in range(3):
-        client.get(NODES)
+        client.fetch(NODES, bytes)
 
     assert all(seconds <= 0.001 for seconds in naps)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import TransportError
 from descheduler.kube.events import EventRecorder, EventTotals, PodEvent
-from descheduler.kube.status import RawResponse
+from descheduler.kube.http.status import RawResponse
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Drop, failure
 

@@ -6,7 +6,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.evict import EvictionClient, EvictionResponse, PodState
-from descheduler.kube.status import StatusCause
+from descheduler.kube.http.status import StatusCause
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import (
     Answer,

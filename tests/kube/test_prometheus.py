@@ -201,5 +201,5 @@ def test_token_that_no_header_can_carry_is_one_sentence_without_it(fake_api: Fak
 def test_service_account_token_that_is_not_text_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "token").write_bytes(b"s3cr3t\xff")
 
-    with pytest.raises(KubeError, match="cannot be read: it is not text"):
+    with pytest.raises(KubeError, match=r"service account token cannot be read from .*: it is not text"):
         read_service_account_token(tmp_path / "token")

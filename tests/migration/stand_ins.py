@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.kube.status import StatusCause
+from descheduler.kube.http.status import StatusCause
 from descheduler.migration.executor import execute
-from descheduler.migration.outcome import Outcome, OutcomeCode
-from descheduler.migration.planned import PlannedEviction
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.plan.outcome import Outcome, OutcomeCode
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = [
     "FAST",
@@ -121,7 +121,7 @@ class ScriptedApi:
     Looks at a pod find what `finds` scripts for it, the last state for ever; a pod that nothing is scripted for stays.
     """
 
-    def __init__(self, clock: Clock | None = None, **responses: list[EvictionResponse | Exception]) -> None:
+    def __init__(self, clock: Clock | None = None, /, **responses: Sequence[EvictionResponse | Exception]) -> None:
         self._clock = clock or Clock()
         self._responses = defaultdict(deque, {name: deque(scripted) for name, scripted in responses.items()})
         self._lock = threading.Lock()

@@ -4,7 +4,7 @@ import pytest
 
 from descheduler.kube.events import PodEvent
 from descheduler.migration.announce import EvictionAnnouncer
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction
 
 

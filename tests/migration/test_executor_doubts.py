@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
     Clock,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import (
     FAST,
     ONE_BY_ONE,

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from descheduler.kube.evict import EvictionResponse
-from descheduler.kube.status import StatusCause
+from descheduler.kube.http.status import StatusCause
 from descheduler.migration.judgement import judge
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."

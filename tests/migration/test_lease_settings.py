@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.kube.lease import LeaseSettings
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.kube.leases.settings import LeaseSettings
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from tests.policy.builders import koordinator, upstream
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.eviction.limits import EvictionLimits
+from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.migration.limits import LimitLedger, Room
 from tests.migration.stand_ins import make_eviction
 

@@ -8,27 +8,28 @@ from collections.abc import Sequence
 import msgspec
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.decisions import decisions_of
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
-from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.landing_book import LandingBook
-from descheduler.eviction.limits import EvictionLimits
-from descheduler.eviction.migration_controller import MigrationController, MigrationControllerArgs, default_args
-from descheduler.eviction.object_limiter import ObjectLimiter
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
+from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.outcome import OutcomeCode
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.node_fit import NodeFit
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.eviction.evictors import ask, make_evictor, make_setting
 from tests.migration.stand_ins import Clock, ScriptedApi, broken_off, no_disruption, not_sent
 from tests.policy.builders import koordinator, upstream
 
@@ -39,58 +40,58 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
     other = make_pod("other")
     vm = make_pod("vm", annotations={REQUEST_EVICT_ONLY_ANNOTATION: ""})
     view = ClusterView(make_snapshot([], [other, vm]), moves_take_effect=False, prior_moves=[PriorMove(vm, "p", "q")])
-    evictor = Evictor(
+    evictor = make_evictor(
         view,
         EvictionLimits(total=1),
         answers={"default/vm": EvictionAnswer(429, BACKGROUND_TEXT)},
         evictions_in_background=True,
     )
 
-    verdicts = [evictor.request(pod, profile="p", plugin="q") for pod in (other, vm)]
+    verdicts = [ask(evictor, pod) for pod in (other, vm)]
 
     assert [verdict.reason for verdict in verdicts] == [Reason.TOTAL_LIMIT, None]
-    assert [booked.pod.name for booked in evictor.background] == ["vm"]
-    assert evictor.booked == []
+    assert [booked.pod.name for booked in evictor.book.background] == ["vm"]
+    assert evictor.book.moves == []
 
 
 def test_pod_evicted_before_is_charged_once_and_left_to_the_plugin_that_took_it() -> None:
     gone, other = make_pod("gone"), make_pod("other")
     move = PriorMove(gone, "p", "first", "was too old")
     view = ClusterView(make_snapshot([], [gone, other]), moves_take_effect=False, prior_moves=[move])
-    evictor = Evictor(view, EvictionLimits(total=2))
+    setting = make_setting(view, EvictionLimits(total=2))
 
-    verdicts = [evictor.request(pod, profile="p", plugin="second") for pod in (gone, other)]
+    verdicts = [ask(setting.evictor, pod, plugin="second") for pod in (gone, other)]
 
     assert [verdict.reason for verdict in verdicts] == [None, None]
-    assert evictor.counters.total == 2
-    assert [booked.pod.name for booked in evictor.booked] == ["other"]
+    assert setting.counters.total == 2
+    assert [booked.pod.name for booked in setting.evictor.book.moves] == ["other"]
 
 
 def test_pod_evicted_before_is_booked_when_its_plugin_asks_for_it_again() -> None:
     gone = make_pod("gone")
     move = PriorMove(gone, "p", "q", "was too old")
     view = ClusterView(make_snapshot([], [gone]), moves_take_effect=False, prior_moves=[move])
-    evictor = Evictor(view, EvictionLimits(total=1))
+    setting = make_setting(view, EvictionLimits(total=1))
 
-    verdict = evictor.request(gone, profile="p", plugin="q", reason="is too old")
+    verdict = ask(setting.evictor, gone, reason="is too old")
 
     assert verdict.is_accepted
-    assert [(booked.pod.name, booked.reason) for booked in evictor.booked] == [("gone", "was too old")]
-    assert evictor.counters.total == 1
+    assert [(booked.pod.name, booked.reason) for booked in setting.evictor.book.moves] == [("gone", "was too old")]
+    assert setting.counters.total == 1
 
 
 def test_pod_evicted_before_that_nobody_asks_for_again_is_booked_when_its_plugin_is_done() -> None:
     gone = make_pod("gone")
     view = ClusterView(make_snapshot([], [gone]), moves_take_effect=True, prior_moves=[PriorMove(gone, "p", "q")])
-    evictor = Evictor(view, EvictionLimits())
+    setting = make_setting(view)
 
-    evictor.end_turn(profile="p", plugin="other")
-    before = list(view.booked)
-    evictor.end_turn(profile="p", plugin="q")
+    setting.evictor.end_turn(profile="p", plugin="other")
+    before = list(view.changes)
+    setting.evictor.end_turn(profile="p", plugin="q")
 
-    assert (before, view.booked) == ([], [gone])
-    assert [booked.pod for booked in evictor.booked] == [gone]
-    assert evictor.counters.total == 1
+    assert (before, [change.pod for change in view.changes]) == ([], [gone])
+    assert [booked.pod for booked in setting.evictor.book.moves] == [gone]
+    assert setting.counters.total == 1
 
 
 def koord_pods(*names: str) -> list[Pod]:
@@ -108,7 +109,7 @@ def test_pods_moved_before_count_against_what_may_migrate() -> None:
     snapshot = make_snapshot([make_node("a")], [moved, other], workloads=workloads_of("m", "o"))
     view = ClusterView(snapshot, moves_take_effect=True, prior_moves=[PriorMove(moved, "p", "q")])
     args = msgspec.structs.replace(default_args(MigrationControllerArgs()), max_migrating_per_node=1)
-    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW, LandingBook(view.snapshot)))
+    controller = MigrationController(args, Handle(POLICY, view, NodeFit(view), NOW))
 
     reasons = [controller.filter(pod).reason for pod in (moved, other)]
 
@@ -131,8 +132,7 @@ def test_pod_moved_before_passes_the_filters_and_gates_that_it_has_passed() -> N
 
     decisions = decide(policy, snapshot, now=NOW, prior_moves=[PriorMove(moved, "p", "RemovePodsViolatingNodeTaints")])
 
-    assert [booked.pod.name for booked in decisions.evictor.booked] == ["m", "o"]
-    assert decisions.evictor.counters.total == 2
+    assert [move.pod.name for move in decisions.moves] == ["m", "o"]
 
 
 def test_pod_moved_before_uses_the_burst_of_its_workload_up() -> None:
@@ -153,10 +153,10 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
 
     def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = Evictor(view, EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(view, EvictionLimits(total=1), answers=answers)
         for pod in pods:
-            evictor.request(pod, profile="p", plugin="q")
-        return Decisions(POLICY, snapshot, evictor, NOW)
+            ask(evictor, pod)
+        return decisions_of(evictor, POLICY, snapshot, NOW)
 
     responses: dict[str, list[EvictionResponse | Exception]] = {pod.name: [no_disruption()] for pod in pods}
     clock = Clock()
@@ -173,7 +173,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     )
 
     assert len(outcomes) == MAX_ROUNDS
-    booked = {booked.pod.name for booked in decisions.evictor.booked}
+    booked = {booked.pod.name for booked in decisions.moves}
     assert booked <= {outcome.eviction.name for outcome in outcomes}
     assert decisions.notes[-1].endswith("and gave up; the next run goes on")
 
@@ -186,10 +186,10 @@ def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
     def decide_again(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         del prior_moves
         decided.append(answers)
-        evictor = Evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
+        evictor = make_evictor(ClusterView(snapshot, moves_take_effect=False), EvictionLimits(total=1), answers=answers)
         for pod in pods:
-            evictor.request(pod, profile="p", plugin="q")
-        return Decisions(POLICY, snapshot, evictor, NOW)
+            ask(evictor, pod)
+        return decisions_of(evictor, POLICY, snapshot, NOW)
 
     clock = Clock()
     api = ScriptedApi(clock, first=[not_sent()] * 99)
@@ -211,10 +211,10 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
         if len(calls) == explode_at:
             raise ZeroDivisionError
         view = ClusterView(snapshot, moves_take_effect=False, prior_moves=prior_moves)
-        evictor = Evictor(view, EvictionLimits(total=2), answers=answers)
+        evictor = make_evictor(view, EvictionLimits(total=2), answers=answers)
         for pod in pods:
-            evictor.request(pod, profile="p", plugin="q")
-        return Decisions(POLICY, snapshot, evictor, NOW)
+            ask(evictor, pod)
+        return decisions_of(evictor, POLICY, snapshot, NOW)
 
     return decide_again
 
@@ -222,7 +222,8 @@ def decide_over(pods: Sequence[Pod], calls: list[Answers], *, explode_at: int = 
 def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_other() -> None:
     """Each such call takes the time in which it can still take effect."""
     pods = [make_pod(f"p{number:03}") for number in range(40)]
-    clock, calls = Clock(), []
+    clock = Clock()
+    calls: list[Answers] = []
     api = ScriptedApi(clock, **{pod.name: [broken_off()] * 9 for pod in pods})
 
     decisions, outcomes = carry_out(

@@ -10,10 +10,11 @@ import numpy as np
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.framework import Cycle, FilterPlugin, Obstacle, ScorePlugin
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_plugin_args import PluginArgs
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import FilterPlugin, ScorePlugin
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_snapshot
 
 ZONE = "topology.kubernetes.io/zone"
@@ -27,9 +28,9 @@ def make_cluster(
     return ShadowCluster(make_snapshot(nodes, pods, **others), version=version)
 
 
-def make_profile(**args: Any) -> SchedulerProfile:
-    """A scheduler profile; `args` are fields of `PluginArgs`."""
-    return SchedulerProfile(scheduler_name="default-scheduler", args=PluginArgs(**args))
+def make_profile(*args: object) -> SchedulerProfile:
+    """A scheduler profile; `args` are arguments of plugins."""
+    return SchedulerProfile(scheduler_name="default-scheduler", args=PluginArgs.made_of(*args))
 
 
 def obstacles(
@@ -40,7 +41,7 @@ def obstacles(
 ) -> dict[str, Obstacle]:
     """What the filter has against `pod`, by node; `*` when it refuses the pod everywhere."""
     asked = plugin(cluster, profile or make_profile())
-    cycle = Cycle(cluster.incoming(pod), cluster)
+    cycle = Cycle(cluster.placement_class(pod), cluster)
     result = asked.pre_filter(cycle)
     if result.obstacle is not None:
         return {"*": result.obstacle}
@@ -71,7 +72,7 @@ def scores(
     asked = plugin(cluster, profile or make_profile())
     names = [node.name for node in cluster.table.nodes]
     nodes = np.array([index for index, name in enumerate(names) if among is None or name in among], dtype=np.intp)
-    answer = asked.score(Cycle(cluster.incoming(pod), cluster), nodes)
+    answer = asked.score(Cycle(cluster.placement_class(pod), cluster), nodes)
     if answer is None:
         return None
     return None if answer.raw is None else answer.raw.tolist(), answer.final.tolist()

@@ -15,9 +15,9 @@ ZONE = "topology.kubernetes.io/zone"
 FULL = node_object("a", unschedulable=True)
 
 
-def anti_affinity(labels: Mapping[str, str], **term: object) -> Object:
-    """Required anti-affinity to pods of `labels`, by zone unless `term` says otherwise."""
-    return required_anti_affinity(labels, **{"key": ZONE, **term})
+def anti_affinity(labels: Mapping[str, str], *, key: str = ZONE, **term: object) -> Object:
+    """Required anti-affinity to pods of `labels`, by zone unless `key` says otherwise."""
+    return required_anti_affinity(labels, key=key, **term)
 
 
 def pod_affinity(labels: Mapping[str, str]) -> Object:
@@ -65,7 +65,7 @@ def hole_14_namespace_selector() -> Snapshot:
 
 def hole_14_mismatch_label_keys() -> Snapshot:
     """Keep away from pods of other tenants; NodeFit keeps away from none, as the template's selector names none."""
-    term = {"namespaces": ["shop"], "mismatchLabelKeys": ["tenant"], "namespaceSelector": {}}
+    term: Object = {"namespaces": ["shop"], "mismatchLabelKeys": ["tenant"], "namespaceSelector": {}}
     affinity = required_anti_affinity({"app": "web"}, **term)
     return cluster_of(
         FULL,

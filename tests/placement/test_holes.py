@@ -12,15 +12,16 @@ import pytest
 
 from descheduler import evaluate
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.budgets import BudgetLedger
+from descheduler.eviction.checks.budgets import BudgetLedger
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
-from descheduler.placement.cluster_view import ClusterView
-from descheduler.placement.landing import Landing, LandingVerdict
-from descheduler.placement.landing_prover import LandingProver
-from descheduler.placement.node_fit import NodeFit
-from descheduler.policy.scheduler_configuration import load_scheduler_configuration
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.prover import LandingProver
 from tests.builders import NOW, Object, container_status, node_object, pod_object
 from tests.placement import filter_holes
 from tests.placement.filter_holes import FULL
@@ -44,7 +45,7 @@ def upstream_fits(snapshot: Snapshot, pod: Pod, nodes: Sequence[str] | None = No
 
 def our_landing(snapshot: Snapshot, pod: Pod, configuration: Mapping[str, object] | None = None) -> Landing:
     """The landing of `pod` with nothing booked, under kube-scheduler's defaults unless configured otherwise."""
-    given = None if configuration is None else load_scheduler_configuration(configuration)
+    given = None if configuration is None else load_scheduler_configuration(configuration, plugins=PLUGINS)
     return LandingProver(snapshot, configuration=given).consider(pod)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from tests.builders import Object, node_object, owner, pod_object
@@ -47,7 +48,9 @@ def workload_object(
 def cluster_of(*objects: Object, nodes: Iterable[str] = ("a", "b")) -> Snapshot:
     """A cluster of `objects`, with ready nodes of these names unless the objects hold nodes."""
     stated = [each for each in objects if each["kind"] == "Node"]
-    return snapshot_from_objects([*objects, *(() if stated else map(node_object, nodes))], keep_templates=True)
+    return snapshot_from_objects(
+        [*objects, *(() if stated else map(node_object, nodes))], SnapshotRequest(keep_templates=True)
+    )
 
 
 def pod_named(snapshot: Snapshot, name: str) -> Pod:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import inspect_policy, load_policy
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 
 UPSTREAM = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n"
 """Two lines: what follows starts on line 3."""

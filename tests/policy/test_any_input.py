@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.effective import policy_to_document
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 
 from .builders import KOORDINATOR, UPSTREAM
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 
 from .builders import messages, upstream
 

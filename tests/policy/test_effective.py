@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.effective import policy_to_document
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 
 from .builders import koordinator, upstream, with_args
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import load_policy
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 
 from .builders import koordinator, with_args
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
-from descheduler.strategies.registry import REGISTRY
 from tests.policy.builders import upstream
 
 

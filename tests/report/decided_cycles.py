@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 OLD = ("old-1", "old-2", "old-3")

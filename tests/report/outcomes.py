@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from descheduler.migration.outcome import Outcome as ExecutedEviction
-from descheduler.migration.outcome import OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from typing import Any
+
+from descheduler.plan.outcome import Outcome as ExecutedEviction
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import Outcome, make_outcome
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 
@@ -14,7 +16,7 @@ def executed(name: str, kind: OutcomeKind, code: OutcomeCode, message: str = "",
     return ExecutedEviction(eviction, kind, code, message, status, 1)
 
 
-def outcome_of(*results: ExecutedEviction, **policy: object) -> Outcome:
+def outcome_of(*results: ExecutedEviction, **policy: Any) -> Outcome:
     return make_outcome(make_test_plan(policy=pod_life_time_policy(**policy)), results)
 
 

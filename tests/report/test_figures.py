@@ -11,7 +11,7 @@ def amounts(pods: int, cpu_milli: int, memory_bytes: int) -> Amounts:
     return Amounts(pods=pods, cpu_milli=cpu_milli, memory_bytes=memory_bytes)
 
 
-def test_a_node_that_loses_a_pod_shows_what_was_and_what_stays():
+def test_a_node_that_loses_a_pod_shows_what_was_and_what_stays() -> None:
     leaving = make_pod("leaving", node="a", cpu="500m", memory="1Ki")
     staying = make_pod("staying", node="a", cpu="250m", memory="2Ki")
     snapshot = make_snapshot([make_node("a", cpu="4", memory="1Mi", pods="10")], [leaving, staying])
@@ -25,7 +25,7 @@ def test_a_node_that_loses_a_pod_shows_what_was_and_what_stays():
     )
 
 
-def test_a_node_that_loses_nothing_is_only_in_the_total():
+def test_a_node_that_loses_nothing_is_only_in_the_total() -> None:
     leaving = make_pod("leaving", node="a", cpu="1")
     other = make_pod("other", node="b", cpu="2")
     snapshot = make_snapshot([make_node("a"), make_node("b")], [leaving, other])
@@ -38,7 +38,7 @@ def test_a_node_that_loses_nothing_is_only_in_the_total():
     assert figures.total.displaced == amounts(1, 1000, 0)
 
 
-def test_a_finished_pod_occupies_nothing():
+def test_a_finished_pod_occupies_nothing() -> None:
     failed = make_pod("failed", node="a", cpu="1", phase="Failed")
     snapshot = make_snapshot([make_node("a")], [failed])
 
@@ -48,7 +48,7 @@ def test_a_finished_pod_occupies_nothing():
     assert figures.nodes[0].after == amounts(0, 0, 0)
 
 
-def test_fractions_of_a_milli_core_round_up_once_for_the_sum():
+def test_fractions_of_a_milli_core_round_up_once_for_the_sum() -> None:
     pods = [make_pod(f"p{index}", node="a", cpu="400u") for index in range(3)]
     snapshot = make_snapshot([make_node("a")], pods)
 
@@ -58,7 +58,7 @@ def test_fractions_of_a_milli_core_round_up_once_for_the_sum():
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5000), st.booleans()), max_size=12))
-def test_what_leaves_is_the_difference_between_before_and_after(world: list[tuple[str, int, bool]]):
+def test_what_leaves_is_the_difference_between_before_and_after(world: list[tuple[str, int, bool]]) -> None:
     pods = [make_pod(f"p{index}", node=node, cpu=f"{cpu}m") for index, (node, cpu, _) in enumerate(world)]
     leaving = [pod for pod, (_, _, leaves) in zip(pods, world, strict=True) if leaves]
     snapshot = make_snapshot([make_node(name) for name in "abc"], pods)

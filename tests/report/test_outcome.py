@@ -3,20 +3,20 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from descheduler.migration.outcome import OutcomeKind
+from descheduler.plan.outcome import OutcomeKind
 from descheduler.report.document import PodReference
 from descheduler.report.outcome import EvictionResult, ResultKind
 from descheduler.report.render import render
 from tests.report.outcomes import EVICTED, FAILED, GONE, outcome_of
 
 
-def test_the_document_knows_every_way_an_eviction_can_end():
+def test_the_document_knows_every_way_an_eviction_can_end() -> None:
     kinds = {kind.value for kind in OutcomeKind if kind is not OutcomeKind.UNSET}
 
     assert kinds == set(get_args(ResultKind))
 
 
-def test_each_eviction_has_its_result():
+def test_each_eviction_has_its_result() -> None:
     outcome = outcome_of(EVICTED)
 
     assert outcome.results == (
@@ -34,7 +34,7 @@ def test_each_eviction_has_its_result():
     )
 
 
-def test_results_are_counted_and_kinds_that_did_not_occur_are_zero():
+def test_results_are_counted_and_kinds_that_did_not_occur_are_zero() -> None:
     outcome = outcome_of(EVICTED, FAILED, GONE)
 
     assert outcome.counts == {
@@ -47,7 +47,7 @@ def test_results_are_counted_and_kinds_that_did_not_occur_are_zero():
     }
 
 
-def test_table_shows_what_became_of_each_eviction():
+def test_table_shows_what_became_of_each_eviction() -> None:
     text = "".join(render(outcome_of(EVICTED, FAILED), "table"))
 
     assert re.search(

@@ -9,7 +9,7 @@ from tests.builders import NOW, make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 
 
-def test_every_eviction_is_a_move_with_its_sentence():
+def test_every_eviction_is_a_move_with_its_sentence() -> None:
     plan = make_test_plan([make_pod("old")])
 
     assert plan.moves == (
@@ -36,7 +36,7 @@ def test_every_eviction_is_a_move_with_its_sentence():
     )
 
 
-def test_a_refused_request_is_told_from_a_candidate_that_was_not_asked_for():
+def test_a_refused_request_is_told_from_a_candidate_that_was_not_asked_for() -> None:
     pods = [make_pod("bare", owners=()), make_pod("old")]
 
     plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
@@ -45,7 +45,7 @@ def test_a_refused_request_is_told_from_a_candidate_that_was_not_asked_for():
     assert by_name == {"old": ("TotalLimit", True), "bare": ("BarePod", False)}
 
 
-def test_a_refusal_names_the_object_at_fault():
+def test_a_refusal_names_the_object_at_fault() -> None:
     plan = make_test_plan([make_pod("old")], policy=pod_life_time_policy(maxNoOfPodsToEvictPerNode=0))
 
     assert plan.refusals == (
@@ -62,7 +62,7 @@ def test_a_refusal_names_the_object_at_fault():
     )
 
 
-def test_refusals_are_counted_by_reason_with_what_the_reason_means():
+def test_refusals_are_counted_by_reason_with_what_the_reason_means() -> None:
     pods = [make_pod("bare-1", owners=()), make_pod("bare-2", owners=()), make_pod("old")]
 
     plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
@@ -78,7 +78,7 @@ def test_refusals_are_counted_by_reason_with_what_the_reason_means():
     )
 
 
-def test_each_enabled_plugin_has_figures_also_when_it_found_nothing():
+def test_each_enabled_plugin_has_figures_also_when_it_found_nothing() -> None:
     policy = pod_life_time_policy(balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
     pods = [make_pod(name, owners=(f"ReplicaSet/{name}",)) for name in OLD]
 
@@ -90,7 +90,7 @@ def test_each_enabled_plugin_has_figures_also_when_it_found_nothing():
     )
 
 
-def test_a_further_request_for_a_pod_is_marked_and_counts_once():
+def test_a_further_request_for_a_pod_is_marked_and_counts_once() -> None:
     plan = make_test_plan([make_pod("old", cpu="1")], policy=pod_life_time_policy(["main", "again"]))
 
     assert [(move.profile, move.is_repeated) for move in plan.moves] == [("main", False), ("again", True)]
@@ -98,7 +98,7 @@ def test_a_further_request_for_a_pod_is_marked_and_counts_once():
     assert plan.figures.total.displaced.cpu_milli == 1000
 
 
-def test_plan_says_which_policy_judged_which_view_of_the_cluster():
+def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
     plan = make_test_plan([make_pod("p")], resource_version="17", skipped=("pod x is broken",))
 
     assert plan.snapshot == SnapshotIdentity(
@@ -120,20 +120,20 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster():
     assert len(plan.policy.digest) == 64
 
 
-def test_age_of_a_dump_without_a_date_is_unknown():
+def test_age_of_a_dump_without_a_date_is_unknown() -> None:
     plan = make_test_plan(taken_at=None)
 
     assert plan.snapshot.age_seconds is None
 
 
-def test_a_run_that_judged_nothing_says_why():
+def test_a_run_that_judged_nothing_says_why() -> None:
     plan = make_test_plan(nodes=[make_node("a")])
 
     assert plan.skipped == "1 ready nodes match the policy, at least 2 are needed"
     assert plan.moves == ()
 
 
-def test_warnings_of_policy_and_snapshot_stand_together():
+def test_warnings_of_policy_and_snapshot_stand_together() -> None:
     policy = pod_life_time_policy(metricsProviders=[{"source": "Unknown"}])
 
     plan = make_test_plan(policy=policy, warnings=("the dump holds no Namespace",))
@@ -143,7 +143,7 @@ def test_warnings_of_policy_and_snapshot_stand_together():
     assert plan.warnings[1] == "the dump holds no Namespace"
 
 
-def test_the_same_decisions_give_the_same_bytes():
+def test_the_same_decisions_give_the_same_bytes() -> None:
     first, second = make_test_plan(), make_test_plan()
 
     assert json_text(first) == json_text(second)

@@ -19,12 +19,12 @@ OUTCOME = make_outcome(PLAN, [EVICTED, FAILED])
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_published_schema_is_that_of_the_types(name: str):
+def test_published_schema_is_that_of_the_types(name: str) -> None:
     assert published_schema(name) == schema_text(name), "run: make schema"
 
 
 @pytest.mark.parametrize(("name", "document"), [("plan", PLAN), ("outcome", OUTCOME)])
-def test_documents_obey_their_schema(name: str, document: Plan | Outcome):
+def test_documents_obey_their_schema(name: str, document: Plan | Outcome) -> None:
     schema = json.loads(published_schema(name))
 
     jsonschema.validate(
@@ -35,7 +35,7 @@ def test_documents_obey_their_schema(name: str, document: Plan | Outcome):
     )
 
 
-def test_schema_allows_no_field_it_does_not_name():
+def test_schema_allows_no_field_it_does_not_name() -> None:
     schema = json.loads(published_schema("plan"))
     document = json.loads(json_text(PLAN)) | {"surprise": 1}
 
@@ -43,7 +43,7 @@ def test_schema_allows_no_field_it_does_not_name():
         jsonschema.validate(document, schema)
 
 
-def test_schema_requires_every_field():
+def test_schema_requires_every_field() -> None:
     schemas = [json.loads(published_schema(name))["$defs"] for name in DOCUMENTS]
 
     for definitions in schemas:
@@ -51,5 +51,5 @@ def test_schema_requires_every_field():
 
 
 @pytest.mark.parametrize("document", [PLAN, OUTCOME])
-def test_json_reads_back_as_the_same_document(document: Plan | Outcome):
+def test_json_reads_back_as_the_same_document(document: Plan | Outcome) -> None:
     assert msgspec.json.decode(json_text(document), type=type(document)) == document

@@ -4,17 +4,18 @@ import re
 
 import pytest
 
-from descheduler.report.palette import Palette, wants_colour
-from descheduler.report.render import render
+from descheduler.report.palette import PLAIN, Palette, wants_colour
+from descheduler.report.plan import Plan
+from descheduler.report.render import Format, render
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
 
-def text_of(plan, output_format="table", **style) -> str:
-    return "".join(render(plan, output_format, **style))
+def text_of(plan: Plan, output_format: Format = "table", *, palette: Palette = PLAIN) -> str:
+    return "".join(render(plan, output_format, palette=palette))
 
 
-def test_table_shows_moves_sums_and_reasons():
+def test_table_shows_moves_sums_and_reasons() -> None:
     pods = [make_pod("bare", owners=()), make_pod("old", cpu="500m", memory="1Gi")]
 
     text = text_of(make_test_plan(pods))
@@ -33,7 +34,7 @@ def test_table_shows_moves_sums_and_reasons():
     )
 
 
-def test_candidates_that_were_not_asked_for_show_in_wide_tables_only():
+def test_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
     plan = make_test_plan([make_pod("bare", owners=())])
 
     table, wide = text_of(plan), text_of(plan, "wide")
@@ -42,7 +43,7 @@ def test_candidates_that_were_not_asked_for_show_in_wide_tables_only():
     assert re.search(r"^default +bare +a +PodLifeTime +BarePod", wide, re.MULTILINE)
 
 
-def test_requests_that_met_a_limit_are_counted_but_not_listed():
+def test_requests_that_met_a_limit_are_counted_but_not_listed() -> None:
     plan = make_test_plan(policy=pod_life_time_policy(maxNoOfPodsToEvictPerNode=1))
 
     text = text_of(plan)
@@ -51,7 +52,7 @@ def test_requests_that_met_a_limit_are_counted_but_not_listed():
     assert re.search(r"^2 +NodeLimit", text, re.MULTILINE)
 
 
-def test_a_long_list_of_refusals_is_cut_and_says_so():
+def test_a_long_list_of_refusals_is_cut_and_says_so() -> None:
     pods = [make_pod(f"old-{index:02}", uid="") for index in range(25)]
 
     text = text_of(make_test_plan(pods))
@@ -60,7 +61,7 @@ def test_a_long_list_of_refusals_is_cut_and_says_so():
     assert "and 5 more; -o wide shows them all" in text
 
 
-def test_wide_table_shows_the_figures_of_nodes_and_plugins():
+def test_wide_table_shows_the_figures_of_nodes_and_plugins() -> None:
     plan = make_test_plan([make_pod("old", cpu="1", memory="2Gi"), make_pod("bare", cpu="1", owners=())])
 
     text = text_of(plan, "wide")
@@ -69,17 +70,17 @@ def test_wide_table_shows_the_figures_of_nodes_and_plugins():
     assert re.search(r"^a +2 -> 1 +50% -> 25% +25% -> 0%$", text, re.MULTILINE)
 
 
-def test_a_share_of_nothing_is_not_a_number():
+def test_a_share_of_nothing_is_not_a_number() -> None:
     plan = make_test_plan([make_pod("old", cpu="1")], nodes=[make_node("a", cpu=None), make_node("b")])
 
     assert "? -> ?" in text_of(plan, "wide")
 
 
-def test_a_run_without_judgement_says_why():
+def test_a_run_without_judgement_says_why() -> None:
     assert "nothing was judged: 0 ready nodes" in text_of(make_test_plan(nodes=[]))
 
 
-def test_warnings_and_left_out_objects_come_last():
+def test_warnings_and_left_out_objects_come_last() -> None:
     plan = make_test_plan(warnings=("no budgets\x1b",), skipped=("pod x is broken",))
 
     lines = text_of(plan).splitlines()
@@ -87,7 +88,7 @@ def test_warnings_and_left_out_objects_come_last():
     assert lines[-2:] == ["warning: no budgets\\x1b", "warning: left out: pod x is broken"]
 
 
-def test_colours_mark_headings_and_warnings_only_when_asked_for():
+def test_colours_mark_headings_and_warnings_only_when_asked_for() -> None:
     plan = make_test_plan(warnings=("look here",))
 
     coloured = text_of(plan, palette=Palette(is_coloured=True))
@@ -106,5 +107,5 @@ def test_colours_mark_headings_and_warnings_only_when_asked_for():
         pytest.param(True, {"TERM": "dumb"}, False, id="a dumb terminal is left alone"),
     ],
 )
-def test_when_output_is_coloured(is_terminal: bool, environ: dict[str, str], expected: bool):
+def test_when_output_is_coloured(is_terminal: bool, environ: dict[str, str], expected: bool) -> None:
     assert wants_colour(is_terminal=is_terminal, environ=environ) is expected

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Compatibility
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW, Object, make_snapshot
 
 
@@ -50,9 +50,9 @@ def run_plugin(
 
 def evicted(decisions: Decisions) -> list[str]:
     """Names of the pods whose eviction was granted, in order, one for each request."""
-    return [booked.pod.name for booked in decisions.evictor.booked]
+    return [booked.pod.name for booked in decisions.moves]
 
 
 def refused(decisions: Decisions) -> dict[str, str]:
     """Name of every candidate that stays → the code of its reason."""
-    return {r.pod.name: str(r.verdict.reason and r.verdict.reason.value) for r in decisions.evictor.refusals}
+    return {r.pod.name: str(r.verdict.reason and r.verdict.reason.value) for r in decisions.refusals}

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
-from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
 
 HOUR, DAY = 3600, 86400
-UTILIZATION = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}}
+UTILIZATION: Object = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}}
 UNLIMITED = {
     "maxMigratingPerNode": 0,
     "maxMigratingPerWorkload": 100,
@@ -54,7 +54,7 @@ def run(
 
 
 def evicted_by(decisions: Decisions, plugin: str) -> list[str]:
-    return [booked.pod.name for booked in decisions.evictor.booked if booked.plugin == plugin]
+    return [booked.pod.name for booked in decisions.moves if booked.plugin == plugin]
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_what_is_to_arrive_is_neither_evicted_nor_reported() -> None:
     decisions = run(nodes, pods, "LowNodeUtilization", **UTILIZATION)
 
     known = {id(pod) for pod in pods}
-    book = decisions.evictor
+    judged = [move.pod for move in decisions.moves] + [refusal.pod for refusal in decisions.refusals]
     assert len(evicted_by(decisions, "PodLifeTime")) == 6
-    assert all(id(entry.pod) in known for entry in (*book.booked, *book.refusals))
+    assert all(id(pod) in known for pod in judged)
 
 
 def test_duplicates_count_what_is_to_arrive() -> None:
@@ -114,4 +114,4 @@ def test_spread_counts_what_is_to_arrive() -> None:
 
     assert len(evicted_by(decisions, "PodLifeTime")) == 2
     assert evicted_by(decisions, "RemovePodsViolatingTopologySpreadConstraint") == []
-    assert decisions.evictor.refusals == ()
+    assert decisions.refusals == ()

@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 from tests.builders import Object
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import evicted, refused, run_plugin
@@ -109,7 +109,7 @@ def test_excluded_namespace_stays() -> None:
 def test_reason_names_the_usage_and_the_thresholds() -> None:
     decisions = run([small_node("n1"), small_node("n2")], [*pods_on("n1", 1), *pods_on("n2", 4)])
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == (
         "node n1 uses only 10.0% of its cpu (threshold 30%) and 10.0% of its pods (threshold 30%), "
         "and other nodes have room"

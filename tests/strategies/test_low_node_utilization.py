@@ -12,7 +12,7 @@ from descheduler.model.node import Node
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 from tests.builders import Object, make_pod
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import evicted, refused, run_plugin
@@ -134,7 +134,7 @@ def test_extended_resources_have_thresholds_too(gpus: Mapping[str, str], expecte
     gpu = "nvidia.com/gpu"
     thresholds = {"thresholds": {gpu: 30, "pods": 30}, "targetThresholds": {gpu: 50, "pods": 50}}
     nodes = [small_node(n, allocatable={gpu: gpus[n]} if n in gpus else {}) for n in ("n1", "n2")]
-    unit = {"cpu": None, "requests": {gpu: "1"}}
+    unit: Object = {"cpu": None, "requests": {gpu: "1"}}
     pods = [*pods_on("n1", 5, **unit), *protected_pods(**unit)[:2], *pods_on("n2", 1, **unit)]
 
     decisions = run(pods, nodes=nodes, args=thresholds)
@@ -348,5 +348,5 @@ def test_usage_that_cannot_be_had_fails_the_plugin(args: Object, facts: Mapping[
 def test_reason_names_the_resources_above_their_target() -> None:
     decisions = run(args={"evictionLimits": {"node": 1}})
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == "node n1 uses 80.0% of its cpu (target 50%) and 88.9% of its pods (target 50%)"

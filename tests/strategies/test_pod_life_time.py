@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from descheduler.model.verdict import Reason
 from tests.builders import ago, container_status, make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 
@@ -149,7 +150,7 @@ def test_protected_candidate_is_kept_with_its_reason_and_others_are_not_mentione
 
     decisions = run_plugin("PodLifeTime", NODES, pods, args={"maxPodLifeTimeSeconds": 600})
 
-    assert [(r.pod.name, r.verdict.reason.value) for r in decisions.evictor.refusals] == [("bare", "BarePod")]
+    assert [(r.pod.name, r.verdict.reason) for r in decisions.refusals] == [("bare", Reason.BARE_POD)]
 
 
 def test_sentence_names_age_and_state() -> None:
@@ -157,4 +158,4 @@ def test_sentence_names_age_and_state() -> None:
 
     decisions = run_plugin("PodLifeTime", NODES, [make_pod("p", age=700)], args=args)
 
-    assert [booked.reason for booked in decisions.evictor.booked] == ["is 700 s old, 600 s are allowed, is Running"]
+    assert [booked.reason for booked in decisions.moves] == ["is 700 s old, 600 s are allowed, is Running"]

@@ -9,7 +9,7 @@ import pytest
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import parse_quantity
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.prior_moves import PriorMove
 from tests.builders import Object, make_node, make_pod, required_anti_affinity
 from tests.strategies.runs import evicted, run_plugin
 
@@ -54,7 +54,7 @@ def test_low_node_utilization_at_its_limit_takes_nothing_more_off_a_full_node() 
     decisions = run_plugin("LowNodeUtilization", NODES, pods, args=args, prior_moves=prior_moves)
 
     assert evicted(decisions) == ["n1-d"]
-    assert [r.verdict.reason.value for r in decisions.evictor.refusals if r.verdict.reason] == ["StrategyNodeLimit"]
+    assert [r.verdict.reason.value for r in decisions.refusals if r.verdict.reason] == ["StrategyNodeLimit"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.model.pod import Pod
-from descheduler.strategies.decisions import Decisions
+from descheduler.plan.decisions import Decisions
 from tests.builders import make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, run_plugin
 
@@ -27,7 +27,7 @@ def replicas(owner: str, per_node: Sequence[int], **facts: Any) -> list[Pod]:
 
 
 def per_node(decisions: Decisions) -> Mapping[str, int]:
-    return Counter(booked.pod.node_name for booked in decisions.evictor.booked)
+    return Counter(booked.pod.node_name for booked in decisions.moves)
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def test_node_limit_ends_the_node_and_total_limit_the_plugin() -> None:
 def test_reason_names_the_owner_the_node_and_the_average() -> None:
     decisions = run_plugin("RemoveDuplicates", NODES, replicas("web", (2, 0, 0)))
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == "2 pods of ReplicaSet web run on node n1, 1 each would spread them evenly"

@@ -158,5 +158,5 @@ def test_reason_names_the_partner_and_the_place() -> None:
 
     decisions = run_plugin(PLUGIN, TWO_NODES, pods)
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == "must keep away from pod default/p2, but shares zone=east with it"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.model.node import Node
+from descheduler.model.verdict import Reason
 from tests.builders import make_node, make_pod, preferred_node_affinity, required_node_affinity
 from tests.strategies.runs import evicted, run_plugin
 
@@ -71,7 +72,7 @@ def test_preferred_affinity(preferences: list[tuple[str, str, int]], nodes: list
 def test_pod_that_fits_nowhere_is_kept_with_that_reason() -> None:
     decisions = run_plugin(PLUGIN, [ZONE_1], [make_pod("p", affinity=IN_ZONE_2)], args=REQUIRED)
 
-    assert [(r.pod.name, r.verdict.reason.value) for r in decisions.evictor.refusals] == [("p", "NoNodeFits")]
+    assert [(r.pod.name, r.verdict.reason) for r in decisions.refusals] == [("p", Reason.NO_NODE_FITS)]
 
 
 def test_nodes_that_are_not_processed_do_not_count() -> None:
@@ -106,7 +107,7 @@ def test_sentences_name_what_is_wrong() -> None:
 
     decisions = run_plugin(PLUGIN, [ZONE_1, ZONE_2], pods, args=types)
 
-    assert [(booked.pod.name, booked.reason) for booked in decisions.evictor.booked] == [
+    assert [(booked.pod.name, booked.reason) for booked in decisions.moves] == [
         ("q", "its node does not match its node selector and required node affinity"),
         ("p", "its node meets preferences of weight 0, another one 7"),
     ]

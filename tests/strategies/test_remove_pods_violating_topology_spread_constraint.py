@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.topology_spread.domains import Domain, Domains
+from descheduler.strategies.topology_spread.domains import Domains
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.strategies.runs import evicted, refused, run_plugin
 
@@ -229,27 +231,27 @@ def test_node_limit_skips_the_node_and_total_limit_ends_the_plugin() -> None:
     by_node = run_plugin(PLUGIN, zones(3), pods, policy={"maxNoOfPodsToEvictPerNode": 1})
     in_total = run_plugin(PLUGIN, zones(3), pods, policy={"maxNoOfPodsToEvictTotal": 1})
 
-    assert [booked.pod.node_name for booked in by_node.evictor.booked] == ["n1", "n0"]
+    assert [booked.pod.node_name for booked in by_node.moves] == ["n1", "n0"]
     assert len(evicted(in_total)) == 1
 
 
 def test_reason_names_the_domain_and_the_skew() -> None:
     decisions = run_plugin(PLUGIN, zones(2), spread_pods([2, 0]))
 
-    (booked,) = decisions.evictor.booked
+    (booked,) = decisions.moves
     assert booked.reason == "zone=z0 is too full: domains differ by 2 pods, 1 is allowed"
 
 
 def test_constraints_that_count_the_same_pods_are_balanced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenant may state thousands of selectors that differ in words alone."""
-    asked: list[bool] = []
-    in_order = Domains.in_order
+    asked: list[Domains] = []
+    ranked = Domains.ranked
 
-    def counted(self: Domains, *, highest_first: bool) -> list[Domain]:
-        asked.append(highest_first)
-        return in_order(self, highest_first=highest_first)
+    def counted(self: Domains) -> NDArray[np.intp]:
+        asked.append(self)
+        return ranked(self)
 
-    monkeypatch.setattr(Domains, "in_order", counted)
+    monkeypatch.setattr(Domains, "ranked", counted)
     others = [
         {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": [f"other-{number}"]}]}
         for number in range(20)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from descheduler.migration.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.observer import RunObserver
@@ -21,10 +21,10 @@ def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 
 def events(caplog: pytest.LogCaptureFixture, message: str) -> list[dict[str, object]]:
-    return [record.event_fields for record in caplog.records if record.message == message]
+    return [vars(record)["event_fields"] for record in caplog.records if record.message == message]
 
 
-def test_a_dry_run_names_every_pod_as_upstream_does(lines: pytest.LogCaptureFixture):
+def test_a_dry_run_names_every_pod_as_upstream_does(lines: pytest.LogCaptureFixture) -> None:
     log_plan(make_test_plan())
 
     evicted = events(lines, "Evicted pod in dry run mode")
@@ -32,7 +32,7 @@ def test_a_dry_run_names_every_pod_as_upstream_does(lines: pytest.LogCaptureFixt
     assert evicted[0].keys() == {"pod", "reason", "strategy", "node", "profile"}
 
 
-def test_sums_stand_for_each_plugin_and_for_the_run(lines: pytest.LogCaptureFixture):
+def test_sums_stand_for_each_plugin_and_for_the_run(lines: pytest.LogCaptureFixture) -> None:
     log_plan(make_test_plan())
 
     assert events(lines, "Total number of evictions/requests") == [
@@ -41,13 +41,13 @@ def test_sums_stand_for_each_plugin_and_for_the_run(lines: pytest.LogCaptureFixt
     assert events(lines, "Number of evictions/requests") == [{"totalEvicted": 3, "evictionRequests": 0, "refused": 0}]
 
 
-def test_a_skipped_cycle_is_said_in_upstreams_words(lines: pytest.LogCaptureFixture):
+def test_a_skipped_cycle_is_said_in_upstreams_words(lines: pytest.LogCaptureFixture) -> None:
     log_plan(make_test_plan(nodes=[make_node("a")]))
 
     assert "Skipping descheduling cycle: requires >=2 nodes" in [record.message for record in lines.records]
 
 
-def test_only_failed_evictions_are_errors(lines: pytest.LogCaptureFixture):
+def test_only_failed_evictions_are_errors(lines: pytest.LogCaptureFixture) -> None:
     observer = RunObserver()
 
     for outcome in (EVICTED, FAILED, REFUSED):
@@ -59,14 +59,14 @@ def test_only_failed_evictions_are_errors(lines: pytest.LogCaptureFixture):
     assert [event["result"] for event in events(lines, "Pod not evicted")] == ["refused"]
 
 
-def test_an_eviction_of_unknown_fate_is_a_warning(lines: pytest.LogCaptureFixture):
+def test_an_eviction_of_unknown_fate_is_a_warning(lines: pytest.LogCaptureFixture) -> None:
     RunObserver().record(replace(EVICTED, code=OutcomeCode.OUTCOME_UNKNOWN))
 
     assert [record.levelname for record in lines.records] == ["WARNING"]
     assert lines.records[0].message == "Eviction not confirmed, counted as evicted"
 
 
-def test_the_end_of_a_run_repeats_no_eviction(lines: pytest.LogCaptureFixture):
+def test_the_end_of_a_run_repeats_no_eviction(lines: pytest.LogCaptureFixture) -> None:
     log_outcome(make_outcome(make_test_plan(), [EVICTED, FAILED, REFUSED]))
 
     assert [record.message for record in lines.records] == [
@@ -75,7 +75,7 @@ def test_the_end_of_a_run_repeats_no_eviction(lines: pytest.LogCaptureFixture):
     ]
 
 
-def test_waits_are_warnings_and_that_for_an_overloaded_server_is_told_once(lines: pytest.LogCaptureFixture):
+def test_waits_are_warnings_and_that_for_an_overloaded_server_is_told_once(lines: pytest.LogCaptureFixture) -> None:
     observer = RunObserver()
 
     observer.doubted(EVICTED.eviction, "connection lost", 40.04)
@@ -89,7 +89,7 @@ def test_waits_are_warnings_and_that_for_an_overloaded_server_is_told_once(lines
     assert events(lines, "API server turns calls away; waiting") == [{"seconds": 1.0}]
 
 
-def test_the_story_of_a_run_is_short_at_the_usual_level(caplog: pytest.LogCaptureFixture):
+def test_the_story_of_a_run_is_short_at_the_usual_level(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "descheduler")
 
     log_plan(make_test_plan())

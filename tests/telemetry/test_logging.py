@@ -27,7 +27,7 @@ def logged(log_format: LogFormat = "text", verbosity: int = 0) -> io.StringIO:
     return stream
 
 
-def test_text_has_the_form_of_klog():
+def test_text_has_the_form_of_klog() -> None:
     stream = logged()
 
     log_event(logger, "Evicted pod", pod="shop/cart", evictions=3, dry=True)
@@ -39,7 +39,7 @@ def test_text_has_the_form_of_klog():
 
 
 @pytest.mark.parametrize(("level", "letter"), [(logging.WARNING, "W"), (logging.ERROR, "E"), (logging.CRITICAL, "E")])
-def test_the_first_letter_is_the_severity(level: int, letter: str):
+def test_the_first_letter_is_the_severity(level: int, letter: str) -> None:
     stream = logged()
 
     logger.log(level, "look")
@@ -47,7 +47,7 @@ def test_the_first_letter_is_the_severity(level: int, letter: str):
     assert stream.getvalue()[0] == letter
 
 
-def test_values_cannot_forge_lines():
+def test_values_cannot_forge_lines() -> None:
     stream = logged()
 
     logger.warning("odd\nname", extra=fields(pod='a"\nI0101 fake\x1b'))
@@ -65,7 +65,7 @@ def test_values_cannot_forge_lines():
         pytest.param(1000, ["story", "pod", "check"], id="any higher number is all"),
     ],
 )
-def test_events_show_from_their_verbosity_on(verbosity: int, expected: list[str]):
+def test_events_show_from_their_verbosity_on(verbosity: int, expected: list[str]) -> None:
     stream = logged("json", verbosity)
 
     log_event(logger, "story")
@@ -75,7 +75,7 @@ def test_events_show_from_their_verbosity_on(verbosity: int, expected: list[str]
     assert [json.loads(line)["msg"] for line in stream.getvalue().splitlines()] == expected
 
 
-def test_json_is_one_object_a_line():
+def test_json_is_one_object_a_line() -> None:
     stream = logged("json", 1)
 
     log_event(logger, "Evicted pod", verbosity=1, pod="shop/cart")
@@ -86,7 +86,7 @@ def test_json_is_one_object_a_line():
     assert event == {"level": "info", "msg": "Evicted pod", "v": 1, "pod": "shop/cart"}
 
 
-def test_an_error_is_shown_with_its_place_and_without_its_text_in_both_formats():
+def test_an_error_is_shown_with_its_place_and_without_its_text_in_both_formats() -> None:
     """The text is some library's, and may quote a token."""
     text = " ".join(["Bearer", "s3cr3t"])
     for log_format in ("text", "json"):
@@ -101,7 +101,7 @@ def test_an_error_is_shown_with_its_place_and_without_its_text_in_both_formats()
         assert text not in stream.getvalue()
 
 
-def test_text_that_a_library_fills_into_its_warnings_is_hidden():
+def test_text_that_a_library_fills_into_its_warnings_is_hidden() -> None:
     """`opentelemetry.util.re` quotes the header fields of its settings, urllib3 whole URLs."""
     stream = logged("text")
 
@@ -112,7 +112,7 @@ def test_text_that_a_library_fills_into_its_warnings_is_hidden():
     assert "s3cr3t" not in stream.getvalue()
 
 
-def test_libraries_are_heard_from_warnings_on():
+def test_libraries_are_heard_from_warnings_on() -> None:
     stream = logged("text", 9)
 
     logging.getLogger("urllib3").info("connection opened")

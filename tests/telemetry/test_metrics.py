@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.migration.planned import PlannedEviction
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.metrics import last_success_registry, run_registry
 from descheduler.telemetry.metrics_table import METRICS, spec_of
@@ -24,7 +25,7 @@ def ended(kind: OutcomeKind, code: OutcomeCode, message: str = "", *, name: str 
     return Outcome(eviction, kind, code, message)
 
 
-def record_of(outcomes: Iterable[Outcome] = (), **policy: object) -> RunRecord:
+def record_of(outcomes: Iterable[Outcome] = (), /, **policy: Any) -> RunRecord:
     """A run over two old pods, one of them without an owner, whose evictions ended so."""
     pods = [make_pod("old"), make_pod("bare", owners=())]
     plan = make_test_plan(pods, policy=pod_life_time_policy(**policy))

@@ -4,8 +4,8 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.observer import PluginRun, RunObserver
 from tests.builders import NOW, node_object, pod_object
 from tests.migration.stand_ins import Clock

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from descheduler.migration.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.telemetry.observer import NO_SPANS, RunObserver
 from descheduler.telemetry.tracing import OtlpSettings, traced
 from tests.migration.stand_ins import make_eviction
@@ -175,7 +175,8 @@ def collector() -> Iterator[tuple[_Collector, str]]:
     """An OTLP collector on loopback, and its endpoint in upstream's form."""
     servicer = _Collector()
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=1))
-    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(servicer, server)
+    serve = trace_service_pb2_grpc.add_TraceServiceServicer_to_server
+    serve(servicer, server)  # type: ignore[no-untyped-call]  # as generated code is
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     yield servicer, f"127.0.0.1:{port}"

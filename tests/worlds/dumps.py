@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import BinaryIO
 
 from descheduler.cluster.dumps.write import DumpWriter
-from descheduler.cluster.kinds import Kind
+from descheduler.cluster.kind import AnyKind
 
 __all__ = ["write_dump"]
 
 
 def write_dump(
-    lists: Sequence[tuple[Kind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
+    lists: Sequence[tuple[AnyKind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
 ) -> None:
     """Writes the pages of each kind, as they are at hand, to `out`. Raises as `DumpWriter`."""
     writer = DumpWriter(out, taken_at, [kind for kind, _ in lists], source=source)

@@ -218,6 +218,21 @@ def _spread(scale: float, *, pods: int = 100, constraints: int = 300, when: str 
     return [*_nodes(nodes), *_neighbours(_scaled(5000, scale), nodes), *_hostile(_scaled(pods, scale), nodes, spec_of)]
 
 
+def _broken_spread(scale: float, key: str, when: str = "DoNotSchedule", *, pods: int = 5000) -> list[Object]:
+    """Every pod has a constraint that no other has, and every constraint is broken by half of all pods."""
+    nodes, number = _scaled(500, scale), _scaled(pods, scale)
+
+    def spec_of(pod: int) -> Object:
+        others = {"matchExpressions": [_expression("app", "NotIn", f"hostile-{pod}", f"x-{pod}")]}
+        stated = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": others}
+        return {"topologySpreadConstraints": [stated]}
+
+    crowded = list(_hostile(number, nodes, spec_of))
+    for index, pod in enumerate(crowded):  # nodes of other zones stay empty
+        pod["spec"]["nodeName"] = f"node-{index * 3 % nodes // 3 * 3:05}"
+    return [*_nodes(nodes), *crowded]
+
+
 def _affinity(scale: float, kind: str, weight: bool, *, pods: int = 100, terms: int = 300) -> list[Object]:
     nodes, num_terms = _scaled(500, scale), _scaled(terms, scale)
 
@@ -252,6 +267,8 @@ WORLDS = (
     HostileWorld("3,000 tolerations, Gt", lambda s: _taints(s, "Gt"), _TAINTS),
     HostileWorld("300 topology spread constraints", _spread, _SPREAD),
     HostileWorld("300 hard spread constraints", lambda s: _spread(s, when="DoNotSchedule"), _SPREAD),
+    HostileWorld("5,000 broken spread constraints of zones", lambda s: _broken_spread(s, _ZONE), _SPREAD),
+    HostileWorld("5,000 broken spread constraints of nodes", lambda s: _broken_spread(s, _HOST), _SPREAD),
     HostileWorld("300 affinity terms", lambda s: _affinity(s, "podAffinity", False), _USE),
     HostileWorld("300 preferred affinity terms", lambda s: _affinity(s, "podAffinity", True), _USE),
     HostileWorld("300 preferred anti-affinity terms", lambda s: _affinity(s, "podAntiAffinity", True), _USE),

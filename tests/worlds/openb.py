@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
-from descheduler.cluster.kinds import KINDS, Kind
+from descheduler.cluster.kind import AnyKind
+from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import SnapshotError
 from tests.worlds.dumps import write_dump
 from tests.worlds.openb_objects import (
@@ -39,7 +39,7 @@ __all__ = ["main", "openb_lists", "write_openb"]
 JsonObject = dict[str, object]
 
 _PAGE_SIZE = 500
-_DEVICE = next(kind for kind in DUMP_KINDS if kind.name == "Device")
+_DEVICE = KINDS["Device.scheduling.koordinator.sh"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Cluster:
     pods: Sequence[JsonObject]
     seed: int
 
-    def objects(self, kind: Kind) -> Iterable[JsonObject]:
+    def objects(self, kind: AnyKind) -> Iterable[JsonObject]:
         """All objects of a kind."""
         rng = random.Random(self.seed)
         match kind.name:
@@ -87,22 +87,21 @@ def _is_ready(pod: JsonObject) -> bool:
 
 def openb_lists(
     nodes: Sequence[TraceNode], pods: Sequence[TracePod], *, seed: int
-) -> list[tuple[Kind, Iterator[bytes]]]:
+) -> list[tuple[AnyKind, Iterator[bytes]]]:
     """Each kind with the pages of its list; the same trace and seed give the same bytes."""
     rng = random.Random(seed)
     placements = dict(zip((pod.name for pod in pods), place_pods(nodes, pods, rng), strict=True))
     groups = group_pods(pods, rng)
     objects = [pod_object(pod, group, placements[pod.name], rng) for group in groups for pod in group.pods]
     cluster = _Cluster(nodes, groups, objects, seed)
-    kinds = (*(kind for kind in KINDS.values() if not kind.is_optional), _DEVICE)
+    kinds = (*(kind for kind in KINDS.values() if kind.is_read and not kind.is_optional), _DEVICE)
     return [(kind, _pages(kind, cluster.objects(kind))) for kind in kinds]
 
 
-def _pages(kind: Kind, objects: Iterable[JsonObject]) -> Iterator[bytes]:
-    version = kind.path.removeprefix("/apis/").removeprefix("/api/").rpartition("/")[0]
+def _pages(kind: AnyKind, objects: Iterable[JsonObject]) -> Iterator[bytes]:
     items = list(objects)
     for start in range(0, len(items), _PAGE_SIZE):
-        page = {"kind": f"{kind.name}List", "apiVersion": version, "items": items[start : start + _PAGE_SIZE]}
+        page = {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items[start : start + _PAGE_SIZE]}
         yield msgspec.json.encode(page)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from tests.worlds.openb import main, openb_lists, write_openb
 from tests.worlds.openb_trace import TraceNode, TracePod, read_pods
@@ -111,7 +112,7 @@ def test_trace_files_become_a_dump(tmp_path: Path) -> None:
 
     write_openb(nodes, pods, out, seed=1)
 
-    snapshot = read_dump(["-"], stdin=io.BytesIO(out.getvalue()), needed=("PersistentVolumeClaim",))
+    snapshot = read_dump(["-"], SnapshotRequest({"PersistentVolumeClaim"}), stdin=io.BytesIO(out.getvalue()))
     assert [node.name for node in snapshot.nodes] == ["n0"]
     assert [pod.spec.requests.get(CORE) for pod in snapshot.pods] == [46 * 10**9, None]
     assert snapshot.warnings == ()
@@ -143,7 +144,7 @@ def test_command_names_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_bundled_sample_is_a_whole_dump_without_overcommitted_nodes() -> None:
-    snapshot = read_dump([SAMPLE], needed=("Pod", "PodDisruptionBudget", "PersistentVolumeClaim"))
+    snapshot = read_dump([SAMPLE], SnapshotRequest({"Pod", "PodDisruptionBudget.policy", "PersistentVolumeClaim"}))
 
     assert len(snapshot.nodes) >= 1000
     assert snapshot.warnings == ()

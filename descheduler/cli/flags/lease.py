@@ -32,8 +32,8 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         "--leader-elect/--no-leader-elect",
         "is_wanted",
         default=None,
-        help="Hold a Lease while evicting, so that a second run of the policy does nothing; by default yes, unless the "
-        "policy says leaderElect: false.",
+        help="Hold a Lease while evicting, and until no eviction can take effect any more, so that a second run of the "
+        "policy does nothing; by default yes, unless the policy says leaderElect: false.",
     )
     @click.option(
         "--lease-name",

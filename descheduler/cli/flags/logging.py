@@ -11,12 +11,10 @@ import click
 
 from descheduler.telemetry.logging import LogFormat, configure_logging
 
-__all__ = ["TRACEBACK_VERBOSITY", "takes_logging", "verbosity_of"]
+__all__ = ["TRACEBACK_VERBOSITY", "takes_logging"]
 
 TRACEBACK_VERBOSITY = 6
 """From this verbosity on an unexpected error is shown with its traceback."""
-
-_META = "descheduler.verbosity"
 
 
 def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,14 +40,7 @@ def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(command)
     def with_logging(*args: object, verbosity: int, log_format: LogFormat, **flags: object) -> object:
-        click.get_current_context().find_root().meta[_META] = verbosity
         configure_logging(sys.stderr, verbosity=verbosity, log_format=log_format)
         return command(*args, **flags)
 
     return with_logging
-
-
-def verbosity_of(ctx: click.Context) -> int:
-    """The verbosity that a command was started with, 0 before it is known."""
-    found: int = ctx.find_root().meta.get(_META, 0)
-    return found

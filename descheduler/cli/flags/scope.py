@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from descheduler.eviction.scope import Scope
+    from descheduler.eviction.checks.scope import Scope
 
 __all__ = ["takes_scope"]
 
@@ -56,7 +56,7 @@ def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _make_scope(namespaces: tuple[str, ...], labels: str) -> Scope:
-    from descheduler.eviction.scope import Scope
+    from descheduler.eviction.checks.scope import Scope
     from descheduler.model.labels import LabelError, parse_selector
 
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from sys import intern
 
@@ -34,7 +35,10 @@ from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.taints import Taint
 
-__all__ = ["NodeDecoder", "PodDecoder", "PodParts"]
+__all__ = ["Decoding", "NodeDecoder", "PodDecoder", "PodParts", "node_decoder", "pod_decoder"]
+
+_read_pod = msgspec.json.Decoder(wire.PodWire).decode
+_read_node = msgspec.json.Decoder(wire.NodeWire).decode
 
 _NO_METADATA = wire.MetadataWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
@@ -194,3 +198,39 @@ class NodeDecoder:
             images=self._images[bytes(status.images)],
             declared_features=decode_features(bytes(status.declared_features)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What the objects of one snapshot are decoded with. Workloads are decoded with their pods if `keep_templates`."""
+
+    pods: PodDecoder = field(default_factory=PodDecoder)
+    keep_templates: bool = False
+
+
+def pod_decoder(decoding: Decoding) -> Callable[[bytes], Pod]:
+    """What makes a Pod from its bytes."""
+
+    def decode(block: bytes) -> Pod:
+        pod = decoding.pods.decode(_read_pod(block))
+        _require_name(pod.name)
+        return pod
+
+    return decode
+
+
+def node_decoder(_decoding: Decoding) -> Callable[[bytes], Node]:
+    """What makes a Node from its bytes."""
+    nodes = NodeDecoder()
+
+    def decode(block: bytes) -> Node:
+        node = nodes.decode(_read_node(block))
+        _require_name(node.name)
+        return node
+
+    return decode
+
+
+def _require_name(name: str) -> None:
+    if not name:
+        raise ValueError("metadata.name is missing")

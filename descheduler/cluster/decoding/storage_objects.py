@@ -206,9 +206,7 @@ def decode_claim(block: bytes) -> PersistentVolumeClaim:
     return PersistentVolumeClaim(
         namespace=metadata.namespace or "",
         name=metadata.name or "",
-        storage_class=_text(annotations, BETA_CLASS_ANNOTATION)
-        if BETA_CLASS_ANNOTATION in annotations
-        else spec.storage_class_name or "",
+        storage_class=_class_name(annotations, spec.storage_class_name),
         uid=metadata.uid or "",
         volume_name=volume_name,
         is_bound=bool(volume_name) and BOUND_ANNOTATION in annotations,
@@ -238,9 +236,7 @@ def decode_volume(block: bytes) -> PersistentVolume:
         node_affinity=decode_node_affinity(bytes(spec.node_affinity.required)) if spec.node_affinity else None,
         capacity_bytes=ceil_value(decode_quantities(bytes(spec.capacity)).get("storage", 0)),
         access_modes=frozenset(spec.access_modes or ()),
-        storage_class=_text(annotations, BETA_CLASS_ANNOTATION)
-        if BETA_CLASS_ANNOTATION in annotations
-        else spec.storage_class_name or "",
+        storage_class=_class_name(annotations, spec.storage_class_name),
         volume_mode=spec.volume_mode or FILESYSTEM,
         attributes_class=spec.volume_attributes_class_name or "",
         phase=(wire.status.phase if wire.status else None) or "",

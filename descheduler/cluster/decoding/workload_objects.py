@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_nullable_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_text
-from descheduler.cluster.decoding.decode import PodDecoder
+from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
 from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
@@ -16,7 +16,7 @@ from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import Workload
 
-__all__ = ["decode_workload", "with_template"]
+__all__ = ["workload_decoder"]
 
 
 class _WorkloadSpecWire(Wire):
@@ -55,7 +55,19 @@ _read_workload = msgspec.json.Decoder(_WorkloadWire).decode
 _read_templated = msgspec.json.Decoder(_TemplatedWire).decode
 
 
-def decode_workload(kind: str) -> Callable[[bytes], Workload]:
+def workload_decoder(kind: str) -> Callable[[Decoding], Callable[[bytes], Workload]]:
+    """The decoder of workloads of this kind."""
+    decode_bare = _bare_workload(kind)
+
+    def of(decoding: Decoding) -> Callable[[bytes], Workload]:
+        if not decoding.keep_templates:
+            return decode_bare
+        return lambda block: _with_template(decode_bare(block), block, decoding.pods)
+
+    return of
+
+
+def _bare_workload(kind: str) -> Callable[[bytes], Workload]:
     """What makes a Workload of this kind from its bytes; its template is left out."""
 
     def decode(block: bytes) -> Workload:
@@ -94,7 +106,7 @@ def _revision(metadata: MetadataWire) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def with_template(workload: Workload, block: bytes, pods: PodDecoder) -> Workload:
+def _with_template(workload: Workload, block: bytes, pods: PodDecoder) -> Workload:
     """`workload`, decoded from `block`, with the pod that it makes next. Raises ValueError on a malformed template."""
     spec = _read_templated(block).spec
     template = spec.template if spec else None

@@ -144,8 +144,8 @@ class LineReader:
             self._start = blank.end()
 
     def rest(self, first: bytes) -> Iterator[bytes]:
-        """`first` and all bytes after the lines that were read."""
-        yield first
+        """`first` and all bytes after the lines that were read, in chunks."""
+        yield from (first[start : start + _CHUNK_BYTES] for start in range(0, len(first), _CHUNK_BYTES))
         if self._start < len(self._chunk):
             yield self._chunk[self._start :]
         yield from self._chunks

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from itertools import islice
 from typing import NoReturn
 
 import msgspec
 
-from descheduler.cluster.builder import MAX_LIST_DEPTH, printable
+from descheduler.cluster.builder import MAX_LIST_DEPTH
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.documents.json_values import JsonFaultError, after_blanks, value_end
+from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
+from descheduler.model.printable import printable
 
 __all__ = ["LATE_KIND", "MAX_OBJECT_BYTES", "WAY_OUT", "read_json", "too_large"]
 
@@ -17,7 +19,7 @@ WAY_OUT = "a dump is what kubectl get nodes,pods,... -A -o json prints, or desch
 MAX_OBJECT_BYTES = 16 << 20
 """An API server takes objects of 1.5 MiB, or a few more where its etcd is told so; blanks can double that."""
 _MAX_ITEMS_BYTES = 1 << 30
-_WHOLE_BYTES = 4 << 20
+_WHOLE_BYTES = 1 << 20
 _READ_BYTES = 2 << 20
 _MOST_TOGETHER = 2500
 _NUM_SHOWN = 40
@@ -65,24 +67,38 @@ class _JsonText:
         self._at = 0
 
     def documents(self) -> Iterator[tuple[bytes, int]]:
-        while self._next():
-            yield from self._document(0)
+        while first := self._next():
+            if first not in (_BRACE, _BRACKET):
+                self._refuse_value()
+            if not (yield from self._whole_values(in_array=False)):
+                yield from self._long(0)
 
-    def _document(self, depth: int) -> Iterator[tuple[bytes, int]]:
-        first = self._next()
-        if first not in (_BRACE, _BRACKET):
-            self._refuse_value()
-        end = self._end_within(_WHOLE_BYTES)
-        if end is not None:
-            line = self._line_at(self._at)
-            document, self._at = self._text[self._at : end], end
-            yield document, line
-        elif depth == MAX_LIST_DEPTH:
+    def _whole_values(self, opening: bytes = b"", *, in_array: bool) -> Generator[tuple[bytes, int], None, bool]:
+        """The documents or elements from `_at` on that are in memory as a whole; returns whether there were some.
+
+        They come some together in a list that `opening` opens, else each alone.
+        """
+        while len(self._text) - self._at <= _WHOLE_BYTES and self._more():
+            pass
+        first = _BRACE if in_array else _BRACE + _BRACKET
+        found = values(self._text, self._at, first=first, in_array=in_array, spare=WINDOW_BYTES)
+        most, is_any = _MOST_TOGETHER if opening else 1, False
+        try:
+            while together := list(islice(found, most)):
+                start, self._at = together[0][0], together[-1][1]
+                yield opening + self._text[start : self._at] + (b"]}" if opening else b""), self._line_at(start)
+                is_any = True
+        except JsonFaultError as fault:
+            self._refuse(fault)
+        return is_any
+
+    def _long(self, depth: int) -> Iterator[tuple[bytes, int]]:
+        """What starts here and is too long to be taken as a whole."""
+        if len(self._text) - self._at <= _WHOLE_BYTES:
+            self._refuse_end()
+        if depth == MAX_LIST_DEPTH:
             raise SnapshotError(f"{self._place(self._at)}: a list in {depth} lists, one within the other; {WAY_OUT}")
-        elif first == _BRACKET:
-            yield from self._elements(b"", depth)
-        else:
-            yield from self._object(depth)
+        yield from self._elements(b"", depth) if self._next() == _BRACKET else self._object(depth)
 
     def _object(self, depth: int) -> Iterator[tuple[bytes, int]]:
         """The list that starts here, piece by piece, or the object as a whole."""
@@ -136,42 +152,20 @@ class _JsonText:
     def _elements(self, opening: bytes, depth: int) -> Iterator[tuple[bytes, int]]:
         """The elements of the array that starts here: some together in a list that `opening` opens, else each alone."""
         self._at += 1
-        is_ended = self._next() == _CLOSING_BRACKET
-        if is_ended:
+        if self._next() == _CLOSING_BRACKET:
             self._at += 1
-        while not is_ended:
-            self._next()
-            start, line = self._at, self._line_at(self._at)
-            end, is_ended = self._whole_elements(_MOST_TOGETHER if opening else 1)
-            if end > start:
-                yield opening + self._text[start:end] + (b"]}" if opening else b""), line
-            elif len(self._text) - self._at > _WHOLE_BYTES:
+            return
+        while True:
+            if self._next() != _BRACE:
+                self._refuse_value()
+            if not (yield from self._whole_values(opening, in_array=True)):
                 if opening:
+                    line = self._line_at(self._at)
                     yield opening + self._value(MAX_OBJECT_BYTES, too_large(MAX_OBJECT_BYTES)) + b"]}", line
                 else:
-                    yield from self._document(depth + 1)
-                is_ended = self._separator()
-            elif not self._more():
-                self._refuse_end()
-
-    def _whole_elements(self, most: int) -> tuple[int, bool]:
-        """Goes over elements that are in memory as a whole: where they end, and whether the array ends there."""
-        text, end = self._text, self._at
-        view = memoryview(text)
-        for _ in range(most):
-            position = after_blanks(text, self._at)
-            if position == len(text):
-                break
-            if text[position : position + 1] != _BRACE:
-                self._at = position
-                self._refuse_value()
-            length = self._checked_end(view[position:], position)
-            if length is None or position + length == len(text):
-                break
-            end = self._at = position + length
+                    yield from self._long(depth + 1)
             if self._separator():
-                return end, True
-        return end, False
+                return
 
     def _separator(self) -> bool:
         """Goes over the comma or the bracket behind an element; whether it was the bracket."""
@@ -210,22 +204,19 @@ class _JsonText:
         """Where the value at `_at`, or `skip` bytes behind it, ends; None when it has more than `max_bytes`."""
         while True:
             start = self._at + skip
-            length = self._checked_end(memoryview(self._text)[start:], start)
+            try:
+                end = value_end(self._text, start)
+            except JsonFaultError as fault:
+                self._refuse(fault)
             # A number at the end of what is in memory may go on.
-            if length is not None and (start + length < len(self._text) or self._text[-1:] in b'}]"'):
-                return start + length
+            if end is not None and (end < len(self._text) or self._text[-1:] in b'}]"'):
+                return end
             if len(self._text) - start > max_bytes:
                 return None
             if not self._more():
-                if length is None:
+                if end is None:
                     self._refuse_end()
-                return start + length
-
-    def _checked_end(self, text: memoryview, position: int) -> int | None:
-        try:
-            return value_end(text)
-        except JsonFaultError as fault:
-            self._refuse(JsonFaultError(str(fault), position + fault.position))
+                return end
 
     def _next(self) -> bytes:
         """The first byte that is no blank, which `_at` is moved to; empty at the end of the text."""
@@ -265,12 +256,14 @@ class _JsonText:
     def _refuse_value(self) -> NoReturn:
         while len(self._text) - self._at < _NUM_SHOWN and self._more():
             pass
+        if self._at == len(self._text):
+            self._refuse_end()
         try:
-            length = value_end(memoryview(self._text)[self._at :])
+            end = value_end(self._text, self._at)
         except JsonFaultError:
-            length = None
-        end = self._at + min(length or _NUM_SHOWN, _NUM_SHOWN)
-        shown = self._text[self._at : end].decode(errors="replace").rstrip()
+            end = None
+        last = self._at + _NUM_SHOWN
+        shown = self._text[self._at : min(end or last, last)].decode(errors="replace").rstrip()
         raise SnapshotError(f"{self._place(self._at)}: no Kubernetes object but {printable(shown)}; {WAY_OUT}")
 
     def _refuse_end(self) -> NoReturn:

@@ -8,7 +8,7 @@ from descheduler.cluster.dumps.chunks import LineReader
 from descheduler.cluster.dumps.json_pieces import MAX_OBJECT_BYTES, WAY_OUT, read_json
 from descheduler.cluster.dumps.yaml_pieces import read_yaml
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.documents.json_values import JsonFaultError, value_end
+from descheduler.documents.json_values import is_json
 
 __all__ = ["read_documents"]
 
@@ -28,7 +28,7 @@ def read_documents(chunks: Iterator[bytes], source: str) -> Iterator[tuple[bytes
     number = lines.number
     if not first.startswith((b"{", b"[")):
         yield from read_yaml(lines.rest(first), source, number)
-    elif not _is_json(first):
+    elif not is_json(first):
         yield from read_json(lines.rest(first), source, number)
     else:
         yield first, number
@@ -51,10 +51,3 @@ def _first_line(lines: LineReader, source: str) -> bytes:
             # Blanks before YAML are indentation, which counts.
             return text if text[0] in b"{[" else line.removeprefix(_UTF8_MARK)
     raise SnapshotError(f"{source}: is empty; {WAY_OUT}")
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        return value_end(line) == len(line)
-    except JsonFaultError:
-        return False

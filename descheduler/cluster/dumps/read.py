@@ -11,44 +11,36 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from descheduler.cluster.builder import SnapshotBuilder, printable
+from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.chunks import read_chunks
 from descheduler.cluster.dumps.format import DumpHeader, DumpTrailer, read_marker
 from descheduler.cluster.dumps.pieces import read_documents
-from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
-from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
+from descheduler.model.printable import printable
 
-__all__ = ["read_dump", "snapshot_from_objects"]
+__all__ = ["read_dump"]
 
 _SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".gz")
 
 
 def read_dump(
-    paths: Sequence[Path | Literal["-"]],
-    *,
-    needed: Iterable[str] = (),
-    skip_broken: bool = False,
-    keep_conditions: bool = True,
-    keep_templates: bool = False,
-    stdin: BinaryIO | None = None,
+    paths: Sequence[Path | Literal["-"]], request: SnapshotRequest | None = None, *, stdin: BinaryIO | None = None
 ) -> Snapshot:
     """The snapshot that the files hold together; `-` is `stdin`, by default the standard input of the process.
 
-    Of a folder, all files named like a dump are read, in name order. A broken object is an error naming it, or with
-    `skip_broken` is left out and named in `skipped`. `needed` are the kinds that some rule reads: one that the dump
-    does not hold is named in `warnings`. Raises DumpError, in one sentence, for anything but a whole dump.
+    Of a folder, all files named like a dump are read, in name order. A needed kind that the dump does not hold is named
+    in `warnings`. Raises DumpError, in one sentence, for anything but a whole dump.
     """
-    reader = _Reader(
-        SnapshotBuilder(skip_broken=skip_broken, keep_conditions=keep_conditions, keep_templates=keep_templates)
-    )
+    reader = _Reader(SnapshotBuilder(request=request or SnapshotRequest()))
     try:
         with paused_gc():
             for path in _files(paths):
                 with _opened(path, stdin) as stream:
                     reader.read(stream, _name_of(path))
-            return reader.finish(", ".join(map(_name_of, paths)), set(needed))
+            return reader.finish(", ".join(map(_name_of, paths)))
     except SnapshotError as error:
         # Decoding is the same for live clusters, and does not know whose objects it decodes.
         raise DumpError(str(error)) from error
@@ -151,11 +143,11 @@ class _Reader:
             raise SnapshotError(
                 f"{place}: the dump holds {num_objects} objects where {expected} were written; take it anew"
             )
-        self.builder.kinds.update(_known(trailer.num_objects))
-        self.absent.update(_known(trailer.absent_kinds))
+        self.builder.kinds.update(self._known(trailer.num_objects))
+        self.absent.update(self._known(trailer.absent_kinds))
         self.resource_version = trailer.resource_versions.get("Pod", self.resource_version)
 
-    def finish(self, source: str, needed: set[str]) -> Snapshot:
+    def finish(self, source: str) -> Snapshot:
         """The snapshot of all files. Raises SnapshotError when there is no node in them."""
         builder = self.builder
         builder.source, builder.line = source, 0
@@ -163,9 +155,17 @@ class _Reader:
             raise SnapshotError(
                 f"{source}: no nodes; a dump needs them: kubectl get nodes,pods,poddisruptionbudgets,... -A -o json"
             )
-        missing = needed - builder.kinds
-        builder.warnings += _missing_warnings(missing & self.absent, missing - self.absent)
+        missing = [kind for kind in builder.request.needed_kinds() if kind.key not in builder.kinds]
+        builder.warnings += _missing_warnings(
+            [kind for kind in missing if kind.key in self.absent],
+            [kind for kind in missing if kind.key not in self.absent],
+        )
         return builder.finish(taken_at=self.taken_at, resource_version=self.resource_version)
+
+    def _known(self, keys: Iterable[str]) -> Iterator[str]:
+        """Those of `keys` that stand for a kind that is read."""
+        kinds = self.builder.request.kinds
+        return (key for key in keys if key in kinds and kinds[key].is_read)
 
 
 def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
@@ -182,29 +182,21 @@ def _require_trailer(header: DumpHeader | None, source: str) -> None:
         raise SnapshotError(f"{source}: the dump is cut short, its last line is missing; take it anew")
 
 
-def _known(names: Iterable[str]) -> Iterator[str]:
-    """Kind names of the `name.group` keys that stand for a kind that is read."""
-    for key in names:
-        name, _, group = key.partition(".")
-        if name in KINDS and KINDS[name].group == group:
-            yield name
-
-
-def _missing_warnings(unserved: Iterable[str], left_out: Iterable[str]) -> Iterator[str]:
+def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) -> Iterator[str]:
     """A sentence about needed kinds that the cluster does not serve, and one about those that the dump lacks."""
-    if kinds := sorted(unserved):
-        yield f"the cluster of the dump does not serve {', '.join(kinds)}, which an enabled plugin reads"
-    if kinds := sorted(left_out):
+    if unserved:
+        yield f"the cluster of the dump does not serve {_names(unserved)}, which an enabled plugin reads"
+    if left_out:
+        resources = ",".join(kind.resource for kind in _by_name(left_out))
         yield (
-            f"the dump holds no {', '.join(kinds)}, which an enabled plugin reads: none are assumed; "
-            f"add {','.join(map(_resource, kinds))} to kubectl get"
+            f"the dump holds no {_names(left_out)}, which an enabled plugin reads: none are assumed; "
+            f"add {resources} to kubectl get"
         )
 
 
-def _resource(kind: str) -> str:
-    """What `kubectl get` calls the kind, with its group where it has one."""
-    known = KINDS.get(kind)
-    if known is None:
-        return kind.lower()
-    plural = known.path.rpartition("/")[2]
-    return f"{plural}.{known.group}" if known.group else plural
+def _by_name(kinds: Iterable[AnyKind]) -> list[AnyKind]:
+    return sorted(kinds, key=lambda kind: (kind.name, kind.group))
+
+
+def _names(kinds: Iterable[AnyKind]) -> str:
+    return ", ".join(kind.name for kind in _by_name(kinds))

@@ -1,4 +1,4 @@
-"""What is left of an object in a dump: the fields that `dump_fields` lists, and no more.
+"""What is left of an object in a dump: the fields that its kind keeps, and no more.
 
 Whatever is not listed is dropped, so that a field that Kubernetes or an operator adds tomorrow is in no dump either.
 """
@@ -7,25 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descheduler.cluster.dumps.fields import FIELDS
-from descheduler.cluster.dumps.kinds import REFUSED_KINDS
-from descheduler.cluster.dumps.pod_fields import VOLUME
-from descheduler.cluster.dumps.shapes import Leaf, Shape
+from descheduler.cluster.kept.pods import VOLUME
+from descheduler.cluster.kept.shapes import Leaf, Shape
+from descheduler.cluster.kind import AnyKind
 from descheduler.model.annotations import KNOWN_ANNOTATIONS
 from descheduler.model.urls import without_user_part
 
-__all__ = ["redact"]
+__all__ = ["REFUSED_KINDS", "redact"]
+
+REFUSED_KINDS = frozenset({"Secret", "ConfigMap"})
+"""Kinds whose content is nobody's business outside the cluster; no row of a table puts them into a dump."""
 
 
-def redact(kind: str, obj: Mapping[str, object]) -> dict[str, object]:
+def redact(kind: AnyKind, obj: Mapping[str, object]) -> dict[str, object]:
     """A copy of `obj` with what a dump keeps of its kind, in the order that it had.
 
     Raises ValueError for a kind that never goes into a dump.
     """
-    for name in (kind, obj.get("kind")):
+    for name in (kind.name, obj.get("kind")):
         if name in REFUSED_KINDS:
             raise ValueError(f"a {name} never goes into a dump")
-    shape = FIELDS[kind]
+    shape = kind.kept
     return {name: _kept(shape[name], value) for name, value in obj.items() if name in shape}
 
 

@@ -10,13 +10,12 @@ from typing import BinaryIO
 
 import msgspec
 
-from descheduler.cluster.builder import printable
 from descheduler.cluster.decoding.deep_objects import deep_object_in
 from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
-from descheduler.cluster.dumps.kinds import REFUSED_KINDS, kind_key
-from descheduler.cluster.dumps.redaction import redact
-from descheduler.cluster.kinds import Kind
+from descheduler.cluster.dumps.redaction import REFUSED_KINDS, redact
+from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.model.printable import printable
 
 __all__ = ["DumpWriter"]
 
@@ -44,7 +43,7 @@ class DumpWriter:
 
     out: BinaryIO
     taken_at: datetime
-    kinds: Sequence[Kind]
+    kinds: Sequence[AnyKind]
     server_version: str = ""
     source: str = ""
     _num_objects: dict[str, int] = field(default_factory=dict, init=False)
@@ -56,13 +55,13 @@ class DumpWriter:
             api_version=API_VERSION,
             kind="DumpHeader",
             taken_at=self.taken_at.isoformat().replace("+00:00", "Z"),
-            kinds=tuple(kind_key(kind) for kind in self.kinds),
+            kinds=tuple(kind.key for kind in self.kinds),
             server_version=self.server_version,
             source=self.source,
         )
         self._write_member([_encode(header)])
 
-    def begin(self, kind: Kind) -> None:
+    def begin(self, kind: AnyKind) -> None:
         """Starts a kind. Raises ValueError for one that never goes into a dump."""
         if kind.name in REFUSED_KINDS:
             raise ValueError(f"a {kind.name} never goes into a dump")
@@ -73,7 +72,7 @@ class DumpWriter:
         """Forgets what was added since `begin`."""
         self._compressor = zlib.compressobj(wbits=_GZIP)
         self._pending: list[bytes] = []
-        self._num_objects[kind_key(self._kind)] = 0
+        self._num_objects[self._kind.key] = 0
 
     def add_page(self, page: bytes) -> None:
         """Adds a list of the present kind, as the API server sent it. Raises SnapshotError when it is none."""
@@ -86,12 +85,12 @@ class DumpWriter:
             raise SnapshotError(f"{kind.path}: the list cannot be read: {error}") from error
         if decoded.kind != f"{kind.name}List":
             raise SnapshotError(f"{kind.path}: a {printable(decoded.kind)!r} where a {kind.name}List was expected")
-        items = [redact(kind.name, item) for item in decoded.items or ()]
+        items = [redact(kind, item) for item in decoded.items or ()]
         if not items:
             return
         line = _encode({"kind": decoded.kind, "apiVersion": decoded.api_version, "items": items})
         self._pending.append(self._compressor.compress(line + b"\n"))
-        self._num_objects[kind_key(kind)] += len(items)
+        self._num_objects[kind.key] += len(items)
 
     def end(self, resource_version: str) -> None:
         """Ends the present kind, whose pages were all of this version."""
@@ -100,12 +99,12 @@ class DumpWriter:
             self.out.write(data)
         self._pending = []
         if resource_version:
-            self._versions[kind_key(self._kind)] = resource_version
+            self._versions[self._kind.key] = resource_version
 
-    def absent(self, kind: Kind) -> None:
+    def absent(self, kind: AnyKind) -> None:
         """Notes that the cluster does not serve `kind`."""
-        self._num_objects.pop(kind_key(kind), None)
-        self._absent.append(kind_key(kind))
+        self._num_objects.pop(kind.key, None)
+        self._absent.append(kind.key)
 
     def finish(self) -> None:
         """Writes the trailer; without it, a reader takes the dump for cut short."""

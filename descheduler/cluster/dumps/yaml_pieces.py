@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import msgspec
 import yaml
 
-from descheduler.cluster.builder import printable
 from descheduler.cluster.dumps.json_pieces import LATE_KIND, MAX_OBJECT_BYTES, WAY_OUT, too_large
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.document import DocumentError, Mark
 from descheduler.documents.yaml_builder import mark_of, syntax_message
 from descheduler.documents.yaml_values import Value, YamlReader
+from descheduler.model.printable import printable
 
 __all__ = ["read_yaml"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from google.protobuf.message import DecodeError
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.kinds import Kind
+from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.messages.as_json import json_of
 from descheduler.cluster.messages.definitions import message_class
 from descheduler.cluster.messages.pods import ProtoPodReader
@@ -22,11 +22,11 @@ class MessageAdder:
         self._builder = builder
         self._read_pod = ProtoPodReader(builder.pod_decoder).read
 
-    def add(self, kind: Kind, items: Sequence[bytes]) -> None:
+    def add(self, kind: AnyKind, items: Sequence[bytes]) -> None:
         """Reads messages of `kind`. Raises SnapshotError."""
-        self._builder.kinds.add(kind.name)
+        self._builder.kinds.add(kind.key)
         for item in items:
-            if kind.name != "Pod" or not self._is_added(item):
+            if kind.key != "Pod" or not self._is_added(item):
                 self._add_as_json(kind, item)
 
     def _is_added(self, item: bytes) -> bool:
@@ -38,7 +38,7 @@ class MessageAdder:
             self._builder.pods.append(pod)
         return bool(pod.name)
 
-    def _add_as_json(self, kind: Kind, item: bytes) -> None:
+    def _add_as_json(self, kind: AnyKind, item: bytes) -> None:
         try:
             block = json_of(message_class(kind.name).FromString(item))
         except (ValueError, DecodeError):

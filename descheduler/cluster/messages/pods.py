@@ -67,6 +67,7 @@ class ProtoPodReader:
     def __init__(self, decoder: PodDecoder) -> None:
         self._decoder = decoder
         self._parse = (_TimedPod if decoder.keep_conditions else _BriefPod).FromString
+        self._known: _Remembered[bytes, tuple[_Common, PodParts]] = _Remembered()
         self._commons: _Remembered[bytes, _Common] = _Remembered()
         self._specs: _Remembered[bytes, bytes] = _Remembered()
         self._statuses: _Remembered[bytes, bytes] = _Remembered()
@@ -85,13 +86,19 @@ class ProtoPodReader:
         asked.ClearField("nodeName")
         told.ClearField("startTime")
         conditions = _without_times(told) if self._decoder.keep_conditions else None
-        key = asked.SerializeToString(), told.SerializeToString()
-        parts = self._parts.get(key)
-        if parts is None:
+        key = message.SerializeToString()
+        known = self._known.get(key)
+        if known is None:
             if _has_named_volume(asked):
                 return self._decoder.decode(_decode_pod(json_of(_Pod.FromString(item))))
-            parts = self._parts_but_claims(asked, told, key[1])
-        common = self._common(metadata)
+            # Claims of a StatefulSet are its pods' own: the rest is known without them.
+            claims = _taken_claims(asked)
+            known = self._common(metadata), self._shared_parts(asked, told)
+            if claims:
+                known = known[0], replace(known[1], volumes=replace(known[1].volumes, claim_names=claims))
+            else:
+                self._known.keep(key, known)
+        common, parts = known
         return parts.pod(
             name,
             common.namespace,
@@ -106,12 +113,9 @@ class ProtoPodReader:
             conditions,
         )
 
-    def _parts_but_claims(self, asked: Any, told: Any, status: bytes) -> PodParts:
-        # Claims of a StatefulSet are its pods' own: the rest is known without them.
-        claims = _taken_claims(asked)
-        key = asked.SerializeToString(), status
-        parts = self._parts.get(key) or self._parts.keep(key, self._new_parts(asked, told))
-        return replace(parts, volumes=replace(parts.volumes, claim_names=claims)) if claims else parts
+    def _shared_parts(self, asked: Any, told: Any) -> PodParts:
+        key = asked.SerializeToString(), told.SerializeToString()
+        return self._parts.get(key) or self._parts.keep(key, self._new_parts(asked, told))
 
     def _new_parts(self, asked: Any, told: Any) -> PodParts:
         volumes = _decode_spec(b'{"volumes":' + json_of_all(asked.volumes) + b"}").volumes

@@ -12,7 +12,7 @@ import msgspec
 
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.duration import format_duration
-from descheduler.policy.effective import args_to_document
+from descheduler.policy.plain_values import args_to_document
 from descheduler.report.explanation.plugin import PluginArgument
 
 __all__ = ["argument_docs", "default_json", "part_of", "parts_of", "type_words"]

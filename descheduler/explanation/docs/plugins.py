@@ -17,8 +17,8 @@ _ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
 
 
 def purpose_of(spec: PluginSpec[Any]) -> str:
-    """The rest of the first paragraph of its module, which starts with the plugin's name."""
-    about = paragraphs(docstring(sys.modules[spec.args_type.__module__]))
+    """The rest of the first paragraph of the module that runs it, which starts with the plugin's name."""
+    about = paragraphs(docstring(sys.modules[spec.factory.__module__]))
     return _capitalised(re.sub(rf"^(Plugin )?{spec.name}: ", "", about[0])) if about else _NO_SOURCE
 
 

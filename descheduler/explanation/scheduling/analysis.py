@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
-from descheduler.placement.schedulers import Schedulers
-from descheduler.placement.scheduling import Evaluation, Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_configuration import DEFAULT_SCHEDULER_NAME, SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    DEFAULT_SCHEDULER_NAME,
+    SchedulerConfiguration,
+)
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.placement import ObstacleCount, PlacementAnalysis, PodRefusal
 
 __all__ = ["analyse"]
 
 
 def analyse(
-    cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod, source: str = ""
+    cluster: ShadowCluster,
+    configuration: SchedulerConfiguration,
+    pod: Pod,
+    source: str = "",
+    *,
+    plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
 ) -> PlacementAnalysis:
     """What the scheduler of `pod` would make of it now; `source` is the node that it leaves, if any.
 
     Of a pod whose scheduler has no profile the first profile is asked, and `notes` say so.
     """
-    scheduler, notes = _scheduler_for(cluster, configuration, pod)
+    scheduler, notes = _scheduler_for(cluster, configuration, pod, plugins)
     evaluation = scheduler.evaluate(pod)
     nodes = cluster.table.nodes
     blocked = [] if evaluation.refusals else _blocked(evaluation)
@@ -40,7 +52,7 @@ def analyse(
             PodRefusal(plugin=o.plugin, finality=finality(o.code), reasons=o.reasons) for o in evaluation.refusals
         ),
         obstacles=_counts(blocked),
-        misses=nearest_misses(blocked, evaluation.cycle, scheduler.profile, source),
+        misses=nearest_misses(blocked, evaluation.cycle, scheduler.profile, source, plugins),
         num_misses=num_nearest(blocked),
         ranking=ranking.nodes,
         margin=ranking.margin,
@@ -50,16 +62,23 @@ def analyse(
 
 
 def _scheduler_for(
-    cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod
-) -> tuple[Scheduler, tuple[str, ...]]:
+    cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod, plugins: Mapping[str, SchedulingPlugin]
+) -> tuple[SchedulerModel, tuple[str, ...]]:
     """The scheduler of `pod`, or the first one there is, and what leaves its answers in doubt."""
-    schedulers = Schedulers(cluster, configuration)
+    schedulers = Schedulers(cluster, configuration, plugins=plugins)
     doubt = schedulers.doubt(pod)
-    if configuration.profile_for(pod.spec.scheduler_name) is not None:
-        return schedulers.scheduler_of(pod), (doubt,) if doubt else ()
-    stand_in = Scheduler(cluster, configuration.profiles[0])
+    profile = configuration.profile_for(pod.spec.scheduler_name)
+    if profile is not None:
+        return schedulers.scheduler_of(pod), tuple(filter(None, (doubt, _beside(profile))))
+    stand_in = Scheduler(cluster, configuration.profiles[0], plugins=plugins)
     name = stand_in.profile.scheduler_name or DEFAULT_SCHEDULER_NAME
     return stand_in, (f"{doubt}; these are the rules of {name}",)
+
+
+def _beside(profile: SchedulerProfile) -> str:
+    """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
+    names = ", ".join(profile.unmodelled_plugins)
+    return f"{profile.scheduler_name} also runs {names}, which are not modelled" if names else ""
 
 
 def _blocked(evaluation: Evaluation) -> list[Blocked]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.placement.framework import Code
+from descheduler.placement.framework.obstacle import Code
 from descheduler.report.explanation.placement import Finality
 
 __all__ = ["finality"]

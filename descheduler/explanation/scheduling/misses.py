@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from descheduler.explanation.details.resources import deficits_of, shortage
-from descheduler.explanation.details.site import Site
-from descheduler.explanation.details.table import DETAILS
 from descheduler.explanation.scheduling.finality import finality
-from descheduler.placement.framework import Cycle, Obstacle
-from descheduler.policy.scheduler_profile import SchedulerProfile
-from descheduler.report.explanation.placement import NearMiss, NodeObstacle
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.obstacle import Obstacle, Shortage
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.report.explanation.placement import Deficit, NearMiss, NodeObstacle
 
 __all__ = ["Blocked", "nearest_misses", "num_nearest"]
 
@@ -45,15 +45,19 @@ def num_nearest(blocked: Sequence[Blocked]) -> int:
 
 
 def nearest_misses(
-    blocked: Sequence[Blocked], cycle: Cycle, profile: SchedulerProfile, source: str
+    blocked: Sequence[Blocked],
+    cycle: Cycle,
+    profile: SchedulerProfile,
+    source: str,
+    plugins: Mapping[str, SchedulingPlugin],
 ) -> tuple[NearMiss, ...]:
-    """The nodes with the fewest plugins against the pod, in the order of `PlacementAnalysis.misses`."""
+    """The nodes with the fewest of `plugins` against the pod, in the order of `PlacementAnalysis.misses`."""
     by_kind: dict[tuple[str, ...], list[tuple[_Distance, Blocked]]] = {}
     for each in _nearest(blocked):
         kind = tuple(f"{obstacle.plugin}: {reason}" for obstacle in each.obstacles for reason in obstacle.reasons)
         by_kind.setdefault(kind, []).append((_distance(each, kind, cycle), each))
     chosen = [entry for entries in by_kind.values() for entry in sorted(entries)[:_MOST_OF_A_KIND]]
-    return tuple(_miss(each, cycle, profile, source) for _, each in sorted(chosen))
+    return tuple(_miss(RefusedNode(cycle, profile, each.node), each, source, plugins) for _, each in sorted(chosen))
 
 
 def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:
@@ -62,26 +66,44 @@ def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:
 
 
 def _distance(blocked: Blocked, kind: tuple[str, ...], cycle: Cycle) -> _Distance:
-    deficits = [deficit for obstacle in blocked.obstacles for deficit in deficits_of(obstacle)]
+    deficits = [deficit for obstacle in blocked.obstacles for deficit in _deficits_of(obstacle)]
     is_too_small = any(deficit.requested > deficit.allocatable for deficit in deficits)
-    return _Distance(is_too_small, not deficits, shortage(deficits), kind, blocked.node)
+    return _Distance(is_too_small, not deficits, _shortage(deficits), kind, blocked.node)
 
 
-def _miss(blocked: Blocked, cycle: Cycle, profile: SchedulerProfile, source: str) -> NearMiss:
-    site = Site(cycle, profile, blocked.node)
+def _miss(refused: RefusedNode, blocked: Blocked, source: str, plugins: Mapping[str, SchedulingPlugin]) -> NearMiss:
     return NearMiss(
-        node=site.node.name,
-        is_source=site.node.name == source,
-        obstacles=tuple(_obstacle(site, obstacle) for obstacle in blocked.obstacles),
+        node=refused.node.name,
+        is_source=refused.node.name == source,
+        obstacles=tuple(_obstacle(refused, each, plugins.get(each.plugin)) for each in blocked.obstacles),
     )
 
 
-def _obstacle(site: Site, obstacle: Obstacle) -> NodeObstacle:
-    explain = DETAILS.get(obstacle.plugin)
+def _obstacle(refused: RefusedNode, obstacle: Obstacle, row: SchedulingPlugin | None) -> NodeObstacle:
     return NodeObstacle(
         plugin=obstacle.plugin,
         finality=finality(obstacle.code),
         reasons=obstacle.reasons,
-        details=() if explain is None else tuple(explain(site, obstacle)),
-        deficits=deficits_of(obstacle),
+        details=() if row is None or row.explain is None else tuple(row.explain(refused, obstacle)),
+        deficits=_deficits_of(obstacle),
     )
+
+
+def _deficits_of(obstacle: Obstacle) -> tuple[Deficit, ...]:
+    """What a node is short of, in the order of the reasons; nothing where that cannot be measured."""
+    return tuple(
+        Deficit(
+            resource=fact.resource,
+            missing=fact.requested - fact.free,
+            requested=fact.requested,
+            free=fact.free,
+            allocatable=fact.allocatable,
+        )
+        for fact in obstacle.facts
+        if isinstance(fact, Shortage)
+    )
+
+
+def _shortage(deficits: Iterable[Deficit]) -> float:
+    """How much is missing, as a share of what the pod asks for, summed over the resources."""
+    return sum(deficit.missing / max(1, deficit.requested) for deficit in deficits)

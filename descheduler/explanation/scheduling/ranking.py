@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.placement.framework import ScoreError
-from descheduler.placement.scheduling import Evaluation, ScoreTable
+from descheduler.placement.framework.evaluation import Evaluation, ScoreTable
+from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.report.explanation.placement import RankedNode
 
 __all__ = ["Ranking", "rank"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.report.amounts import amount_text, percent_text
+from descheduler.model.amounts import amount_text, percent_text
 from descheduler.report.explanation.node import Departure, NodeExplanation, NodeFacts
 from descheduler.report.table import TableStyle
 

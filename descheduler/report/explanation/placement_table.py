@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from descheduler.cluster.builder import printable
+from descheduler.model.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
 from descheduler.report.table import TableStyle
 

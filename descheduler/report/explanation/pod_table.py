@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.cluster.builder import printable
-from descheduler.report.amounts import amounts_text
+from descheduler.model.amounts import amounts_text
+from descheduler.model.printable import printable
 from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
 from descheduler.report.table import TableStyle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.cluster.builder import printable
+from descheduler.model.printable import printable
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.node_table import node_table
 from descheduler.report.explanation.plugin_table import plugin_table

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, ResourceList
-from descheduler.placement.cluster_view import ClusterView
 from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
 from descheduler.strategies.node_utilization.usage import UsageSource
 
@@ -44,7 +44,7 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
         listed = view.active_pods_on(node.name)
         usage = source.of_node(node, listed)
         departed = [pod for pod in listed if view.prior_moves.have_taken(pod)]
-        here = [pod for pod in listed if not view.is_arrival(pod)] if view.arrivals else listed
+        here = [pod for pod in listed if not view.is_arrival(pod)] if view.has_arrivals else listed
         pods = [pod for pod in here if not view.prior_moves.have_taken(pod)] if departed else here
         loads.append(NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)), departed))
     return loads

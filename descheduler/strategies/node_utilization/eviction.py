@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from descheduler.eviction.profile_evictor import PluginEvictor
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.model.verdict import Reason, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
-from descheduler.strategies.pod_order import sort_low_to_high
+from descheduler.strategies.shared.pod_order import sort_low_to_high
 
 __all__ = ["Destinations", "NodeRelief", "Relief"]
 

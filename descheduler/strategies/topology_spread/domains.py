@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,41 +13,43 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import Affinity
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.label_index import LabelIndex
-from descheduler.strategies.node_selection import NodeSelection
+from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
+from descheduler.strategies.topology_spread.label_index import LabelIndex
 
-__all__ = ["Domain", "DomainFinder", "Domains", "sort_domains"]
+__all__ = ["DomainFinder", "Domains", "leaving_order"]
 
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """One value of the topology label, and the pods that count in it, the first to leave last."""
-
-    value: str
-    pods: list[Pod]
+_NONE = np.zeros(0, dtype=np.intp)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Domains:
-    """What a constraint is about: pods by topology value, and the nodes that qualify for it by topology value.
+    """What a constraint is about: the pods that count, by topology value, and the nodes that qualify for it.
 
-    Values that only one of the two has are domains too; those without pods are empty. `sizes` are numbers of pods;
-    the pods themselves are found when `pods` is called, since few constraints are broken.
+    `places` are those of the pods in their listing, ascending, and `ids` the domain of each, an index into `values`.
+    Values that only pods or only nodes have are domains too; those without pods are empty.
     """
 
-    sizes: Mapping[str, int]
-    pods: Callable[[], Mapping[str, list[Pod]]]
+    values: Sequence[str]
+    places: NDArray[np.intp]
+    ids: NDArray[np.intp]
     qualifying: Mapping[str, Sequence[Node]]
     digest: Callable[[], object] = bytes
     """Gives a value that is equal for the same pods and qualifying nodes, as long as the finder lives."""
 
-    @property
-    def num_pods(self) -> int:
-        """How many pods count."""
-        return sum(self.sizes.values())
+    @cached_property
+    def numbers(self) -> NDArray[np.intp]:
+        """How many pods each of `values` has."""
+        return np.bincount(self.ids, minlength=len(self.values))
 
-    @property
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """How many pods each domain has, without the empty ones."""
+        numbers = self.numbers
+        there = np.flatnonzero(numbers).tolist()
+        return dict(zip(map(self.values.__getitem__, there), numbers[there].tolist(), strict=True))
+
+    @cached_property
     def num_empty(self) -> int:
         """How many domains have no pods."""
         return len(self.qualifying.keys() - self.sizes.keys())
@@ -57,14 +60,21 @@ class Domains:
         sizes = self.sizes.values()
         return max(sizes, default=0) - (0 if self.num_empty else min(sizes, default=0))
 
-    def in_order(self, *, highest_first: bool) -> list[Domain]:
-        """The domains that have pods, as `sort_domains` orders them."""
-        return sort_domains(self.pods(), highest_first=highest_first)
-
     def nodes_below(self, ideal: float) -> list[Node]:
         """The qualifying nodes in domains of fewer than `ideal` pods."""
         full = {value for value, number in self.sizes.items() if number >= ideal}
         return [node for value, nodes in self.qualifying.items() if value not in full for node in nodes]
+
+    def ranked(self) -> NDArray[np.intp]:
+        """The domains that have pods, as indices into `values`, from the smallest to the largest.
+
+        Ties are in the order in which the listing comes to them.
+        """
+        first = np.full(len(self.values), len(self.ids))
+        first[self.ids[::-1]] = np.arange(len(self.ids))[::-1]
+        numbers = self.numbers
+        there = np.flatnonzero(numbers)
+        return there[np.lexsort((first[there], numbers[there]))]
 
 
 class DomainFinder:
@@ -84,27 +94,17 @@ class DomainFinder:
         do not count.
         """
         if constraint.topology_key not in self._keys:
-            return Domains({}, dict, {})  # tenants state keys that no node has, any number of them
+            return Domains((), _NONE, _NONE, {})  # tenants state keys that no node has, any number of them
         values, value_of = self._values_of(constraint.topology_key, pods)
         places = pods.places(constraint.selector)
         ids = value_of[places]
         places, ids = places[ids >= 0], ids[ids >= 0]
-        numbers = np.bincount(ids, minlength=len(values))
-        there = np.flatnonzero(numbers).tolist()
-        sizes = dict(zip(map(values.__getitem__, there), numbers[there].tolist(), strict=True))
-
-        def pods_by_value() -> Mapping[str, list[Pod]]:
-            by_value: dict[str, list[Pod]] = {}
-            for place, index in zip(places, ids, strict=True):
-                by_value.setdefault(values[index], []).append(pods.all_pods[place])
-            return by_value
-
         qualifying = self._qualifying_nodes(constraint)
 
         def digest() -> object:
             return id(pods), hashlib.sha256(places.tobytes()).digest(), id(qualifying)
 
-        return Domains(sizes, pods_by_value, qualifying, digest)
+        return Domains(values, places, ids, qualifying, digest)
 
     def _values_of(self, key: str, pods: LabelIndex) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """The values of the label `key`, and which of them the node of each pod has; -1 where a pod does not count."""
@@ -137,16 +137,17 @@ class DomainFinder:
         return known
 
 
-def sort_domains(pods: Mapping[str, Sequence[Pod]], *, highest_first: bool) -> list[Domain]:
-    """The domains from the smallest to the largest, ties in the given order; in each the pods that stay longest first.
+def leaving_order(pods: Sequence[Pod], *, highest_first: bool) -> NDArray[np.intp]:
+    """For each of `pods` its rank, the one that stays longest first; ties in the given order.
 
-    Those are pods that state a node selector or node affinity; among equals the priority decides. Pods leave from the
-    end, so with `highest_first` those of the highest priority leave first, as upstream has it; without it, those of
-    the lowest.
+    Those that stay state a node selector or node affinity; among equals the priority decides. Pods leave from the end,
+    so with `highest_first` those of the highest priority leave first, as upstream has it; without it, those of the
+    lowest.
     """
     sign = 1 if highest_first else -1
-    ordered = sorted(pods.items(), key=lambda domain: len(domain[1]))
-    return [Domain(value, sorted(members, key=lambda pod: _order_of_leaving(pod, sign))) for value, members in ordered]
+    ranks = np.empty(len(pods), dtype=np.intp)
+    ranks[sorted(range(len(pods)), key=lambda place: _order_of_leaving(pods[place], sign))] = np.arange(len(pods))
+    return ranks
 
 
 def _order_of_leaving(pod: Pod, sign: int) -> tuple[bool, int, int]:

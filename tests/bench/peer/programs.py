@@ -61,7 +61,7 @@ def ours() -> Program:
     def command(job: Job) -> list[str]:
         rate = ["--client-connection-qps=500", "--client-connection-burst=1000"]
         output = [] if job.dry_run else ["--output=json"]
-        return [sys.executable, "-m", "descheduler.cli.main", "run", *_common(job), *rate, *output]
+        return [sys.executable, "-m", "descheduler", "run", *_common(job), *rate, *output]
 
     return Program("ours", command, lambda outcome, _: _refused_in(outcome))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from descheduler.cli.flags.telemetry import takes_telemetry
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.telemetry.metrics_export import MetricsTarget
 from descheduler.telemetry.recording import TelemetrySettings
 from descheduler.telemetry.tracing import OtlpSettings
@@ -28,17 +28,17 @@ def settings(*arguments: str) -> TelemetrySettings:
     return found
 
 
-def test_nothing_is_left_behind_unless_asked_for():
+def test_nothing_is_left_behind_unless_asked_for() -> None:
     assert settings() == TelemetrySettings(MetricsTarget(push_job="descheduler-main"))
 
 
-def test_metrics_go_where_the_flags_say():
+def test_metrics_go_where_the_flags_say() -> None:
     found = settings("--metrics-textfile=a.prom", "--metrics-push-url=https://gateway/base", "--metrics-push-job=tidy")
 
     assert found == TelemetrySettings(MetricsTarget(Path("a.prom"), "https://gateway/base", "tidy"))
 
 
-def test_flags_of_upstream_say_where_traces_go():
+def test_flags_of_upstream_say_where_traces_go() -> None:
     found = settings(
         "--otel-collector-endpoint=collector:4317",
         "--otel-transport-ca-cert=ca.crt",
@@ -52,7 +52,7 @@ def test_flags_of_upstream_say_where_traces_go():
 
 def test_metrics_of_a_run_on_a_dump_are_written_as_well(
     descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
-):
+) -> None:
     file = tmp_path / "run.prom"
 
     ended = descheduler("run", "--config", policy, "--snapshot", dump, "--metrics-textfile", file)
@@ -63,7 +63,9 @@ def test_metrics_of_a_run_on_a_dump_are_written_as_well(
     assert "descheduler_run_dry 1.0" in text
 
 
-def test_dump_that_cannot_be_read_leaves_metrics_that_say_so(descheduler: Descheduler, policy: Path, tmp_path: Path):
+def test_dump_that_cannot_be_read_leaves_metrics_that_say_so(
+    descheduler: Descheduler, policy: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "run.prom"
 
     ended = descheduler("run", "--config", policy, "--snapshot", tmp_path / "none", "--metrics-textfile", file)

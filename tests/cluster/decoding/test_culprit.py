@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from tests.builders import Object, node_object, pod_object
 
@@ -25,9 +27,9 @@ def problem(obj: Object) -> str:
 def changed(obj: Object, value: object, *path: str | int) -> Object:
     """A copy of `obj` with another value at `path`."""
     copy: Object = json.loads(json.dumps(obj))
-    inner: dict[str | int, object] = copy  # type: ignore[assignment]
+    inner: Any = copy
     for step in path[:-1]:
-        inner = inner[step]  # type: ignore[assignment]
+        inner = inner[step]
     inner[path[-1]] = value
     return copy
 
@@ -69,7 +71,7 @@ def changed(obj: Object, value: object, *path: str | int) -> Object:
         pytest.param(changed(node_object("a"), {}, "metadata"), "metadata.name is missing", id="no name"),
         pytest.param(
             changed(node_object("a"), {"a": "x" * 999}, "status", "capacity"),
-            f"status.capacity.a: '{'x' * 180}…",
+            f"status.capacity.a: '{'x' * 180}...",
             id="a long text",
         ),
     ],
@@ -79,7 +81,7 @@ def test_fault_names_the_field_and_its_value(obj: Object, sentence: str) -> None
 
 
 def test_many_broken_objects_end_the_reading_though_they_may_be_left_out() -> None:
-    builder = SnapshotBuilder("dump", skip_broken=True)
+    builder = SnapshotBuilder("dump", SnapshotRequest(skip_broken=True))
     page = json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [{}] * 10_001}).encode()
 
     with pytest.raises(SnapshotError, match=r"metadata\.name is missing, as 10000 objects before it"):

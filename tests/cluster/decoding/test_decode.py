@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.model.pod import Pod, PodCondition
 from tests.builders import Object, pod_object
@@ -15,7 +16,7 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def decoded(obj: Object, *, keep_conditions: bool = True) -> Pod:
-    return snapshot_from_objects([obj], keep_conditions=keep_conditions).pods[0]
+    return snapshot_from_objects([obj], SnapshotRequest(keep_conditions=keep_conditions)).pods[0]
 
 
 def condition(kind: str, when: str | None) -> Object:

@@ -15,6 +15,7 @@ from descheduler.cluster.decoding.decode import PodDecoder
 from descheduler.cluster.decoding.pod_pages import PodPageReader
 from descheduler.cluster.decoding.wire import PodWire
 from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
 from tests.builders import Object, container_status, pod_object
 
@@ -62,7 +63,7 @@ def test_neighbours_on_a_page_do_not_change_a_pod(facts: list[dict[str, Any]]) -
     ],
 )
 def test_pods_beside_a_broken_one_are_there_once(bad: Object) -> None:
-    builder = SnapshotBuilder("server", skip_broken=True)
+    builder = SnapshotBuilder("server", SnapshotRequest(skip_broken=True))
 
     builder.add_page(KINDS["Pod"], page(pod_object("a"), bad, pod_object("b")))
 

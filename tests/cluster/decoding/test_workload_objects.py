@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.objects import Workload
@@ -23,14 +26,14 @@ def controller(kind: str = "ReplicaSet", *, metadata: Object | None = None, **sp
 
 
 def decoded(obj: Object, *others: Object, keep_templates: bool = False) -> Workload:
-    return snapshot_from_objects([obj, *others], keep_templates=keep_templates).workloads["u"]
+    return snapshot_from_objects([obj, *others], SnapshotRequest(keep_templates=keep_templates)).workloads["u"]
 
 
 def template(labels: Object | None = None, **spec: object) -> Object:
     return {"metadata": {"labels": labels or {}}, "spec": spec}
 
 
-def made_from(**spec: object) -> Pod:
+def made_from(**spec: Any) -> Pod:
     pod = decoded(controller(template=template(**spec)), keep_templates=True).template
     assert pod is not None
     return pod
@@ -96,7 +99,7 @@ def test_template_is_a_pod_without_name_and_place_that_shares_its_replicas_spec(
     spec = {name: value for name, value in replica["spec"].items() if name != "nodeName"}
     workload = controller(template=template({"app": "x"}, **spec))
 
-    snapshot = snapshot_from_objects([replica, workload], keep_templates=True)
+    snapshot = snapshot_from_objects([replica, workload], SnapshotRequest(keep_templates=True))
 
     pod = snapshot.workloads["u"].template
     assert pod is not None
@@ -127,9 +130,10 @@ def test_defaulted_template_shares_the_spec_of_its_stored_pods() -> None:
     stored = {"limits": {"cpu": "2", "memory": "1Mi"}, "requests": {"cpu": "1", "memory": "1Mi"}}
     replica = pod_object("x-1", spec={"containers": [{"name": "c", "image": "i", "resources": stored}]})
     asked = {"limits": stored["limits"], "requests": {"cpu": "1"}}
-    spec = {"schedulerName": "default-scheduler", "containers": [{"name": "c", "image": "i", "resources": asked}]}
+    container = {"name": "c", "image": "i", "resources": asked}
+    asked_for = template(schedulerName="default-scheduler", containers=[container])
 
-    snapshot = snapshot_from_objects([replica, controller(template=template(**spec))], keep_templates=True)
+    snapshot = snapshot_from_objects([replica, controller(template=asked_for)], SnapshotRequest(keep_templates=True))
 
     pod = snapshot.workloads["u"].template
     assert pod is not None
@@ -174,4 +178,4 @@ def test_broken_template_names_its_workload() -> None:
     broken = controller(template=template(containers=[{"resources": {"limits": {"cpu": "?"}}}]))
 
     with pytest.raises(SnapshotError, match="ReplicaSet shop/x is broken"):
-        snapshot_from_objects([broken], keep_templates=True)
+        snapshot_from_objects([broken], SnapshotRequest(keep_templates=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS
 from tests.builders import Object
 from tests.cluster.dumps.full_pods import (
@@ -25,14 +26,13 @@ _SECRET_REF = {"name": CANARY, "namespace": CANARY}
 
 
 def full_objects() -> dict[str, Object]:
-    """Kind → object."""
+    """Key of a kind → object."""
     objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
-    return {kind: _typed(kind, objects[kind]) for kind in KINDS}
+    return {key: _typed(kind, objects[kind.name]) for key, kind in KINDS.items() if kind.is_read}
 
 
-def _typed(kind: str, obj: Object) -> Object:
-    group = KINDS[kind].group
-    return {"kind": kind, "apiVersion": f"{group}/v1" if group else "v1", "metadata": full_metadata("x"), **obj}
+def _typed(kind: AnyKind, obj: Object) -> Object:
+    return {"kind": kind.name, "apiVersion": kind.api_version, "metadata": full_metadata("x"), **obj}
 
 
 _WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")

@@ -56,7 +56,7 @@ class _Stream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # all that BufferedReader gives
         while not self._rest:
             part = next(self._parts, None)
             if part is None:

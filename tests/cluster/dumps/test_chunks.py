@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import threading
+from collections.abc import Generator
 from itertools import islice, pairwise
 
 import pytest
@@ -61,6 +62,7 @@ def test_rest_is_what_the_lines_left(chunks: list[bytes], num_lines: int) -> Non
 def test_thread_ends_when_the_reader_gives_up() -> None:
     stream = io.BytesIO(gzip.compress(b"\0" * (64 << 20)))
     chunks = read_chunks(stream, "dump")
+    assert isinstance(chunks, Generator)
 
     next(chunks)
     threads = [thread for thread in threading.enumerate() if thread.name == "gunzip"]

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from tests.builders import Object, node_object, pod_object
 
@@ -45,9 +46,9 @@ def write(folder: Path, text: str | bytes, name: str = "dump") -> Path:
     return path
 
 
-def problem(paths: Iterable[Path], **options: bool) -> str:
+def problem(paths: Iterable[Path]) -> str:
     with pytest.raises(SnapshotError) as caught:
-        read_dump(list(paths), **options)
+        read_dump(list(paths))
     return str(caught.value)
 
 
@@ -167,7 +168,7 @@ def test_kind_of_another_group_is_not_mistaken_for_a_core_kind(tmp_path: Path) -
 
 
 def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> None:
-    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], needed={"Pod", "PodDisruptionBudget"})
+    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest({"Pod", "PodDisruptionBudget.policy"}))
 
     assert snapshot.warnings == (
         "the dump holds no PodDisruptionBudget, which an enabled plugin reads: none are assumed; "
@@ -176,7 +177,9 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
 
 
 def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> None:
-    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], needed={"Pod", "Job", "CSINode"})
+    snapshot = read_dump(
+        [write(tmp_path, lines(NODE, POD))], SnapshotRequest({"Pod", "Job.batch", "CSINode.storage.k8s.io"})
+    )
 
     assert snapshot.warnings == (
         "the dump holds no CSINode, Job, which an enabled plugin reads: none are assumed; "
@@ -187,7 +190,7 @@ def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> Non
 def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) -> None:
     budgets = {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "items": []}
 
-    snapshot = read_dump([write(tmp_path, lines(NODE, budgets))], needed={"PodDisruptionBudget"})
+    snapshot = read_dump([write(tmp_path, lines(NODE, budgets))], SnapshotRequest({"PodDisruptionBudget.policy"}))
 
     assert snapshot.warnings == ()
 
@@ -325,7 +328,7 @@ def test_broken_object_is_named_and_ends_the_run_or_is_left_out(tmp_path: Path, 
     path = write(tmp_path, texts[form])
 
     message = problem([path])
-    snapshot = read_dump([path], skip_broken=True)
+    snapshot = read_dump([path], SnapshotRequest(skip_broken=True))
 
     assert "Pod shop/bad is broken" in message
     assert "--skip-broken-objects" in message

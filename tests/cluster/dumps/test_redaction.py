@@ -9,31 +9,35 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from descheduler import cluster
-from descheduler.cluster.dumps.fields import FIELDS
-from descheduler.cluster.dumps.kinds import DUMP_KINDS
 from descheduler.cluster.dumps.redaction import redact
-from descheduler.cluster.dumps.shapes import Leaf, Shape
+from descheduler.cluster.kept.shapes import Leaf, Shape
+from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, READ_ANNOTATIONS
 from descheduler.model.storage import MIGRATED_DRIVERS
 from tests.builders import Object, make_node, make_pod, node_object
 from tests.cluster.dumps.full_objects import full_objects
 from tests.cluster.dumps.full_pods import CANARY, full_pod
 
+READ = [kind for kind in KINDS.values() if kind.is_read]
+POD, NODE = KINDS["Pod"], KINDS["Node"]
+
 
 def decoded(obj: Object) -> str:
     """Everything that is read of an object, templates included."""
-    snapshot = snapshot_from_objects([obj], keep_templates=True)
+    snapshot = snapshot_from_objects([obj], SnapshotRequest(keep_templates=True))
     return repr({name: value for name, value in vars(snapshot).items() if value})
 
 
-def with_unknown_fields(value: object, shape: Shape | None) -> object:
+def with_unknown_fields(value: Any, shape: Shape | None) -> Any:
     """A copy with fields that nobody knows in every object but those that hold any keys."""
     if isinstance(value, list):
         return [with_unknown_fields(item, shape) for item in value]
@@ -44,9 +48,9 @@ def with_unknown_fields(value: object, shape: Shape | None) -> object:
     return {"future": CANARY, **known, "tomorrow": {"args": [CANARY], "deep": [[{"env": CANARY}]]}}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_full_object_loses_every_string_that_no_rule_reads(kind: str) -> None:
-    obj = with_unknown_fields(full_objects()[kind], FIELDS[kind])
+@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.key)
+def test_full_object_loses_every_string_that_no_rule_reads(kind: AnyKind) -> None:
+    obj = with_unknown_fields(full_objects()[kind.key], kind.kept)
 
     redacted = redact(kind, obj)
 
@@ -54,9 +58,9 @@ def test_full_object_loses_every_string_that_no_rule_reads(kind: str) -> None:
     assert CANARY not in json.dumps(redacted)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_redacted_full_object_decodes_to_the_same_values(kind: str) -> None:
-    obj = full_objects()[kind]
+@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.key)
+def test_redacted_full_object_decodes_to_the_same_values(kind: AnyKind) -> None:
+    obj = full_objects()[kind.key]
 
     redacted = redact(kind, obj)
 
@@ -82,7 +86,7 @@ def test_full_objects_hold_every_field_that_a_dump_keeps() -> None:
     """Else the two tests above would say nothing about it. Workloads have one table for the fields of all."""
     objects = full_objects()
 
-    missing = {(kind, *path) for kind in KINDS for path in paths(FIELDS[kind]) if not holds(objects[kind], path)}
+    missing = {(kind.key, *path) for kind in READ for path in paths(kind.kept) if not holds(objects[kind.key], path)}
 
     assert missing == set()
 
@@ -106,7 +110,7 @@ _PASSED_ON = {("descheduler.cluster.decoding.pods.defaults._ResourcesWire", "cla
 
 
 def test_every_field_that_is_decoded_is_in_the_table() -> None:
-    listed = {name for kind in KINDS for path in paths(FIELDS[kind]) for name in path}
+    listed = {name for kind in READ for path in paths(kind.kept) for name in path}
 
     unlisted = {
         (struct, name)
@@ -115,10 +119,6 @@ def test_every_field_that_is_decoded_is_in_the_table() -> None:
     }
 
     assert unlisted - _PASSED_ON == set()
-
-
-def test_every_kind_of_a_dump_has_its_fields() -> None:
-    assert {kind.name for kind in DUMP_KINDS} == set(FIELDS)
 
 
 _KEY = re.compile(r'"((?:[a-z0-9-]+\.)+[a-z]+/[A-Za-z0-9._-]+)"')
@@ -148,7 +148,7 @@ def test_pods_and_nodes_have_only_annotations_of_the_table() -> None:
 
 @pytest.mark.parametrize("key", sorted(KNOWN_ANNOTATIONS))
 def test_annotation_of_the_table_is_kept(key: str) -> None:
-    redacted = redact("Pod", {"metadata": {"annotations": {key: "1", "other": CANARY}}})
+    redacted = redact(POD, {"metadata": {"annotations": {key: "1", "other": CANARY}}})
 
     assert redacted == {"metadata": {"annotations": {key: "1"}}}
 
@@ -168,7 +168,7 @@ def test_annotation_of_the_table_is_kept(key: str) -> None:
 def test_user_and_password_of_a_volume_are_dropped(text: str, kept: str) -> None:
     volumes = [{"name": "x", "portworxVolume": {"volumeID": text}}, {"name": "y", "rbd": {"monitors": [text]}}]
 
-    redacted = redact("Pod", {"spec": {"volumes": volumes}})
+    redacted: Object = redact(POD, {"spec": {"volumes": volumes}})
 
     assert redacted["spec"]["volumes"] == [
         {"name": "x", "portworxVolume": {"volumeID": kept}},
@@ -176,21 +176,21 @@ def test_user_and_password_of_a_volume_are_dropped(text: str, kept: str) -> None
     ]
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in DUMP_KINDS if kind.name not in KINDS])
-def test_kind_that_only_dumps_hold_loses_what_is_not_listed(kind: str) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if not kind.is_read], ids=lambda kind: kind.key)
+def test_kind_that_only_dumps_hold_loses_what_is_not_listed(kind: AnyKind) -> None:
     unlisted: Object = {"message": CANARY, "parameters": {"password": CANARY}, "config": [{"opaque": CANARY}]}
     template = {"template": full_pod(), "devices": {"config": [unlisted], "requests": [unlisted]}}
 
-    redacted = redact(kind, {"kind": kind, "spec": unlisted | template, "status": unlisted, **unlisted})
+    redacted = redact(kind, {"kind": kind.name, "spec": unlisted | template, "status": unlisted, **unlisted})
 
-    assert redacted["kind"] == kind
+    assert redacted["kind"] == kind.name
     assert CANARY not in json.dumps(redacted)
 
 
 def test_volume_of_which_nothing_is_read_is_dropped_whole() -> None:
     volumes: list[Object] = [{"name": "a", "emptyDir": {}}, {"name": "b", "secret": {"secretName": CANARY}}]
 
-    redacted = redact("Pod", {"spec": {"volumes": volumes}})
+    redacted = redact(POD, {"spec": {"volumes": volumes}})
 
     assert redacted == {"spec": {"volumes": [{"name": "a", "emptyDir": {}}]}}
 
@@ -202,7 +202,7 @@ def test_value_of_a_wrong_type_stays_wrong_without_its_text(value: object) -> No
     node = node_object("a")
     node["metadata"][field] = value
 
-    redacted = redact("Node", node)
+    redacted: Object = redact(NODE, node)
 
     assert type(redacted["metadata"][field]) is type(value)
 
@@ -210,6 +210,6 @@ def test_value_of_a_wrong_type_stays_wrong_without_its_text(value: object) -> No
 def test_labels_keep_whatever_name_they_bear() -> None:
     labels = dict.fromkeys(("env", "args", "command", "message", "volumes", "containers", "conditions"), "x")
 
-    redacted = redact("Pod", {"metadata": {"labels": dict(labels)}, "spec": {"nodeSelector": dict(labels)}})
+    redacted = redact(POD, {"metadata": {"labels": dict(labels)}, "spec": {"nodeSelector": dict(labels)}})
 
     assert redacted == {"metadata": {"labels": labels}, "spec": {"nodeSelector": labels}}

@@ -8,14 +8,16 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from descheduler.cluster.dumps.kinds import DUMP_KINDS, REFUSED_KINDS
 from descheduler.cluster.dumps.read import read_dump
-from descheduler.cluster.dumps.redaction import redact
+from descheduler.cluster.dumps.redaction import REFUSED_KINDS, redact
 from descheduler.cluster.dumps.write import DumpWriter
-from descheduler.cluster.kinds import KINDS, Kind
+from descheduler.cluster.kind import Kind, NamedObject
+from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from tests.builders import Object, node_object, pod_object
 from tests.worlds.dumps import write_dump
@@ -23,7 +25,7 @@ from tests.worlds.dumps import write_dump
 TAKEN_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def page(kind: Kind, *items: Object, **metadata: object) -> bytes:
+def page(kind: Kind[Any], *items: Object, **metadata: object) -> bytes:
     return json.dumps({"kind": f"{kind.name}List", "apiVersion": "v1", "metadata": metadata, "items": items}).encode()
 
 
@@ -44,12 +46,12 @@ def written_lines(raw: bytes) -> list[Object]:
 def read_back(raw: bytes, folder: Path) -> object:
     path = folder / "dump"
     path.write_bytes(raw)
-    return read_dump([path], needed=("Node", "Pod", "PodDisruptionBudget"))
+    return read_dump([path], SnapshotRequest({"Node", "Pod", "PodDisruptionBudget.policy"}))
 
 
 def test_written_dump_reads_back_with_its_time_and_version() -> None:
     out = io.BytesIO()
-    writer = DumpWriter(out, TAKEN_AT, [KINDS["Node"], KINDS["Pod"], KINDS["PodDisruptionBudget"]], "v1.36.0")
+    writer = DumpWriter(out, TAKEN_AT, [KINDS["Node"], KINDS["Pod"], KINDS["PodDisruptionBudget.policy"]], "v1.36.0")
     writer.begin(KINDS["Node"])
     writer.add_page(page(KINDS["Node"], node_object("a")))
     writer.end("41")
@@ -57,18 +59,22 @@ def test_written_dump_reads_back_with_its_time_and_version() -> None:
     writer.add_page(page(KINDS["Pod"], pod_object("x"), **{"continue": "next"}))
     writer.add_page(page(KINDS["Pod"], pod_object("y")))
     writer.end("42")
-    writer.begin(KINDS["PodDisruptionBudget"])
-    writer.add_page(page(KINDS["PodDisruptionBudget"]))
+    writer.begin(KINDS["PodDisruptionBudget.policy"])
+    writer.add_page(page(KINDS["PodDisruptionBudget.policy"]))
     writer.end("43")
-    writer.absent(KINDS["NodeMetrics"])
+    writer.absent(KINDS["NodeMetrics.metrics.k8s.io"])
     writer.finish()
 
-    snapshot = read_dump(["-"], stdin=io.BytesIO(out.getvalue()), needed=("PodDisruptionBudget", "NodeMetrics"))
+    snapshot = read_dump(
+        ["-"],
+        SnapshotRequest({"PodDisruptionBudget.policy", "NodeMetrics.metrics.k8s.io"}),
+        stdin=io.BytesIO(out.getvalue()),
+    )
 
     assert [pod.name for pod in snapshot.pods] == ["x", "y"]
     assert snapshot.taken_at == TAKEN_AT
     assert snapshot.resource_version == "42"
-    assert snapshot.kinds == {"Node", "Pod", "PodDisruptionBudget"}
+    assert snapshot.kinds == {"Node", "Pod", "PodDisruptionBudget.policy"}
     assert snapshot.warnings == ("the cluster of the dump does not serve NodeMetrics, which an enabled plugin reads",)
 
 
@@ -114,18 +120,18 @@ def test_dump_of_a_later_version_is_refused() -> None:
 
 
 def test_secrets_and_config_maps_are_never_asked_for() -> None:
-    assert not {kind.name for kind in DUMP_KINDS} & REFUSED_KINDS
+    assert not {kind.name for kind in KINDS.values()} & REFUSED_KINDS
 
 
 @pytest.mark.parametrize("name", ["Secret", "ConfigMap"])
 def test_secrets_and_config_maps_cannot_be_written(name: str) -> None:
-    kind = Kind(name, "", f"/api/v1/{name.lower()}s")
+    kind: Kind[NamedObject] = Kind(name, "v1", f"{name.lower()}s")
     writer = DumpWriter(io.BytesIO(), TAKEN_AT, [])
 
     with pytest.raises(ValueError, match=f"a {name} never goes into a dump"):
         writer.begin(kind)
     with pytest.raises(ValueError, match="never goes into a dump"):
-        redact("List", {"kind": name, "data": {"password": "aHVudGVyMg=="}})
+        redact(KINDS["Pod"], {"kind": name, "data": {"password": "aHVudGVyMg=="}})
 
 
 def test_page_of_another_kind_is_refused() -> None:
@@ -178,12 +184,12 @@ def test_redacted_objects_about_placement_decode_to_the_same_values() -> None:
     resized = pod_object("x", spec={"schedulingGates": [{"name": "g"}], "resources": {"requests": {"cpu": "1"}}})
     resized["status"] |= {"nominatedNodeName": "a", "resources": {"requests": {"cpu": "2"}}}
     specs: dict[str, Object] = {
-        "ReplicaSet": {"selector": {"matchLabels": {"app": "x"}}, "template": template},
-        "Job": {"parallelism": 2, "podReplacementPolicy": "Failed", "template": template},
+        "ReplicaSet.apps": {"selector": {"matchLabels": {"app": "x"}}, "template": template},
+        "Job.batch": {"parallelism": 2, "podReplacementPolicy": "Failed", "template": template},
         "Service": {"selector": {"app": "x"}},
         "PersistentVolume": {"csi": {"driver": "d", "volumeHandle": "h", "volumeAttributes": {"key": SECRET}}},
-        "CSINode": {"drivers": [{"name": "d", "allocatable": {"count": 3}}]},
-        "VolumeAttachment": {"attacher": "d", "nodeName": "a", "source": {"persistentVolumeName": "x"}},
+        "CSINode.storage.k8s.io": {"drivers": [{"name": "d", "allocatable": {"count": 3}}]},
+        "VolumeAttachment.storage.k8s.io": {"attacher": "d", "nodeName": "a", "source": {"persistentVolumeName": "x"}},
         "ResourceQuota": {"hard": {"pods": "5"}},
         "LimitRange": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]},
     }
@@ -196,8 +202,8 @@ def test_redacted_objects_about_placement_decode_to_the_same_values() -> None:
 
     write_dump([(KINDS[kind], [_list_of(kind, obj)]) for kind, obj in objects.items()], out, taken_at=TAKEN_AT)
 
-    before = read_dump(["-"], stdin=io.BytesIO(plain), keep_templates=True)
-    after = read_dump(["-"], stdin=io.BytesIO(out.getvalue()), keep_templates=True)
+    before = read_dump(["-"], SnapshotRequest(keep_templates=True), stdin=io.BytesIO(plain))
+    after = read_dump(["-"], SnapshotRequest(keep_templates=True), stdin=io.BytesIO(out.getvalue()))
     assert SECRET.encode() not in gzip.decompress(out.getvalue())
     for name in ("nodes", "pods", "workloads", "services", "volumes", "csi_nodes", "attachments", "quotas"):
         assert repr(getattr(after, name)) == repr(getattr(before, name))
@@ -206,11 +212,9 @@ def test_redacted_objects_about_placement_decode_to_the_same_values() -> None:
 
 
 def _whole(kind: str, obj: Object) -> Object:
-    group = KINDS[kind].group
-    return {"kind": kind, "apiVersion": f"{group}/v1" if group else "v1", **obj}
+    return {"kind": KINDS[kind].name, "apiVersion": KINDS[kind].api_version, **obj}
 
 
 def _list_of(kind: str, obj: Object) -> bytes:
-    group = KINDS[kind].group
-    page = {"kind": f"{kind}List", "apiVersion": f"{group}/v1" if group else "v1", "items": [dict(obj)]}
+    page = {"kind": f"{KINDS[kind].name}List", "apiVersion": KINDS[kind].api_version, "items": [dict(obj)]}
     return json.dumps(page).encode()

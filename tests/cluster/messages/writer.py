@@ -32,7 +32,7 @@ def proto_list(kind: str, items: Iterable[Mapping[str, Any]], *, version: str = 
     return _MAGIC + _field(1, stated) + _field(2, content) + _field(3, b"") + _field(4, b"")
 
 
-def _message(kind: str, obj: Mapping[str, Any]) -> bytes:
+def _message(kind: str, obj: Any) -> bytes:
     match kind:
         case "Time" | "MicroTime":
             return _varint(8) + _varint(int(datetime.fromisoformat(obj).timestamp())) + _varint(16) + _varint(0)

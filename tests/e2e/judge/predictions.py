@@ -15,8 +15,10 @@ from pathlib import Path
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.scheduling import Evaluation, Scheduler
-from descheduler.placement.shadow_cluster import ShadowCluster
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.table import default_scheduler
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import decode_pod
 from tests.e2e.binaries import BinariesMissingError, resolve
 from tests.e2e.judge.case import Case, generate_case
@@ -117,7 +119,7 @@ class _Engine:
         return not before.get("spec", {}).get("volumeName") and bool(after.get("spec", {}).get("volumeName"))
 
     def _started(self) -> Scheduler:
-        return Scheduler(ShadowCluster(snapshot_from_objects(self._objects.values()), version=self._version))
+        return default_scheduler(ShadowCluster(snapshot_from_objects(self._objects.values()), version=self._version))
 
 
 _Key = tuple[str, str, str]

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 from descheduler.report.explanation.placement import Deficit, ObstacleCount
 from tests.builders import node_object, pod_object
-from tests.explanation.questions import claim, placement_of
-
-PENDING = {"node": "", "phase": "Pending"}
+from tests.explanation.questions import claim, pending_pod, placement_of
 
 
-def test_every_reason_is_counted_and_how_often_it_stands_alone():
+def test_every_reason_is_counted_and_how_often_it_stands_alone() -> None:
     nodes = [node_object("a", cpu="1"), node_object("b", cpu="1", taints=["x:NoSchedule"]), node_object("c")]
 
-    placement = placement_of("big", *nodes, pod_object("big", cpu="2", **PENDING))
+    placement = placement_of("big", *nodes, pending_pod("big", cpu="2"))
 
     assert placement.obstacles == (
         ObstacleCount(plugin="NodeResourcesFit", reason="Insufficient cpu", num_nodes=2, num_alone=1),
@@ -19,7 +17,7 @@ def test_every_reason_is_counted_and_how_often_it_stands_alone():
     assert (placement.num_nodes, placement.num_feasible, placement.summary) == (3, 1, "1 of 3 nodes take it")
 
 
-def test_nearest_misses_have_the_fewest_obstacles_and_the_smallest_deficit_first():
+def test_nearest_misses_have_the_fewest_obstacles_and_the_smallest_deficit_first() -> None:
     nodes = [
         node_object("far", cpu="4"),
         node_object("near", cpu="4"),
@@ -29,7 +27,7 @@ def test_nearest_misses_have_the_fewest_obstacles_and_the_smallest_deficit_first
     ]
     full = [pod_object("on-far", node="far", cpu="3500m"), pod_object("on-near", node="near", cpu="2500m")]
 
-    placement = placement_of("big", *nodes, *full, pod_object("big", cpu="2", **PENDING))
+    placement = placement_of("big", *nodes, *full, pending_pod("big", cpu="2"))
 
     assert [miss.node for miss in placement.misses] == ["near", "far", "tainted", "small"]
     assert placement.num_misses == 4
@@ -38,27 +36,27 @@ def test_nearest_misses_have_the_fewest_obstacles_and_the_smallest_deficit_first
     )
 
 
-def test_of_each_kind_of_obstacle_only_the_first_few_misses_are_kept():
+def test_of_each_kind_of_obstacle_only_the_first_few_misses_are_kept() -> None:
     nodes = [node_object(f"n{index:02}", taints=["x:NoSchedule"]) for index in range(20)]
 
-    placement = placement_of("new", *nodes, pod_object("new", **PENDING))
+    placement = placement_of("new", *nodes, pending_pod("new"))
 
     assert [miss.node for miss in placement.misses] == ["n00", "n01", "n02", "n03", "n04"]
     assert placement.num_misses == 20
 
 
-def test_the_ranking_holds_the_scores_of_every_plugin_and_the_lead_of_the_best():
+def test_the_ranking_holds_the_scores_of_every_plugin_and_the_lead_of_the_best() -> None:
     nodes = [node_object("a", cpu="4"), node_object("b", cpu="4"), node_object("c", cpu="4")]
     pods = [pod_object("on-b", node="b", cpu="1"), pod_object("on-c", node="c", cpu="2")]
 
-    placement = placement_of("new", *nodes, *pods, pod_object("new", cpu="500m", **PENDING))
+    placement = placement_of("new", *nodes, *pods, pending_pod("new", cpu="500m"))
 
     assert [(node.node, node.is_best) for node in placement.ranking] == [("a", True), ("b", False), ("c", False)]
     assert all(sum(node.scores.values()) == node.total for node in placement.ranking)
     assert placement.margin == placement.ranking[0].total - placement.ranking[1].total
 
 
-def test_a_long_ranking_is_cut_but_keeps_the_node_that_the_pod_leaves():
+def test_a_long_ranking_is_cut_but_keeps_the_node_that_the_pod_leaves() -> None:
     nodes = [node_object(f"n{index:02}") for index in range(30)]
     pods = [pod_object("old", node="n29", cpu="100m"), pod_object("heavy", node="n29", cpu="3")]
 
@@ -68,8 +66,8 @@ def test_a_long_ranking_is_cut_but_keeps_the_node_that_the_pod_leaves():
     assert (placement.ranking[-1].node, placement.ranking[-1].is_source) == ("n29", True)
 
 
-def test_a_gated_pod_is_not_tried_at_all():
-    gated = pod_object("gated", **PENDING, spec={"schedulingGates": [{"name": "wait"}]})
+def test_a_gated_pod_is_not_tried_at_all() -> None:
+    gated = pending_pod("gated", spec={"schedulingGates": [{"name": "wait"}]})
 
     placement = placement_of("gated", node_object("a"), gated)
 
@@ -78,8 +76,8 @@ def test_a_gated_pod_is_not_tried_at_all():
     assert (placement.obstacles, placement.misses) == ((), ())
 
 
-def test_a_pod_refused_before_nodes_are_looked_at_names_the_plugins():
-    lost = pod_object("lost", **PENDING, claims=["missing"])
+def test_a_pod_refused_before_nodes_are_looked_at_names_the_plugins() -> None:
+    lost = pending_pod("lost", claims=["missing"])
 
     placement = placement_of("lost", node_object("a"), claim("other"), lost)
 
@@ -87,7 +85,17 @@ def test_a_pod_refused_before_nodes_are_looked_at_names_the_plugins():
     assert placement.refusals[0].plugin == "VolumeRestrictions"
 
 
-def test_a_cluster_without_nodes_says_so():
-    placement = placement_of("new", pod_object("new", **PENDING))
+def test_a_cluster_without_nodes_says_so() -> None:
+    placement = placement_of("new", pending_pod("new"))
 
     assert placement.summary == "0/0 nodes are available: there are none"
+
+
+def test_plugins_that_koord_scheduler_runs_beside_are_named() -> None:
+    analysis = placement_of("new", node_object("a"), pending_pod("new", scheduler="koord-scheduler"))
+
+    assert analysis.num_feasible == 1
+    assert (
+        "koord-scheduler also runs Coscheduling, DeviceShare, ElasticQuota, LoadAwareScheduling, NodeNUMAResource,"
+        " Reservation, which are not modelled"
+    ) in analysis.notes

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from random import Random
 
 from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import Answers
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.rounds import carry_out
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.placement.prior_moves import PriorMove
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
-from descheduler.strategies.decisions import Decisions
-from descheduler.strategies.registry import REGISTRY
 from tests.builders import NOW
 from tests.migration.random_rounds.observer import Deed, faults_of
 from tests.migration.random_rounds.policies import document_of, make_policy
@@ -81,7 +81,7 @@ class _RefusingApi:
             (10, no_answer()),
             (5, EvictionResponse(502, is_told=False)),
         ]
-        weights, responses = zip(*answers, strict=True)
+        weights, responses = [weight for weight, _ in answers], [response for _, response in answers]
         return Random(f"{self._seed} {key}").choices(responses, weights)[0]
 
 

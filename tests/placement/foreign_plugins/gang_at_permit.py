@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework import Code, Cycle, Obstacle
-from descheduler.placement.registry import SchedulingPlugin, own_node
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, own_node
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 GANG, MIN_AVAILABLE = "gang", "min-available"
 """Labels of a pod: its gang, and how many of it have to be placed before any is bound."""
@@ -59,4 +59,4 @@ class GangAtPermit:
         return Obstacle(self.name, Code.UNSCHEDULABLE, (f"gang {labels[GANG]} waits for {lacking} more of its pods",))
 
 
-ROW = SchedulingPlugin(GangAtPermit, points=frozenset({"permit"}), interplay=own_node)
+ROW = SchedulingPlugin(plugin=GangAtPermit, points=frozenset({"permit"}), interactions=own_node)

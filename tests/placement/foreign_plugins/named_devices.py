@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.registry import SchedulingPlugin, own_node
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 DEVICES = "devices"
-"""A label: of a node, the names of its devices, joined by points; of a pod, how many it wants."""
+"""A label of a node: the names of its devices, joined by points."""
+WANTED = "example.com/devices"
+"""An annotation of a pod: how many it wants."""
 ALLOCATED = "example.com/allocated"
 """An annotation: the names of the devices that a running pod has, joined by points."""
 
@@ -70,6 +76,12 @@ class DeviceLedger:
         return sorted(self._taken)
 
 
+class DeviceReason(Reason):
+    """Why a node takes no pod that wants devices."""
+
+    TOO_FEW = 1, "node(s) had too few free devices", "too few free devices"
+
+
 class NamedDevices:
     """Refuses nodes with too few free devices."""
 
@@ -92,14 +104,29 @@ class NamedDevices:
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That there are too few."""
         del cycle, node, bits
-        return Obstacle(self.name, Code.UNSCHEDULABLE, ("node(s) had too few free devices",))
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, DeviceReason.TOO_FEW)
 
 
-ROW = SchedulingPlugin(NamedDevices, points=frozenset({"pre_filter", "filter", "reserve"}), interplay=own_node)
+def explain_devices(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """What is free."""
+    del obstacle
+    free = refused.cycle.cluster.ledger(DeviceLedger).free(refused.node_index)
+    names = ", ".join(name for _, name in free) or "none"
+    yield f"the pod asks for {_wanted(refused.pod)} devices; free: {names}"
+
+
+ROW = SchedulingPlugin(
+    plugin=NamedDevices,
+    points=frozenset({"pre_filter", "filter", "reserve"}),
+    interactions=own_node,
+    explain=explain_devices,
+    reads_annotations=(WANTED,),
+    about=About(check="A node has to have as many devices as the pod wants."),
+)
 
 
 def _wanted(pod: Pod) -> int:
-    return int(pod.labels.get(DEVICES, "0"))
+    return int(pod.annotations.get(WANTED, "0"))
 
 
 def _devices_of(pod: Pod, node: int) -> set[tuple[int, str]]:

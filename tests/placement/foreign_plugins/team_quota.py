@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.placement.framework import SKIP, Code, Cycle, Obstacle, PreFilterResult, ReasonBits
-from descheduler.placement.registry import SchedulingPlugin
-from descheduler.placement.shadow_cluster import ShadowCluster
-from descheduler.policy.scheduler_profile import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.policy.shared_args import Args
 
 TEAM = "team"
-OWN, SHARED = 1, 1
-"""Pods that each team places out of its own share, and pods that all of them place out of the pool."""
+SHARED = 1
+"""Pods that all teams together place out of the pool."""
 _POOL = ""
+
+
+class TeamQuotaSection(Args, frozen=True):
+    """`TeamQuotaArgs`."""
+
+    own: int = 1
+    """Pods that each team places out of its own share."""
+
+
+@dataclass(frozen=True)
+class TeamQuotaArgs:
+    """The share of each team."""
+
+    own: int = 1
+
+
+def _read(block: ArgsBlock, section: TeamQuotaSection) -> TeamQuotaArgs:
+    if section.own < 0:
+        block.fail(("own",), f"{section.own} is below 0")
+    return TeamQuotaArgs(section.own)
 
 
 class QuotaLedger:
@@ -24,9 +48,9 @@ class QuotaLedger:
         del cluster
         self._used: Counter[str] = Counter()
 
-    def payer(self, team: str) -> str | None:
-        """Who would pay for the next pod of a team; None when nobody can."""
-        if self._used[team] < OWN:
+    def payer(self, team: str, own: int) -> str | None:
+        """Who would pay for the next pod of a team with a share of `own` pods; None when nobody can."""
+        if self._used[team] < own:
             return team
         return _POOL if self._used[_POOL] < SHARED else None
 
@@ -36,7 +60,7 @@ class QuotaLedger:
         team = cycle.pod.pod.labels.get(TEAM)
         if team is None:
             return None
-        payer = self.payer(team)
+        payer = self.payer(team, _own_share(cycle))
         taken = _POOL if payer is None else payer
         self.restore(taken)
         return taken
@@ -61,16 +85,17 @@ class TeamQuota:
     is_static = False
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        del profile
+        self._own = profile.args.of(TeamQuotaArgs).own
         self.ledger = cluster.ledger(QuotaLedger)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods without a team alone."""
+        cycle.scratch[self.name] = self._own
         return PreFilterResult() if TEAM in cycle.pod.pod.labels else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Every node, once nobody can pay."""
-        is_paid = self.ledger.payer(cycle.pod.pod.labels[TEAM]) is not None
+        is_paid = self.ledger.payer(cycle.pod.pod.labels[TEAM], self._own) is not None
         return None if is_paid else np.ones(len(cycle.cluster.table), dtype=np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -79,4 +104,14 @@ class TeamQuota:
         return Obstacle(self.name, Code.UNSCHEDULABLE, (f"quota of team {cycle.pod.pod.labels[TEAM]} is used up",))
 
 
-ROW = SchedulingPlugin(TeamQuota, points=frozenset({"pre_filter", "filter", "reserve"}))
+def _own_share(cycle: Cycle) -> int:
+    """The share that the filter goes by; the usual one where it does not run."""
+    own = cycle.scratch.get(TeamQuota.name)
+    return own if isinstance(own, int) else TeamQuotaArgs().own
+
+
+ROW = SchedulingPlugin(
+    plugin=TeamQuota,
+    points=frozenset({"pre_filter", "filter", "reserve"}),
+    args=ArgsKind(TeamQuotaSection, _read, TeamQuotaArgs, lambda args: {"own": args.own}),
+)

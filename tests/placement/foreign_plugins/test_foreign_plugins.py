@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 import msgspec
@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from descheduler.documents.problems import PolicyError
+from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.model.pod import Pod
-from descheduler.placement.attempts import place
-from descheduler.placement.framework import Cycle
-from descheduler.placement.landing import LandingVerdict
-from descheduler.placement.scheduling import Scheduler
-from descheduler.placement.shadow_cluster import Placed, ShadowCluster
+from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
+from tests.placement.foreign_plugins import last_node
 from tests.placement.foreign_plugins.gang_at_permit import GANG, MIN_AVAILABLE
-from tests.placement.foreign_plugins.named_devices import ALLOCATED, DEVICES, DeviceLedger
+from tests.placement.foreign_plugins.named_devices import ALLOCATED, DEVICES, WANTED, DeviceLedger
 from tests.placement.foreign_plugins.team_quota import TEAM, QuotaLedger
 from tests.placement.foreign_plugins.worlds import TABLE, configured, prover_of
 
@@ -30,10 +32,18 @@ NODES = [
 ]
 
 
-def victim(name: str, *, node: str = "c", has: str = "", **labels: str) -> Pod:
-    """A pod of an owner of its own on a node that takes none back; `has` are the devices that its annotation names."""
-    pod = make_pod(name, node=node, labels=labels, owners=[f"ReplicaSet/{name}"])
-    return msgspec.structs.replace(pod, annotations={ALLOCATED: has}) if has else pod
+def annotated(pod: Pod, *, has: str = "", wants: int = 0) -> Pod:
+    """`pod` with the devices that its annotations name, and with as many as they say that it wants."""
+    annotations = {ALLOCATED: has, WANTED: str(wants)}
+    return msgspec.structs.replace(pod, annotations={key: value for key, value in annotations.items() if value})
+
+
+def victim(
+    name: str, labels: Mapping[str, str] | None = None, *, node: str = "c", has: str = "", wants: int = 0
+) -> Pod:
+    """A pod of an owner of its own on a node that takes none back."""
+    pod = make_pod(name, node=node, labels=labels or {}, owners=[f"ReplicaSet/{name}"])
+    return annotated(pod, has=has, wants=wants)
 
 
 def verdict_on(*pods: Pod, others: Sequence[Pod] = ()) -> LandingVerdict:
@@ -42,13 +52,27 @@ def verdict_on(*pods: Pod, others: Sequence[Pod] = ()) -> LandingVerdict:
 
 
 def test_quota_takes_the_pods_of_a_team_as_far_as_its_share_and_the_pool_reach() -> None:
-    red = [victim(f"red-{index}", **{TEAM: "red"}) for index in range(3)]
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
 
     assert (verdict_on(*red[:2]), verdict_on(*red)) == (LANDS, NO)
 
 
+def test_arguments_of_a_plugin_are_those_of_its_profile() -> None:
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(4)]
+    generous = configured(args={"TeamQuota": {"own": 2}})
+
+    verdicts = [prover_of(NODES, red, generous).prove(red[:number]).verdict for number in (3, 4)]
+
+    assert verdicts == [LANDS, NO]
+
+
+def test_bad_argument_of_a_plugin_is_told_with_its_place() -> None:
+    with pytest.raises(PolicyError, match=r"profiles\[0\]\.pluginConfig\[0\]\.args\.own: -1 is below 0"):
+        configured(args={"TeamQuota": {"own": -1}})
+
+
 def test_teams_share_the_pool() -> None:
-    pods = [victim(f"{team}-{index}", **{TEAM: team}) for team in ("red", "blue") for index in range(2)]
+    pods = [victim(f"{team}-{index}", {TEAM: team}) for team in ("red", "blue") for index in range(2)]
 
     assert (verdict_on(*pods[:3]), verdict_on(*pods)) == (LANDS, NO)
 
@@ -57,7 +81,7 @@ def test_replacement_lands_if_the_pending_pod_of_its_team_does_not_use_up_the_qu
     waiting = [
         make_pod(f"waiting-{index}", node="", labels={TEAM: "red"}, owners=["ReplicaSet/waiting"]) for index in range(2)
     ]
-    red = victim("red", **{TEAM: "red"})
+    red = victim("red", {TEAM: "red"})
     prover = prover_of(NODES, [red, *waiting])
 
     landing, joint = prover.consider(red), prover.prove([red])
@@ -67,7 +91,7 @@ def test_replacement_lands_if_the_pending_pod_of_its_team_does_not_use_up_the_qu
 
 
 def test_quota_of_booked_replacements_counts_for_those_that_follow() -> None:
-    red = [victim(f"red-{index}", **{TEAM: "red"}) for index in range(3)]
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
     prover = prover_of(NODES, red)
 
     landings = [prover.book(pod) for pod in red]
@@ -78,8 +102,8 @@ def test_quota_of_booked_replacements_counts_for_those_that_follow() -> None:
 
 def test_devices_that_annotations_name_are_taken_until_their_pods_leave() -> None:
     holder = victim("holder", node="b", has="d0.d2")
-    wants_two = victim("wants-two", **{DEVICES: "2"})
-    wants_three = victim("wants-three", **{DEVICES: "3"})
+    wants_two = victim("wants-two", wants=2)
+    wants_three = victim("wants-three", wants=3)
     prover = prover_of(NODES, [holder, wants_two, wants_three])
 
     before = prover.consider(wants_three), prover.consider(wants_two)
@@ -91,15 +115,70 @@ def test_devices_that_annotations_name_are_taken_until_their_pods_leave() -> Non
 
 
 def test_devices_of_a_batch_that_fit_one_by_one_only_do_not_land_together() -> None:
-    greedy = [victim(f"greedy-{index}", **{DEVICES: "2"}) for index in range(3)]
+    greedy = [victim(f"greedy-{index}", wants=2) for index in range(3)]
 
     assert [verdict_on(pod) for pod in greedy] == [LANDS, LANDS, LANDS]
     assert (verdict_on(*greedy[:2]), verdict_on(*greedy)) == (LANDS, NO)
 
 
+def test_replicas_that_differ_in_an_annotation_that_a_plugin_reads_are_judged_each_for_itself() -> None:
+    replica = victim("replica", wants=1)
+    modest, greedy = (annotated(msgspec.structs.replace(replica, name=f"r-{n}", uid=f"r-{n}"), wants=n) for n in (1, 4))
+    prover = prover_of(NODES, [modest, greedy])
+
+    landings = [prover.consider(pod).verdict for pod in (modest, greedy)]
+
+    assert landings == [LANDS, NO]
+    assert prover.prove([modest, greedy]).verdict is NO
+
+
+def test_annotations_that_no_plugin_reads_make_no_class() -> None:
+    pod = make_pod("pod", node="")
+    pods = [annotated(pod, wants=number) for number in (1, 2)]
+    plain, telling = ShadowCluster(make_snapshot()), ShadowCluster(make_snapshot(), reads_annotations=["example.com/"])
+
+    assert len({plain.placement_class(pod) for pod in pods}) == 1
+    assert len({telling.placement_class(pod) for pod in (*pods, *pods)}) == 2
+
+
+def test_scheduler_refuses_a_cluster_that_does_not_tell_its_pods_apart() -> None:
+    cluster = ShadowCluster(make_snapshot(NODES))
+
+    with pytest.raises(ValueError, match=r"does not tell pods apart by example\.com/devices"):
+        Scheduler(cluster, configured().profiles[0], plugins=TABLE)
+
+
+def test_obstacle_of_a_plugin_is_put_into_words_and_explained_by_its_row() -> None:
+    greedy = victim("greedy", wants=4)
+    prover = prover_of(NODES, [greedy])
+
+    landing = prover.consider(greedy)
+    analysis = analyse(prover.cluster, configured(), msgspec.structs.replace(greedy, node_name=""), plugins=TABLE)
+
+    assert landing.message == "0 of 3 nodes take its replacement: 3 too few free devices, 1 unschedulable"
+    assert [(miss.node, each.details) for miss in analysis.misses for each in miss.obstacles] == [
+        ("a", ("the pod asks for 4 devices; free: d0, d1",)),
+        ("b", ("the pod asks for 4 devices; free: d0, d1, d2",)),
+    ]
+
+
+def test_scheduler_of_another_kind_places_the_pods_that_name_it() -> None:
+    facts = {"node": "a", "cpu": "1", "scheduler": last_node.NAME}
+    first, second = (make_pod(name, owners=[f"ReplicaSet/{name}"], **facts) for name in ("first", "second"))
+    idle = make_pod("idle", owners=["ReplicaSet/idle"], **{**facts, "cpu": None})
+    nodes = [make_node(name, cpu="1") for name in ("a", "b", "c")]
+    prover = prover_of(nodes, [first, second, idle])
+
+    landings = [prover.book(pod) for pod in (first, second)]
+
+    assert [landing.node for landing in landings] == ["c", "b"]
+    assert prover.consider(idle).message == "it asks for nothing"
+    assert prover_of(nodes, [first, second]).prove([first, second]).verdict is LANDS
+
+
 def test_gang_that_is_complete_without_the_victim_is_bound_at_once() -> None:
     labels = {GANG: "ring", MIN_AVAILABLE: "2"}
-    ring = [victim(f"ring-{index}", **labels) for index in range(2)]
+    ring = [victim(f"ring-{index}", labels) for index in range(2)]
 
     landing = prover_of(NODES, ring).consider(ring[0])
 
@@ -107,7 +186,7 @@ def test_gang_that_is_complete_without_the_victim_is_bound_at_once() -> None:
 
 
 def test_gang_that_lacks_pods_holds_the_replacement_back() -> None:
-    ring = victim("ring", **{GANG: "ring", MIN_AVAILABLE: "3"})
+    ring = victim("ring", {GANG: "ring", MIN_AVAILABLE: "3"})
 
     landing = prover_of(NODES, [ring]).consider(ring)
 
@@ -123,14 +202,14 @@ def test_gang_that_lacks_pods_holds_the_replacement_back() -> None:
     ],
 )
 def test_quota_takes_part_where_it_is_enabled_only(point: str, verdict: LandingVerdict) -> None:
-    red = [victim(f"red-{index}", **{TEAM: "red"}) for index in range(3)]
+    red = [victim(f"red-{index}", {TEAM: "red"}) for index in range(3)]
     prover = prover_of(NODES, red, configured(point, ["TeamQuota"]))
 
     assert prover.prove(red).verdict is verdict
 
 
 def test_profiles_of_two_schedulers_charge_one_quota() -> None:
-    cluster = ShadowCluster(make_snapshot(NODES))
+    cluster = ShadowCluster(make_snapshot(NODES), reads_annotations=[WANTED])
     profile = configured().profiles[0]
     first, second = (Scheduler(cluster, profile, plugins=TABLE) for _ in range(2))
     red = make_pod("red", node="", labels={TEAM: "red"})
@@ -141,8 +220,8 @@ def test_profiles_of_two_schedulers_charge_one_quota() -> None:
 
 
 _PODS = [
-    make_pod("red", node="", labels={TEAM: "red", DEVICES: "1"}),
-    make_pod("blue", node="", labels={TEAM: "blue", DEVICES: "2"}),
+    annotated(make_pod("red", node="", labels={TEAM: "red"}), wants=1),
+    annotated(make_pod("blue", node="", labels={TEAM: "blue"}), wants=2),
     make_pod("plain", node="", labels={GANG: "ring", MIN_AVAILABLE: "2"}),
 ]
 
@@ -155,7 +234,7 @@ _PODS = [
 def test_what_is_taken_and_given_back_in_any_order_leaves_no_trace(
     first: list[tuple[int, int]], steps: list[tuple[int, bool]]
 ) -> None:
-    cluster = ShadowCluster(make_snapshot(NODES))
+    cluster = ShadowCluster(make_snapshot(NODES), reads_annotations=[WANTED])
     ledgers = (cluster.ledger(QuotaLedger), cluster.ledger(DeviceLedger))
     empty = cluster.digest()
     standing = [_place(cluster, _PODS[which], node, ledgers) for which, node in first]
@@ -177,7 +256,7 @@ def test_what_is_taken_and_given_back_in_any_order_leaves_no_trace(
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_digest_is_the_same_whatever_order_pods_leave_in(order: tuple[int, ...]) -> None:
-    cluster = ShadowCluster(make_snapshot(NODES))
+    cluster = ShadowCluster(make_snapshot(NODES), reads_annotations=[WANTED])
     ledgers = (cluster.ledger(QuotaLedger), cluster.ledger(DeviceLedger))
     empty = cluster.digest()
     standing = [_place(cluster, _PODS[0], node, ledgers) for node in (0, 1, 1)]
@@ -189,4 +268,4 @@ def test_digest_is_the_same_whatever_order_pods_leave_in(order: tuple[int, ...])
 
 
 def _place(cluster: ShadowCluster, pod: Pod, node: int, ledgers: tuple[QuotaLedger, DeviceLedger]) -> Placed:
-    return cluster.place(Cycle(cluster.incoming(pod), cluster), node, ledgers)
+    return cluster.place(Cycle(cluster.placement_class(pod), cluster), node, ledgers)

@@ -6,11 +6,16 @@ from collections.abc import Iterable, Mapping
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.landing_prover import LandingProver
-from descheduler.placement.registry import PLUGINS, SchedulingPlugin, known_points
-from descheduler.policy.scheduler_configuration import SchedulerConfiguration, load_scheduler_configuration
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerConfiguration,
+    load_scheduler_configuration,
+)
+from descheduler.placement.framework.schedulers import MakeScheduler
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.prover import LandingProver
 from tests.builders import make_snapshot
-from tests.placement.foreign_plugins import gang_at_permit, named_devices, team_quota
+from tests.placement.foreign_plugins import gang_at_permit, last_node, named_devices, team_quota
 
 FOREIGN: Mapping[str, SchedulingPlugin] = {
     "TeamQuota": team_quota.ROW,
@@ -18,10 +23,16 @@ FOREIGN: Mapping[str, SchedulingPlugin] = {
     "GangAtPermit": gang_at_permit.ROW,
 }
 TABLE: Mapping[str, SchedulingPlugin] = {**PLUGINS, **FOREIGN}
+OTHERS: Mapping[str, MakeScheduler] = {last_node.NAME: last_node.LastNode}
 
 
-def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> SchedulerConfiguration:
-    """The configuration that enables the plugins `names` at `point` on top of the default ones."""
+def configured(
+    point: str = "multiPoint", names: Iterable[str] = FOREIGN, args: Mapping[str, object] | None = None
+) -> SchedulerConfiguration:
+    """The configuration that enables the plugins `names` at `point` on top of the default ones.
+
+    `args` are the arguments of plugins by name.
+    """
     return load_scheduler_configuration(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -30,10 +41,11 @@ def configured(point: str = "multiPoint", names: Iterable[str] = FOREIGN) -> Sch
                 {
                     "schedulerName": "default-scheduler",
                     "plugins": {point: {"enabled": [{"name": name} for name in names]}},
+                    "pluginConfig": [{"name": name, "args": given} for name, given in (args or {}).items()],
                 }
             ],
         },
-        known=known_points(TABLE),
+        plugins=TABLE,
     )
 
 
@@ -41,4 +53,6 @@ def prover_of(
     nodes: Iterable[Node], pods: Iterable[Pod], configuration: SchedulerConfiguration | None = None
 ) -> LandingProver:
     """A prover whose scheduler runs all of the plugins, unless `configuration` says otherwise."""
-    return LandingProver(make_snapshot(nodes, pods), configuration=configuration or configured(), plugins=TABLE)
+    return LandingProver(
+        make_snapshot(nodes, pods), configuration=configuration or configured(), plugins=TABLE, others=OTHERS
+    )

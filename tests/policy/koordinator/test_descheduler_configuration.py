@@ -6,15 +6,15 @@ from datetime import timedelta
 
 import pytest
 
-from descheduler.eviction.default_evictor import DefaultEvictorArgs
-from descheduler.eviction.migration_controller import MigrationControllerArgs, MigrationObjectLimiter, default_args
-from descheduler.eviction.placement_verification import PlacementVerificationArgs
-from descheduler.eviction.placement_verification import default_args as verification_defaults
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.default_evictor.default_evictor import DefaultEvictorArgs
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter, default_args
+from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
+from descheduler.eviction.placement_verification.placement_verification import default_args as verification_defaults
 from descheduler.policy.koordinator.plugin_sets import PluginReference, PluginSetSection, merge_plugin_set
 from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import LeaderElection, PluginConfig, Policy
-from descheduler.strategies.registry import REGISTRY
 from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_pods_having_too_many_restarts import RemovePodsHavingTooManyRestartsArgs
 from tests.policy.builders import koordinator, warnings

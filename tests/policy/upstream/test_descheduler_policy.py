@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
-from descheduler.eviction.default_evictor import DefaultEvictorArgs
+from descheduler.eviction.default_evictor.default_evictor import DefaultEvictorArgs
 from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import MetricsProvider, PluginConfig, SecretReference
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
-from descheduler.strategies.registry import REGISTRY
 from descheduler.strategies.remove_duplicates import RemoveDuplicatesArgs
 from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint import (

@@ -109,7 +109,7 @@ def text_of(
     return "".join(render(explanation, output_format))
 
 
-def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses():
+def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
     pod = PodExplanation(facts=FACTS, decision=DECISION, landing=LANDING, placement=PLACEMENT)
 
     assert text_of(pod) == (
@@ -141,7 +141,7 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses():
     )
 
 
-def test_wide_tables_show_all_scores_all_misses_and_both_clocks():
+def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
     pod = PodExplanation(facts=FACTS, decision=None, landing=LANDING, placement=PLACEMENT)
 
     text = text_of(pod, output_format="wide")
@@ -151,13 +151,13 @@ def test_wide_tables_show_all_scores_all_misses_and_both_clocks():
     assert "lands     lands   lands     template    at once      10       b" in text
 
 
-def test_a_pod_with_nothing_to_place_says_so():
+def test_a_pod_with_nothing_to_place_says_so() -> None:
     pod = PodExplanation(facts=FACTS, decision=None, landing=None, placement=None)
 
     assert "so nothing is to be placed" in text_of(pod)
 
 
-def test_a_pod_that_cannot_be_scored_says_why():
+def test_a_pod_that_cannot_be_scored_says_why() -> None:
     placement = msgspec.structs.replace(PLACEMENT, score_error="a term cannot be read", ranking=())
 
     text = text_of(PodExplanation(facts=FACTS, decision=None, landing=None, placement=placement))
@@ -182,7 +182,7 @@ def test_a_pod_that_cannot_be_scored_says_why():
         ),
     ],
 )
-def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str):
+def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) -> None:
     facts = NodeFacts(
         name="a",
         is_ready=True,
@@ -210,5 +210,5 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str):
     assert expected in text
 
 
-def test_warnings_come_last_and_print_safely():
+def test_warnings_come_last_and_print_safely() -> None:
     assert text_of(warnings=("bad \x1b[31m",)) == "warning: bad \\x1b[31m\n"

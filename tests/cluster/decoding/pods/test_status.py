@@ -197,11 +197,12 @@ def test_pod_that_is_being_resized_holds_the_most_of_all_amounts(
     assert resized(spec=spec, status=status) == expected
 
 
-def test_what_is_held_counts_for_the_node() -> None:
+def test_what_is_held_is_told_of_pods_that_are_being_resized_alone() -> None:
     pod = pod_object("x", spec=ONE_CORE)
     pod["status"]["containerStatuses"] = [{"name": "c", **requests(cpu="2", memory="1Mi")}]
 
     grown, plain = decode_pod(pod), make_pod("y", spec=ONE_CORE)
 
-    assert (grown.occupied["cpu"], grown.occupied_scoring["cpu"]) == (2 * 10**9, 2 * 10**9)
-    assert (plain.occupied["cpu"], plain.occupied_scoring["cpu"]) == (10**9, 10**9)
+    assert grown.resized is not None
+    assert (grown.resized.requests["cpu"], grown.resized.scoring_requests["cpu"]) == (2 * 10**9, 2 * 10**9)
+    assert plain.resized is None

@@ -1,0 +1,77 @@
+"""What a dump keeps of objects of Koordinator, Volcano and scheduler-plugins: what their schedulers compute with."""
+
+from __future__ import annotations
+
+from descheduler.cluster.kept.pods import POD_TEMPLATE, SELECTOR
+from descheduler.cluster.kept.shapes import Fields, Leaf, an_object, scalars
+
+__all__ = ["DEVICE", "ELASTIC_QUOTA", "MIGRATION_JOB", "NODE_METRIC", "POD_GROUP", "QUEUE", "RESERVATION"]
+
+MIGRATION_JOB = an_object(spec={"podRef": scalars("namespace", "name", "uid")}, status=scalars("phase"))
+RESERVATION = an_object(
+    spec={
+        **scalars("ttl", "expires", "preAllocation", "allocateOnce", "allocatePolicy", "unschedulable"),
+        "template": POD_TEMPLATE,
+        "owners": {
+            "object": scalars("apiVersion", "kind", "namespace", "name", "uid"),
+            "controller": scalars("apiVersion", "kind", "namespace", "name", "uid", "controller"),
+            "labelSelector": SELECTOR,
+        },
+        "taints": scalars("key", "value", "effect"),
+    },
+    status={
+        **scalars("phase", "nodeName"),
+        "conditions": scalars("type", "status", "reason", "lastTransitionTime"),
+        "allocatable": Leaf.MAP,
+        "allocated": Leaf.MAP,
+        "currentOwners": scalars("namespace", "name", "uid"),
+    },
+)
+DEVICE = an_object(
+    spec={
+        "devices": {
+            **scalars("type", "id", "minor", "moduleID", "health"),
+            "labels": Leaf.MAP,
+            "resources": Leaf.MAP,
+            "topology": scalars("socketID", "nodeID", "pcieID", "busID"),
+            "vfGroups": {"labels": Leaf.MAP, "vfs": scalars("minor", "busID")},
+        }
+    },
+    status={"allocations": {"type": Leaf.SCALAR, "entries": scalars("namespace", "name", "uuid", "minors")}},
+)
+
+_USAGE: Fields = {"resources": Leaf.MAP}
+NODE_METRIC = an_object(
+    status={
+        "updateTime": Leaf.SCALAR,
+        "nodeMetric": {
+            "nodeUsage": _USAGE,
+            "systemUsage": _USAGE,
+            "aggregatedNodeUsages": {
+                "duration": Leaf.SCALAR,
+                "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), _USAGE),
+            },
+        },
+        "podsMetric": {**scalars("namespace", "name", "priority", "qosClass"), "podUsage": _USAGE},
+        "prodReclaimableMetric": {"resource": _USAGE},
+    }
+)
+ELASTIC_QUOTA = an_object(spec={"min": Leaf.MAP, "max": Leaf.MAP}, status={"used": Leaf.MAP})
+POD_GROUP = an_object(
+    spec={
+        **scalars("minMember", "queue", "priorityClassName", "scheduleTimeoutSeconds"),
+        "minResources": Leaf.MAP,
+        "minTaskMember": Leaf.MAP,
+    },
+    status=scalars("phase", "scheduled", "running", "succeeded", "failed", "occupiedBy", "scheduleStartTime"),
+)
+"""Of scheduler-plugins and of Volcano: both kinds of this name share it."""
+QUEUE = an_object(
+    spec={
+        **scalars("weight", "parent", "reclaimable", "priority", "type"),
+        "capability": Leaf.MAP,
+        "deserved": Leaf.MAP,
+        "guarantee": {"resource": Leaf.MAP},
+    },
+    status={"state": Leaf.SCALAR, "allocated": Leaf.MAP},
+)

@@ -1,0 +1,45 @@
+"""What is asked of a cluster, a dump or objects at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from descheduler.cluster.kind import AnyKind
+from descheduler.cluster.kinds import KINDS, Kinds
+
+__all__ = ["SnapshotRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRequest:
+    """Which objects a snapshot must hold, and what is kept of them; kinds by the keys of the table `kinds`.
+
+    `needed` kinds are those that some rule reads. `wanted` ones are read as far as they may be. Of a dump, and of
+    objects at hand, all kinds of the table are read; a needed one that a dump lacks is named in the warnings. Raises
+    ValueError for a key that is not in the table, or of a kind that only dumps hold.
+    """
+
+    needed: AbstractSet[str] = frozenset()
+    wanted: AbstractSet[str] = frozenset()
+    keep_conditions: bool = True
+    """Of pods: the bulkiest part of them that is unique to each."""
+    keep_templates: bool = False
+    """Of workloads: pods that they make, as large as pods."""
+    skip_broken: bool = False
+    """Whether a broken object is left out and named, instead of being an error."""
+    kinds: Kinds = field(default_factory=lambda: KINDS, repr=False)
+
+    def __post_init__(self) -> None:
+        unknown = {key for key in self.needed | self.wanted if key not in self.kinds or not self.kinds[key].is_read}
+        if unknown:
+            raise ValueError(f"no kinds that are read: {', '.join(sorted(unknown))}")
+
+    def needed_kinds(self) -> Iterator[AnyKind]:
+        """The kinds that must be read, in reading order."""
+        return (kind for key, kind in self.kinds.items() if key in self.needed)
+
+    def wanted_kinds(self) -> Iterator[AnyKind]:
+        """The kinds that are only wanted, in reading order."""
+        return (kind for key, kind in self.kinds.items() if key in self.wanted - self.needed)

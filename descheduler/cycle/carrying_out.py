@@ -1,0 +1,87 @@
+"""Carries out what was decided: evictions at a pace, Events about them, and another decision after refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from descheduler.cycle.options import RunResult
+from descheduler.kube.events import EventRecorder, EventTotals
+from descheduler.kube.evict import EvictionClient
+from descheduler.migration.announce import EvictionAnnouncer
+from descheduler.migration.open_calls import OpenCalls
+from descheduler.migration.outcome_sinks import EverySink
+from descheduler.migration.rounds import Decide
+from descheduler.migration.rounds import carry_out as carry_out_rounds
+from descheduler.migration.settings import ExecutorSettings
+from descheduler.supervision import Watch
+from descheduler.telemetry.observer import RunObserver
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+
+__all__ = ["Carrier"]
+
+_EVENT_FLUSH_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """Evicts through `client`, and tells the cluster and the observer of it.
+
+    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too.
+    """
+
+    client: KubeClient
+    observer: RunObserver
+    watch: Watch
+    policy_version: str
+    announces_failures: bool
+
+    def carry_out(
+        self, decide_with: Decide, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+    ) -> RunResult:
+        """Decides and evicts until a round brings no refusal; see `migration.rounds`."""
+        events = EventRecorder(self.client)
+        decisions, outcomes = carry_out_rounds(
+            decide_with,
+            self._evictions(),
+            settings,
+            stop=self.watch.stop,
+            open_calls=open_calls,
+            may_call=may_call,
+            sink=EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer),
+            clock=self.watch.clock,
+            sleep=self.watch.sleep,
+        )
+        notes = self._flush(events)
+        return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
+
+    def _evictions(self) -> EvictionClient:
+        return EvictionClient(
+            self.client.watched(self._note_effect),
+            policy_version=self.policy_version,
+            timeout_seconds=self.client.request_timeout_seconds,
+        )
+
+    def _flush(self, events: EventRecorder) -> tuple[str, ...]:
+        """Waits until the Events are written, and says what is missing."""
+        self.watch.wait_until(events.is_idle, _EVENT_FLUSH_SECONDS)
+        notes = _event_notes(events.flush(0.0))
+        for note in notes:
+            self.observer.events_missed(note)
+        return notes
+
+    def _note_effect(self, path: str) -> None:
+        """Has the watch know that from now on the run may have had effects."""
+        self.watch.has_effects |= path.endswith("/eviction")
+
+
+def _event_notes(totals: EventTotals) -> tuple[str, ...]:
+    """A sentence when pods went without the Event that tells their owners why."""
+    num_missing = totals.num_failed + totals.num_dropped
+    if not num_missing:
+        return ()
+    why = totals.first_fault or "the API server takes them too slowly"
+    return (f"{num_missing} of {num_missing + totals.num_written} events could not be written: {why}",)

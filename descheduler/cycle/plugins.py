@@ -1,0 +1,139 @@
+"""The plugins of this program: one table, name to arguments, extension points and factory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descheduler.eviction.default_evictor import default_evictor
+from descheduler.eviction.migration_controller import args as migration_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.eviction.placement_verification import placement_verification
+from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
+from descheduler.strategies import (
+    high_node_utilization,
+    low_node_utilization,
+    pod_life_time,
+    remove_duplicates,
+    remove_failed_pods,
+    remove_pods_having_too_many_restarts,
+    remove_pods_violating_inter_pod_anti_affinity,
+    remove_pods_violating_node_affinity,
+    remove_pods_violating_node_taints,
+    remove_pods_violating_topology_spread_constraint,
+)
+
+__all__ = ["REGISTRY"]
+
+_DESCHEDULE: frozenset[ExtensionPoint] = frozenset({"deschedule"})
+_BALANCE: frozenset[ExtensionPoint] = frozenset({"balance"})
+
+
+_SPECS: tuple[PluginSpec[Any], ...] = (
+    PluginSpec(
+        name="DefaultEvictor",
+        args_type=default_evictor.DefaultEvictorArgs,
+        extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
+        factory=default_evictor.DefaultEvictor,
+        validate=default_evictor.validate_args,
+        needs=default_evictor.needs,
+        construction_problems=default_evictor.construction_problems,
+    ),
+    PluginSpec(
+        name="MigrationController",
+        args_type=migration_args.MigrationControllerArgs,
+        extension_points=frozenset({"filter", "preEvictionFilter", "evict"}),
+        factory=MigrationController,
+        validate=migration_args.validate_args,
+        needs=migration_args.needs,
+        defaults=migration_args.default_args,
+        native=True,
+    ),
+    PluginSpec(
+        name="PlacementVerification",
+        args_type=placement_verification.PlacementVerificationArgs,
+        extension_points=frozenset({"preEvictionFilter"}),
+        factory=placement_verification.PlacementVerification,
+        validate=placement_verification.validate_args,
+        needs=placement_verification.needs,
+        defaults=placement_verification.default_args,
+        file_problems=placement_verification.file_problems,
+    ),
+    PluginSpec(
+        name="PodLifeTime",
+        args_type=pod_life_time.PodLifeTimeArgs,
+        extension_points=_DESCHEDULE,
+        factory=pod_life_time.PodLifeTime,
+        validate=pod_life_time.validate_args,
+        needs=pod_life_time.needs,
+    ),
+    PluginSpec(
+        name="RemoveFailedPods",
+        args_type=remove_failed_pods.RemoveFailedPodsArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_failed_pods.RemoveFailedPods,
+        validate=remove_failed_pods.validate_args,
+        defaults=remove_failed_pods.default_args,
+    ),
+    PluginSpec(
+        name="RemovePodsHavingTooManyRestarts",
+        args_type=remove_pods_having_too_many_restarts.RemovePodsHavingTooManyRestartsArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_pods_having_too_many_restarts.RemovePodsHavingTooManyRestarts,
+        validate=remove_pods_having_too_many_restarts.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingInterPodAntiAffinity",
+        args_type=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinityArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinity,
+        validate=remove_pods_violating_inter_pod_anti_affinity.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingNodeAffinity",
+        args_type=remove_pods_violating_node_affinity.RemovePodsViolatingNodeAffinityArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_pods_violating_node_affinity.RemovePodsViolatingNodeAffinity,
+        validate=remove_pods_violating_node_affinity.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingNodeTaints",
+        args_type=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaintsArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaints,
+        validate=remove_pods_violating_node_taints.validate_args,
+    ),
+    PluginSpec(
+        name="RemoveDuplicates",
+        args_type=remove_duplicates.RemoveDuplicatesArgs,
+        extension_points=_BALANCE,
+        factory=remove_duplicates.RemoveDuplicates,
+        validate=remove_duplicates.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingTopologySpreadConstraint",
+        args_type=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraintArgs,
+        extension_points=_BALANCE,
+        factory=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraint,
+        validate=remove_pods_violating_topology_spread_constraint.validate_args,
+        defaults=remove_pods_violating_topology_spread_constraint.default_args,
+    ),
+    PluginSpec(
+        name="LowNodeUtilization",
+        args_type=low_node_utilization.LowNodeUtilizationArgs,
+        extension_points=_BALANCE,
+        factory=low_node_utilization.LowNodeUtilization,
+        validate=low_node_utilization.validate_args,
+        needs=low_node_utilization.needs,
+        construction_problems=low_node_utilization.construction_problems,
+    ),
+    PluginSpec(
+        name="HighNodeUtilization",
+        args_type=high_node_utilization.HighNodeUtilizationArgs,
+        extension_points=_BALANCE,
+        factory=high_node_utilization.HighNodeUtilization,
+        validate=high_node_utilization.validate_args,
+    ),
+)
+
+REGISTRY: Registry = {spec.name: spec for spec in _SPECS}
+"""Every plugin this version runs."""

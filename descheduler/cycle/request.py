@@ -1,0 +1,65 @@
+"""What is read of a cluster, a dump or objects for a policy: said once for runs, dry runs, `evaluate` and `explain`."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+import msgspec
+
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.placement_verification.placement_verification import OWNER_KINDS, PLACEMENT_KINDS
+from descheduler.policy.plugin import Needs, Registry
+from descheduler.policy.priority_thresholds import threshold_of
+from descheduler.policy.types import Policy
+
+__all__ = ["Landings", "snapshot_request"]
+
+_ALWAYS_READ = frozenset({"Node", "Pod"})
+
+
+class Landings(Enum):
+    """What becomes of landings beside what the policy's plugins ask about them."""
+
+    UNSEEN = auto()
+    """Nothing: a run that evicts."""
+    ASSESSED = auto()
+    """They are looked up for the report, as far as that takes little reading."""
+    EXPLAINED = auto()
+    """They are what was asked for."""
+
+
+def snapshot_request(
+    policy: Policy | None, landings: Landings, *, registry: Registry = REGISTRY, skip_broken: bool = False
+) -> SnapshotRequest:
+    """What a snapshot must hold for the plugins of `policy`, and as far as it may be read for `landings`."""
+    needs = Needs(_ALWAYS_READ) if policy is None else Needs(_ALWAYS_READ) | _needs(policy, registry)
+    wanted = {
+        Landings.UNSEEN: frozenset[str](),
+        Landings.ASSESSED: PLACEMENT_KINDS,
+        Landings.EXPLAINED: PLACEMENT_KINDS | OWNER_KINDS,
+    }
+    return SnapshotRequest(
+        needed=needs.kinds,
+        wanted=wanted[landings],
+        keep_conditions=needs.pod_conditions,
+        keep_templates=needs.pod_templates or landings is not Landings.UNSEEN,
+        skip_broken=skip_broken,
+    )
+
+
+def _needs(policy: Policy, registry: Registry) -> Needs:
+    """What a cycle of the policy reads."""
+    needs = Needs(frozenset({"PodDisruptionBudget.policy"}))
+    for profile in policy.profiles:
+        names = {*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict}
+        for name in names:
+            needs |= registry[name].needs(profile.args[name])
+    if any(_names_priority_class(args) for profile in policy.profiles for args in profile.args.values()):
+        needs |= Needs(frozenset({"PriorityClass.scheduling.k8s.io"}))
+    return needs
+
+
+def _names_priority_class(args: msgspec.Struct) -> bool:
+    threshold = threshold_of(args)
+    return threshold is not None and threshold.value is None

@@ -1,0 +1,113 @@
+"""The book of a run: what was granted and refused, in whose name, and what the plugins were answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from descheduler.eviction.undo import Undo
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Verdict
+from descheduler.plan.decisions import BACKGROUND, SUCCESS
+from descheduler.plan.moves import Move, Refusal
+
+__all__ = ["Book", "Notes"]
+
+_Identity = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What was noted beside grants, at some moment."""
+
+    num_attempts: int
+    kept: Mapping[_Identity, Refusal]
+    results: Mapping[tuple[str, str, str], int]
+
+
+class Book:
+    """Entries in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self.moves: list[Move] = []
+        self.background: list[Move] = []
+        self.results: Counter[tuple[str, str, str]] = Counter()
+        """(profile, plugin, answer) → how often."""
+        self._attempts: list[Refusal] = []
+        self._kept: dict[_Identity, Refusal] = {}
+        self._moved: set[str] = set()
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Refused requests in order, then the candidates that nobody asked for and that stay."""
+        kept = (refusal for refusal in self._kept.values() if not self.has(refusal.pod))
+        return (*self._attempts, *kept)
+
+    def has(self, pod: Pod) -> bool:
+        """Whether some move of the book takes `pod`."""
+        return pod.uid in self._moved
+
+    def enter(self, move: Move) -> Undo:
+        """Notes a grant, of a pod that may be in the book already."""
+        uid, is_new = move.pod.uid, not self.has(move.pod)
+        self.moves.append(move)
+        self._moved.add(uid)
+        self._count(move, SUCCESS, 1)
+
+        def undo() -> None:
+            self._count(move, SUCCESS, -1)
+            self.moves.pop()
+            if is_new:
+                self._moved.discard(uid)
+
+        return undo
+
+    def hand_over(self, move: Move) -> Undo:
+        """Notes a grant that another controller carries out; that of a finished pod is none."""
+        number = 0 if move.pod.is_terminal else 1
+        self.background.append(move)
+        self._count(move, BACKGROUND, number)
+
+        def undo() -> None:
+            self._count(move, BACKGROUND, -number)
+            self.background.pop()
+
+        return undo
+
+    def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Undo:
+        """Notes a request that was turned down."""
+        refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True)
+        place = len(self._attempts)
+        self._attempts.append(refusal)
+        self._count(refusal, verdict.code, 1)
+
+        def undo() -> None:
+            self._count(refusal, verdict.code, -1)
+            del self._attempts[place]
+
+        return undo
+
+    def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> None:
+        """Notes why a candidate is not asked for; the first reason a pod gets is the one it keeps."""
+        self.results[profile, plugin, verdict.code] += 1
+        identity = pod.uid, pod.namespace, pod.name
+        if identity not in self._kept:
+            self._kept[identity] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
+
+    def notes(self) -> Notes:
+        """The refusals and answers so far, for `restore`."""
+        return Notes(len(self._attempts), dict(self._kept), Counter(self.results))
+
+    def restore(self, notes: Notes) -> None:
+        """Forgets the refusals and answers since; grants have been taken back before."""
+        del self._attempts[notes.num_attempts :]
+        self._kept, self.results = dict(notes.kept), Counter(notes.results)
+
+    def _count(self, entry: Move | Refusal, answer: str, number: int) -> None:
+        """Counts an answer; one that was never given is not in the book."""
+        if number:
+            key = entry.profile, entry.plugin, answer
+            self.results[key] += number
+            if not self.results[key]:
+                del self.results[key]

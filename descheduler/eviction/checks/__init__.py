@@ -1,0 +1,1 @@
+"""What every eviction has to pass when it is asked for, whichever plugin asks."""

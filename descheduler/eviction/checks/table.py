@@ -1,0 +1,45 @@
+"""The checks of every request, in the order in which they are asked; the first refusal is the one that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.checks.budgets import BudgetCheck
+from descheduler.eviction.checks.known_answers import KnownAnswerCheck
+from descheduler.eviction.checks.limits import LimitCheck, limits_of
+from descheduler.eviction.checks.scope import Scope, ScopeCheck
+from descheduler.eviction.checks.stored_pods import StoredPodCheck
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.migration_controller.gate import MigrationGate
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.landing_check import LandingCheck
+from descheduler.eviction.request_check import RequestCheck
+
+__all__ = ["REQUEST_CHECKS", "CheckContext", "MakeCheck"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What checks are made from: the cycle, and what this run keeps account of."""
+
+    handle: Handle
+    scope: Scope
+    background: BackgroundEvictions
+    landings: LandingBook
+
+
+MakeCheck = Callable[[CheckContext], RequestCheck]
+"""A row: makes the check for one run."""
+
+REQUEST_CHECKS: tuple[MakeCheck, ...] = (
+    lambda run: ScopeCheck(run.scope),
+    lambda run: MigrationGate(run.handle.policy.profiles, run.handle),
+    lambda run: StoredPodCheck(),
+    lambda run: LimitCheck(limits_of(run.handle.policy), run.background),
+    lambda run: KnownAnswerCheck(run.background),
+    lambda run: BudgetCheck(run.handle.view.snapshot, run.background),
+    lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
+)
+"""Cheap ones first; a proof of landing is dear and comes last."""

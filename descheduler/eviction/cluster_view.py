@@ -1,0 +1,136 @@
+"""The snapshot plus the moves booked so far: what strategies and fit checks look at within a cycle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
+from descheduler.model.labels import LabelSelector
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.prior_moves import PriorMove, PriorMoves
+
+__all__ = ["Change", "ClusterView"]
+
+
+class Change(NamedTuple):
+    """A pod that came to its node (`number` 1) or left it (-1). `is_arrival` when it is one that nobody has created."""
+
+    pod: Pod
+    number: int
+    is_arrival: bool
+
+
+class ClusterView:
+    """A cluster that answers from `snapshot` and, with `moves_take_effect`, from the evictions booked on it.
+
+    Without it the listing does not change within a cycle: an evicted pod still counts, as upstream's cache has it
+    until the deletion is observed. Where somebody knows the node of the pods that are to come for them, these arrivals
+    are listed with the pods of their node and take room there, but nobody can evict what is not created yet.
+    `changes` lists what happened and what was taken back again, oldest first, for readers that cache; it only grows.
+    `prior_moves` were made since the snapshot was taken: their pods are listed like all others until they are booked
+    again, and no longer count among the pods of their owners.
+    """
+
+    def __init__(self, snapshot: Snapshot, *, moves_take_effect: bool, prior_moves: Sequence[PriorMove] = ()) -> None:
+        self.snapshot = snapshot
+        self.prior_moves = PriorMoves(prior_moves)
+        self.changes: list[Change] = []
+        self._arrived: set[int] = set()
+        self._moves_take_effect = moves_take_effect
+        self._nodes = {node.name: node for node in snapshot.nodes}
+        self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
+        self._active: dict[str, tuple[Pod, ...]] = {}
+        self._gone_by_owner: Counter[str] = Counter()
+        self._count_as_gone((move.pod for move in self.prior_moves), 1)
+        self._ready: dict[LabelSelector, tuple[Node, ...]] = {}
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """All nodes by name, ready or not."""
+        return self._nodes
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of what this cluster answers."""
+        return len(self.changes)
+
+    @property
+    def has_arrivals(self) -> bool:
+        """Whether any pod is to come."""
+        return bool(self._arrived)
+
+    def ready_nodes(self, selector: LabelSelector) -> tuple[Node, ...]:
+        """The nodes that `selector` selects and that no Ready condition speaks against, in name order."""
+        known = self._ready.get(selector)
+        if known is None:
+            nodes = (node for node in self.snapshot.nodes if node.is_ready and selector.matches(node.labels))
+            known = self._ready[selector] = tuple(nodes)
+        return known
+
+    def pods_on(self, node_name: str) -> tuple[Pod, ...]:
+        """The pods of a node in any phase, arrivals among them, in namespace and name order."""
+        return self._pods.get(node_name, ())
+
+    def active_pods_on(self, node_name: str) -> tuple[Pod, ...]:
+        """The pods of a node that have not finished; terminating ones are among them."""
+        known = self._active.get(node_name)
+        if known is None:
+            known = self._active[node_name] = tuple(p for p in self.pods_on(node_name) if not p.is_terminal)
+        return known
+
+    def pods_of_owner(self, uid: str) -> int:
+        """How many pods name the owner `uid`, in any namespace, phase or place."""
+        return self.snapshot.pods_by_owner[uid] - self._gone_by_owner[uid]
+
+    def is_arrival(self, pod: Pod) -> bool:
+        """Whether `pod` is one that is to come for an evicted one: it is no candidate of anybody."""
+        return id(pod) in self._arrived
+
+    def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> Undo:
+        """Takes `pod` off its node and puts `arrival` on the one it is bound to, where moves take effect in the cycle.
+
+        `arrival` is the pod that its owner creates instead; None where nobody can tell which node takes it.
+        """
+        if not self._moves_take_effect:
+            return NOTHING_DONE
+        came = NOTHING_DONE if arrival is None else self._add(arrival)
+        return undo_all([came, self._remove(pod)])
+
+    def _add(self, arrival: Pod) -> Undo:
+        before = self.pods_on(arrival.node_name)
+        self._arrived.add(id(arrival))
+        pods = sorted((*before, arrival), key=lambda pod: (pod.namespace, pod.name))
+        self._list(Change(arrival, 1, is_arrival=True), tuple(pods))
+
+        def undo() -> None:
+            self._arrived.discard(id(arrival))
+            self._list(Change(arrival, -1, is_arrival=True), before)
+
+        return undo
+
+    def _remove(self, pod: Pod) -> Undo:
+        before = self.pods_on(pod.node_name)
+        gone = () if self.prior_moves.have_taken(pod) else (pod,)
+        self._list(Change(pod, -1, is_arrival=False), tuple(other for other in before if other is not pod))
+        self._count_as_gone(gone, 1)
+
+        def undo() -> None:
+            self._count_as_gone(gone, -1)
+            self._list(Change(pod, 1, is_arrival=False), before)
+
+        return undo
+
+    def _list(self, change: Change, pods: tuple[Pod, ...]) -> None:
+        """Has `pods` be those of the node, as they are after `change`."""
+        self.changes.append(change)
+        self._pods[change.pod.node_name] = pods
+        self._active.pop(change.pod.node_name, None)
+
+    def _count_as_gone(self, pods: Iterable[Pod], number: int) -> None:
+        for pod in pods:
+            for uid in {owner.uid for owner in pod.owners}:
+                self._gone_by_owner[uid] += number

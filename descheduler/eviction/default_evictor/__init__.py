@@ -1,0 +1,1 @@
+"""DefaultEvictor, and the protections of pods that it shares with MigrationController."""

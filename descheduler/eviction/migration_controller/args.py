@@ -1,0 +1,279 @@
+"""Arguments of MigrationController."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+
+import msgspec
+
+from descheduler.policy.plugin import ArgsProblem, Needs
+from descheduler.policy.shared_args import (
+    Args,
+    Int32,
+    Int64,
+    LabelSelectorArg,
+    Namespaces,
+    PriorityThreshold,
+    check_in,
+    check_namespaces,
+    check_selector,
+)
+
+__all__ = [
+    "EVICTION_GATES",
+    "ArbitrationArgs",
+    "DeleteOptions",
+    "MigrationControllerArgs",
+    "MigrationObjectLimiter",
+    "Preconditions",
+    "default_args",
+    "needs",
+    "validate_args",
+]
+
+EVICTION_GATES = (
+    "MaxUnavailablePerWorkload",
+    "MaxMigratingPerWorkload",
+    "MaxMigratingPerNode",
+    "MaxMigratingPerNamespace",
+    "MaxMigratingGlobally",
+    "ExpectedReplicas",
+    "PVC",
+    "BarePods",
+    "LocalStorage",
+    "SystemCritical",
+    "PriorityThreshold",
+    "LabelSelector",
+    "Namespaces",
+    "NodeFit",
+)
+"""Checks that `skipEvictionGates` can remove."""
+_JOB_MODES = ("ReservationFirst", "EvictDirectly")
+_EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
+_RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
+_LIMITED_OBJECTS = ("workload", "namespace")
+_PERCENT = re.compile(r"[+-]?[0-9]{1,9}%\Z")
+
+
+class Preconditions(Args, frozen=True):
+    """What must still hold for an object to be deleted."""
+
+    uid: str | None = None
+    """Read, and without effect: the uid of the judged pod is always required."""
+    resource_version: str | None = None
+    """Read, and without effect."""
+
+
+class DeleteOptions(Args, frozen=True):
+    """Options of the eviction or deletion call (`metav1.DeleteOptions`)."""
+
+    grace_period_seconds: Int64 | None = None
+    """Seconds the pod has to end; its own grace period when unset."""
+    preconditions: Preconditions | None = None
+    """Read, and without effect."""
+    orphan_dependents: bool | None = None
+    """Read, and without effect."""
+    propagation_policy: str | None = None
+    """Read, and without effect."""
+    dry_run: tuple[str, ...] = ()
+    """Read, and without effect; see `dryRun` of the controller."""
+
+
+class MigrationObjectLimiter(Args, frozen=True):
+    """How many migrations of one workload or namespace may start within `duration`; zero duration switches it off."""
+
+    duration: timedelta = timedelta(0)
+    """Zero switches the limiter off."""
+    max_migrating: int | str | None = None
+    """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
+    burst: Int32 = 0
+    """Migrations that one run may start for each workload or namespace; 1 when unset."""
+
+
+class ArbitrationArgs(Args, frozen=True):
+    """How waiting migrations are put in order."""
+
+    enabled: bool = False
+    """Read, and without effect: migrations are always arbitrated."""
+    interval: timedelta | None = None
+    """Read, and without effect: one run arbitrates once."""
+
+
+class MigrationControllerArgs(Args, frozen=True):
+    """Arguments of MigrationController.
+
+    Source: koordinator-sh/koordinator 1.8 `pkg/descheduler/apis/config/v1alpha2/types_pluginargs.go`;
+    `reservationProvider` is this program's own.
+    """
+
+    dry_run: bool = False
+    """Whether nothing is evicted in the name of the profile, whose evictions are planned last and shown."""
+    max_concurrent_reconciles: Int32 | None = None
+    """Read, and without effect."""
+    evict_failed_bare_pods: bool = False
+    """Whether failed pods without owner may go."""
+    evict_all_bare_pods: bool = False
+    """Whether pods without owner may go in any phase."""
+    evict_local_storage_pods: bool = False
+    """Whether pods with hostPath or emptyDir volumes may go."""
+    evict_system_critical_pods: bool = False
+    """Whether system-critical pods may go; switches `priorityThreshold` off too."""
+    ignore_pvc_pods: bool = False
+    """Whether pods that mount a PersistentVolumeClaim stay."""
+    priority_threshold: PriorityThreshold | None = None
+    """Pods from this priority on are protected."""
+    label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels may go."""
+    namespaces: Namespaces | None = None
+    """Only pods of these namespaces may go."""
+    node_fit: bool = False
+    """Whether a pod may only go when some other node has room for it."""
+    node_selector: str = ""
+    """Nodes that `nodeFit` considers."""
+    skip_eviction_gates: tuple[str, ...] = ()
+    """Checks to leave out, such as `ExpectedReplicas`, `NodeFit` or `PVC`."""
+    max_migrating_globally: Int32 | None = None
+    """Pods that may be on the move at once; 0 means unlimited, here and in the next two."""
+    max_migrating_per_node: Int32 | None = None
+    """Pods of one node that may be on the move at once."""
+    max_migrating_per_namespace: Int32 | None = None
+    """Pods of one namespace that may be on the move at once."""
+    max_migrating_per_workload: int | str | None = None
+    """Pods of one workload that may be on the move at once; automatic when unset, else a number or percentage."""
+    max_unavailable_per_workload: int | str | None = None
+    """Pods of one workload that may be unavailable or on the move; as above."""
+    skip_check_expected_replicas: bool | None = None
+    """Whether workloads so small that all their pods might be away at once may move too."""
+    object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
+    """Limits of how many migrations start, by `workload` and by `namespace`."""
+    default_job_mode: str = ""
+    """`ReservationFirst` or `EvictDirectly`."""
+    default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
+    """Read, and without effect; 0 means no time limit."""
+    scheduler_names: tuple[str, ...] = ()
+    """Schedulers that understand Reservations."""
+    evict_qps: float | str | None = msgspec.field(name="evictQPS", default=None)
+    """Evictions a second, a number or a text that holds one."""
+    evict_burst: Int32 | None = None
+    """Evictions that may be made at once."""
+    eviction_policy: str = ""
+    """`Eviction`, `Delete` or `SoftEviction`; pods leave through the eviction API with each of them."""
+    default_delete_options: DeleteOptions | None = None
+    """Options of the eviction call."""
+    arbitration_args: ArbitrationArgs | None = None
+    """How waiting migrations are put in order."""
+    reservation_provider: str = ""
+    """How room is held: `koordinator` (Reservation objects), `placeholder` (a pause pod) or `none`."""
+
+
+def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
+    """`args` with every unset field that has a default filled in."""
+    arbitration = args.arbitration_args or ArbitrationArgs(enabled=True)
+    if arbitration.interval is None:
+        arbitration = msgspec.structs.replace(arbitration, interval=timedelta(milliseconds=500))
+    return msgspec.structs.replace(
+        args,
+        max_concurrent_reconciles=_or(args.max_concurrent_reconciles, 1),
+        max_migrating_per_node=_or(args.max_migrating_per_node, 2),
+        default_job_mode=args.default_job_mode or "ReservationFirst",
+        default_job_ttl=args.default_job_ttl if args.default_job_ttl is not None else timedelta(minutes=5),
+        scheduler_names=args.scheduler_names or ("koord-scheduler",),
+        eviction_policy=args.eviction_policy or "Eviction",
+        evict_qps=10.0 if args.evict_qps is None else args.evict_qps,
+        evict_burst=_or(args.evict_burst, 1),
+        object_limiters=args.object_limiters or {"workload": MigrationObjectLimiter(duration=timedelta(minutes=5))},
+        arbitration_args=arbitration,
+        reservation_provider=args.reservation_provider or "koordinator",
+    )
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def needs(_args: MigrationControllerArgs) -> Needs:
+    """What the filter reads: jobs in progress, and the workloads whose replicas it counts."""
+    workloads = (
+        "ReplicaSet.apps",
+        "Deployment.apps",
+        "StatefulSet.apps",
+        "ReplicationController",
+        "CloneSet.apps.kruise.io",
+    )
+    return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads)))
+
+
+def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
+    """Problems of `args` as they are after `default_args`."""
+    return [
+        *check_namespaces(args.namespaces),
+        *check_selector("labelSelector", args.label_selector),
+        *check_in("skipEvictionGates", args.skip_eviction_gates, EVICTION_GATES),
+        *_check_counts(args),
+        *_check_pace(args),
+        *_check_choice("defaultJobMode", args.default_job_mode, _JOB_MODES),
+        *_check_choice("evictionPolicy", args.eviction_policy, _EVICTION_POLICIES),
+        *_check_choice("reservationProvider", args.reservation_provider, _RESERVATION_PROVIDERS),
+        *_check_limiters(args.object_limiters),
+    ]
+
+
+def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:
+    return [] if value in allowed else [ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")]
+
+
+def _check_counts(args: MigrationControllerArgs) -> list[ArgsProblem]:
+    least = {
+        "maxMigratingGlobally": (args.max_migrating_globally, 0),
+        "maxMigratingPerNode": (args.max_migrating_per_node, 0),
+        "maxMigratingPerNamespace": (args.max_migrating_per_namespace, 0),
+        "maxConcurrentReconciles": (args.max_concurrent_reconciles, 1),
+        "evictBurst": (args.evict_burst, 1),
+    }
+    return [
+        *(
+            ArgsProblem((field,), f"{count} is below {bound}")
+            for field, (count, bound) in least.items()
+            if count is not None and count < bound
+        ),
+        *_check_share(("maxMigratingPerWorkload",), args.max_migrating_per_workload),
+        *_check_share(("maxUnavailablePerWorkload",), args.max_unavailable_per_workload),
+    ]
+
+
+def _check_share(path: tuple[str, ...], share: int | str | None) -> list[ArgsProblem]:
+    """Problems of a count or percentage; Kubernetes' `intstr` wants the percent sign in every string."""
+    if share is None:
+        return []
+    if isinstance(share, str) and not _PERCENT.match(share):
+        return [ArgsProblem(path, f"{share!r} is neither a number nor a percentage such as '10%'")]
+    number = int(share.removesuffix("%")) if isinstance(share, str) else share
+    return [ArgsProblem(path, f"{share} is below 0")] if number < 0 else []
+
+
+def _check_pace(args: MigrationControllerArgs) -> list[ArgsProblem]:
+    problems = []
+    if args.evict_qps is not None:
+        try:
+            rate = float(args.evict_qps)
+        except ValueError:
+            rate = math.nan
+        if not 0 < rate < math.inf:
+            message = f"{args.evict_qps!r} is not a number above 0 (evictions per second)"
+            problems.append(ArgsProblem(("evictQPS",), message))
+    if args.default_job_ttl is not None and args.default_job_ttl < timedelta(0):
+        problems.append(ArgsProblem(("defaultJobTTL",), "is negative; use 0 for no time limit"))
+    return problems
+
+
+def _check_limiters(limiters: Mapping[str, MigrationObjectLimiter]) -> list[ArgsProblem]:
+    problems = []
+    for name, limiter in sorted(limiters.items()):
+        path = ("objectLimiters", name)
+        if name not in _LIMITED_OBJECTS:
+            problems.append(ArgsProblem(path, f"{name!r} is not one of {', '.join(_LIMITED_OBJECTS)}"))
+        problems += _check_share((*path, "maxMigrating"), limiter.max_migrating)
+    return problems

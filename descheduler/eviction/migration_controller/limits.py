@@ -1,0 +1,125 @@
+"""How many pods of a node, a namespace, a workload and the whole cluster may be on the move at the same time.
+
+Mirrors the limits in koordinator-sh/koordinator 1.8 `pkg/descheduler/controllers/migration/filter.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.default_evictor.protections import Check
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
+from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
+from descheduler.model.pod import Owner, Pod
+from descheduler.model.verdict import Reason, Verdict, refuse
+
+__all__ = ["MigrationLimits"]
+
+
+class MigrationLimits:
+    """The limits of one MigrationController; `migrating` tells what is on the move."""
+
+    def __init__(self, args: MigrationControllerArgs, snapshot: Snapshot, migrating: MigratingPods) -> None:
+        self._args = args
+        self._workloads = Workloads(snapshot)
+        self._migrating = migrating
+        self._has_spare_replicas: dict[int, bool] = {}
+
+    def checks(self) -> Iterator[Check]:
+        """The limits that are set and whose gate is not skipped. A count that is unset or 0 is no limit."""
+        args = self._args
+        checks = (
+            ("ExpectedReplicas", not args.skip_check_expected_replicas, self._check_expected_replicas),
+            ("MaxMigratingGlobally", args.max_migrating_globally, self._check_global_count),
+            ("MaxMigratingPerNode", args.max_migrating_per_node, self._check_node_count),
+            ("MaxMigratingPerNamespace", args.max_migrating_per_namespace, self._check_namespace_count),
+            ("MaxMigratingPerWorkload", True, self._check_migrating_of_workload),
+            ("MaxUnavailablePerWorkload", True, self._check_unavailable_of_workload),
+        )
+        for gate, limit, check in checks:
+            if limit and gate not in args.skip_eviction_gates:
+                yield check
+
+    def _check_expected_replicas(self, pod: Pod) -> Verdict | None:
+        controller = pod.controller
+        if controller is None:
+            return None
+        workload = self._workloads.of(pod)
+        if workload is None:
+            return _unknown(controller)
+        replicas = workload.replicas
+        if self._can_spare(replicas):
+            return None
+        subject = f"{workload.kind} {workload.namespace}/{workload.name}"
+        message = f"{subject} has {replicas} replicas, so all of them might be away at once"
+        return refuse(Reason.WORKLOAD_REPLICAS, message, subject)
+
+    def _can_spare(self, replicas: int) -> bool:
+        known = self._has_spare_replicas.get(replicas)
+        if known is None:
+            known = replicas not in (1, self._max_migrating(replicas), self._max_unavailable(replicas))
+            self._has_spare_replicas[replicas] = known
+        return known
+
+    def _check_global_count(self, pod: Pod) -> Verdict | None:
+        return _limited(self._migrating.others(pod), self._args.max_migrating_globally, "the cluster")
+
+    def _check_node_count(self, pod: Pod) -> Verdict | None:
+        if not pod.node_name:
+            return None
+        count = self._migrating.others_on_node(pod)
+        return _limited(count, self._args.max_migrating_per_node, f"node {pod.node_name}")
+
+    def _check_namespace_count(self, pod: Pod) -> Verdict | None:
+        count = self._migrating.others_in_namespace(pod)
+        return _limited(count, self._args.max_migrating_per_namespace, f"namespace {pod.namespace}")
+
+    def _check_migrating_of_workload(self, pod: Pod) -> Verdict | None:
+        controller = pod.controller
+        if controller is None:
+            return None
+        num_moving = len(self._migrating.others_of_controller(pod, controller.uid))
+        if not num_moving:
+            return None
+        workload = self._workloads.of(pod)
+        limit = self._max_migrating(workload.replicas) if workload is not None else 0
+        return _limited(num_moving, limit, f"{controller.kind} {controller.name}")
+
+    def _check_unavailable_of_workload(self, pod: Pod) -> Verdict | None:
+        """Pods that are not ready count, the candidate among them."""
+        controller = pod.controller
+        if controller is None:
+            return None
+        workload = self._workloads.of(pod)
+        if workload is None:
+            return _unknown(controller)
+        unavailable = self._workloads.unavailable(workload)
+        moving = self._migrating.others_of_controller(pod, controller.uid)
+        num_away = len(unavailable) + len(moving - unavailable) if moving else len(unavailable)
+        limit = self._max_unavailable(workload.replicas)
+        if num_away < limit:
+            return None
+        subject = f"{workload.kind} {workload.namespace}/{workload.name}"
+        message = f"{num_away} of the {workload.replicas} pods of {subject} are unavailable or moving, {limit} may be"
+        return refuse(Reason.WORKLOAD_UNAVAILABLE, message, subject)
+
+    def _max_migrating(self, replicas: int) -> int:
+        return allowed_at_once(replicas, self._args.max_migrating_per_workload)
+
+    def _max_unavailable(self, replicas: int) -> int:
+        return allowed_at_once(replicas, self._args.max_unavailable_per_workload)
+
+
+def _limited(num_others: int, limit: int | None, scope: str) -> Verdict | None:
+    if limit is None or num_others < limit:
+        return None
+    message = f"{num_others} other pods of {scope} are being migrated, {limit} may be"
+    return refuse(Reason.MIGRATING_LIMIT, message, scope)
+
+
+def _unknown(controller: Owner) -> Verdict:
+    subject = f"{controller.kind} {controller.name}"
+    message = f"the replicas of its controller {subject} are not known: it is not among the objects that were read"
+    return refuse(Reason.WORKLOAD_UNKNOWN, message, subject)

@@ -1,0 +1,122 @@
+"""Pods on the move: those that a live PodMigrationJob names, and those whose eviction this run has booked."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.undo import Undo
+from descheduler.model.pod import Pod
+
+__all__ = ["MigratingPods"]
+
+_LIVE_PHASES = ("", "Pending", "Running")
+"""A job that nobody has looked at yet has no phase."""
+
+_Key = tuple[str, str]
+_NO_KEYS: frozenset[_Key] = frozenset()
+_Element = TypeVar("_Element")
+
+
+class _Multiset(Counter[_Element]):
+    """Elements that are there once or more."""
+
+    def change(self, element: _Element, number: int) -> None:
+        """Adds an element so many times; those that are there no more are forgotten."""
+        self[element] += number
+        if not self[element]:
+            del self[element]
+
+
+class MigratingPods:
+    """Pods on the move by scope, following what is booked on `view`. A pod counts once however many jobs it has.
+
+    What earlier rounds of the run have evicted counts from the start.
+    """
+
+    def __init__(self, view: ClusterView) -> None:
+        self._view = view
+        self._num_followed = 0
+        self._uids = _Multiset[str]()
+        self._keys = _Multiset[_Key]()
+        self._by_namespace: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
+        self._by_node: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
+        self._by_controller: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
+        self._adopt_jobs()
+        for move in view.prior_moves:
+            self.move(move.pod)
+
+    def has(self, pod: Pod) -> bool:
+        """Whether `pod`, or one of its name, moves: a StatefulSet's new pod waits for the job of the old one."""
+        self._follow()
+        return pod.uid in self._uids or (pod.namespace, pod.name) in self._keys
+
+    def others(self, pod: Pod) -> int:
+        """How many other pods are on the move."""
+        self._follow()
+        return _num_others(self._keys, pod)
+
+    def others_in_namespace(self, pod: Pod) -> int:
+        """How many other pods of the namespace are on the move."""
+        self._follow()
+        return _num_others(self._by_namespace.get(pod.namespace, _NO_KEYS), pod)
+
+    def others_on_node(self, pod: Pod) -> int:
+        """How many other pods of the node are on the move."""
+        self._follow()
+        return _num_others(self._by_node.get(pod.node_name, _NO_KEYS), pod)
+
+    def others_of_controller(self, pod: Pod, controller_uid: str) -> frozenset[_Key]:
+        """Namespace and name of the other pods of that controller, a single ReplicaSet say, that are on the move."""
+        self._follow()
+        keys = self._by_controller.get(controller_uid)
+        return frozenset(keys.keys() - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
+
+    def move(self, pod: Pod) -> Undo:
+        """Takes in that `pod` is on the move."""
+        self._change(pod, 1)
+        return lambda: self._change(pod, -1)
+
+    def _adopt_jobs(self) -> None:
+        jobs = [job for job in self._view.snapshot.migration_jobs if job.phase in _LIVE_PHASES]
+        if not jobs:
+            return
+        for job in jobs:
+            if job.pod_uid:
+                self._uids.change(job.pod_uid, 1)
+            if job.pod_name:
+                self._change_key(job.pod_namespace, job.pod_name, 1)
+        for pod in self._view.snapshot.pods:
+            if pod.uid in self._uids or (pod.namespace, pod.name) in self._keys:
+                self._change_scopes(pod, 1)
+
+    def _follow(self) -> None:
+        changes = self._view.changes
+        while self._num_followed < len(changes):
+            change = changes[self._num_followed]
+            if not change.is_arrival:
+                self._change(change.pod, -change.number)
+            self._num_followed += 1
+
+    def _change(self, pod: Pod, number: int) -> None:
+        self._uids.change(pod.uid, number)
+        self._change_scopes(pod, number)
+
+    def _change_scopes(self, pod: Pod, number: int) -> None:
+        key = self._change_key(pod.namespace, pod.name, number)
+        if pod.node_name:
+            self._by_node[pod.node_name].change(key, number)
+        if pod.controller is not None:
+            self._by_controller[pod.controller.uid].change(key, number)
+
+    def _change_key(self, namespace: str, name: str, number: int) -> _Key:
+        key = namespace, name
+        self._keys.change(key, number)
+        self._by_namespace[namespace].change(key, number)
+        return key
+
+
+def _num_others(keys: AbstractSet[_Key] | _Multiset[_Key], pod: Pod) -> int:
+    return len(keys) - ((pod.namespace, pod.name) in keys)

@@ -1,0 +1,75 @@
+"""MigrationController's `objectLimiters`: how many evictions of one workload or namespace one run may start."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter
+from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
+from descheduler.eviction.undo import Undo
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.prior_moves import PriorMove
+
+__all__ = ["ObjectLimiter"]
+
+
+class ObjectLimiter:
+    """Token buckets per workload and namespace, within one run.
+
+    A run is shorter than the time in which a bucket of koordinator-sh/koordinator 1.8
+    (`pkg/descheduler/controllers/migration/limiter.go`) refills, so each key gets its `burst`, 1 unless set. Keys whose
+    allowance is 0 are not limited, as there. The allowance of a workload is that of `maxMigrating`, else of
+    `maxMigratingPerWorkload`; that of a namespace only counts as a number.
+    """
+
+    def __init__(self, args: MigrationControllerArgs, snapshot: Snapshot) -> None:
+        self._per_workload = _active(args.object_limiters.get("workload"))
+        self._per_namespace = _active(args.object_limiters.get("namespace"))
+        self._share = args.max_migrating_per_workload
+        self._workloads = Workloads(snapshot)
+        self._started: Counter[tuple[str, str]] = Counter()
+
+    def verdict(self, pod: Pod) -> Verdict:
+        """Whether the run may start one more eviction of what `pod` belongs to."""
+        for key, burst, name in self._limits(pod):
+            if self._started[key] >= burst:
+                message = f"{name} may start {burst} evictions a run (objectLimiters) and has done so"
+                return refuse(Reason.MIGRATING_LIMIT, message, name)
+        return ACCEPTED
+
+    def count(self, pod: Pod) -> Undo:
+        """Charges one eviction of `pod`."""
+        keys = Counter(key for key, _, _ in self._limits(pod))
+        self._started.update(keys)
+        return lambda: self._started.subtract(keys)
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Charges what earlier rounds of the run have started."""
+        for move in moves:
+            self.count(move.pod)
+
+    def _limits(self, pod: Pod) -> Iterator[tuple[tuple[str, str], int, str]]:
+        """The key, the burst and the name of everything that is limited and that `pod` belongs to."""
+        workload, namespace = self._per_workload, self._per_namespace
+        controller = pod.controller
+        if workload is not None and controller is not None and self._allowance(pod, workload) > 0:
+            yield ("workload", controller.uid), _burst(workload), f"{controller.kind} {controller.name}"
+        if namespace is not None and isinstance(namespace.max_migrating, int) and namespace.max_migrating > 0:
+            yield ("namespace", pod.namespace), _burst(namespace), f"namespace {pod.namespace}"
+
+    def _allowance(self, pod: Pod, limiter: MigrationObjectLimiter) -> int:
+        workload = self._workloads.of(pod)
+        share = self._share if limiter.max_migrating is None else limiter.max_migrating
+        return 0 if workload is None else allowed_at_once(workload.replicas, share)
+
+
+def _active(limiter: MigrationObjectLimiter | None) -> MigrationObjectLimiter | None:
+    return limiter if limiter is not None and limiter.duration > timedelta(0) else None
+
+
+def _burst(limiter: MigrationObjectLimiter) -> int:
+    return max(1, limiter.burst)

@@ -1,0 +1,44 @@
+"""Profiles that evict through MigrationController, and what operators have to know about how this version evicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.policy.types import Policy
+
+__all__ = ["dry_profiles", "is_dry", "migration_controllers", "migration_notes"]
+
+
+def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArgs]:
+    """Arguments of the profiles whose evictions go through MigrationController, by the name of the profile."""
+    evictors = ((profile.name, profile.args[name]) for profile in policy.profiles for name in profile.evict)
+    return {profile: args for profile, args in evictors if isinstance(args, MigrationControllerArgs)}
+
+
+def dry_profiles(policy: Policy) -> frozenset[str]:
+    """Names of the profiles whose evictions are planned and not made."""
+    return frozenset(profile for profile, args in migration_controllers(policy).items() if args.dry_run)
+
+
+def is_dry(policy: Policy) -> bool:
+    """Whether the policy itself asks for a dry run: in its own field, or in the evict plugin of every profile."""
+    dry = dry_profiles(policy)
+    return policy.dry_run or (bool(dry) and all(profile.name in dry for profile in policy.profiles))
+
+
+def migration_notes(policy: Policy) -> tuple[str, ...]:
+    """One sentence for each promise of the arguments that is not kept yet, and for each profile that is dry alone."""
+    controllers = migration_controllers(policy)
+    dry = () if is_dry(policy) else sorted(dry_profiles(policy))
+    return (
+        *dict.fromkeys(note for args in controllers.values() for note in _notes(args)),
+        *(f"profile {name} is dry (dryRun of MigrationController): its evictions are not made" for name in dry),
+    )
+
+
+def _notes(args: MigrationControllerArgs) -> Iterator[str]:
+    if args.default_job_mode == "ReservationFirst":
+        yield "MigrationController evicts directly: ReservationFirst is not held yet, so no room is reserved beforehand"
+    if args.eviction_policy != "Eviction":
+        yield f"evictionPolicy {args.eviction_policy} is not used: pods always leave through the eviction API"

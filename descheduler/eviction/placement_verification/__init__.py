@@ -1,0 +1,1 @@
+"""PlacementVerification: a pod may go only when its replacement lands."""

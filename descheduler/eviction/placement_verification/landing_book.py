@@ -1,0 +1,168 @@
+"""Where the replacements of a run's evictions land: one book of moves that all profiles share.
+
+The proof itself is `placement.prover`; this module keeps one prover for each way of scheduling that some
+profile names, tells it of every booked eviction, and imports numpy only when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.undo import Undo
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER, extended, known_as
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+    from descheduler.placement.landings.landing import Landing
+    from descheduler.placement.prover import LandingProver
+
+__all__ = ["LandingBook", "SchedulingSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingSettings:
+    """Who places the replacements. `configuration` None is kube-scheduler as it comes.
+
+    The schedulers `names` are taken to run its first profile beside plugins of their own.
+    """
+
+    configuration: SchedulerConfiguration | None = None
+    version: KubeVersion = field(default_factory=KubeVersion)
+    names: tuple[str, ...] = (KOORD_SCHEDULER.name,)
+
+    def resolved(self) -> SchedulerConfiguration:
+        """The configuration with a profile for each of the schedulers."""
+        from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
+        from descheduler.placement.plugins.table import PLUGINS
+
+        configuration = self.configuration or default_configuration(self.version, PLUGINS)
+        return extended(configuration, map(known_as, self.names))
+
+
+class LandingBook:
+    """The landings of one run over `snapshot`, in the order of its evictions.
+
+    `scheduling` has an entry a profile, in order: its name, and who places what comes after its evictions; None for one
+    that evicts without asking. Every scheduler has a book of all moves, in which it places every replacement itself;
+    the landing of a move is that of the scheduler under which it was granted.
+    """
+
+    def __init__(self, snapshot: Snapshot, scheduling: Sequence[tuple[str, SchedulingSettings | None]] = ()) -> None:
+        self.scheduling = tuple(scheduling)
+        self.is_verifying = bool(scheduling) and all(settings is not None for _, settings in scheduling)
+        """Whether every profile runs with PlacementVerification."""
+        self._snapshot = snapshot
+        self._unverified = SchedulingSettings(version=snapshot.kube_version or KubeVersion())
+        self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
+        self._leaving: list[tuple[Pod, SchedulingSettings]] = []
+        self._landings: dict[str, Landing] = {}
+        self._considered: tuple[SchedulingSettings, Pod, Landing] | None = None
+
+    @property
+    def leaving(self) -> Sequence[tuple[Pod, SchedulingSettings]]:
+        """The pods whose eviction is booked, in order, and the scheduler under which it was granted."""
+        return self._leaving
+
+    @property
+    def provers(self) -> Sequence[tuple[SchedulingSettings, LandingProver]]:
+        """What has followed all bookings, by scheduler, in the order in which they were first asked."""
+        return self._provers
+
+    def landing_of(self, pod: Pod) -> Landing | None:
+        """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""
+        return self._landings.get(pod.uid)
+
+    def arrival_of(self, pod: Pod) -> Pod | None:
+        """The pod that comes for an evicted one, bound to where it lands; None when none comes or nobody knows."""
+        landing = self.landing_of(pod)
+        if landing is None or landing.node is None or landing.replacement.pod is None:
+            return None
+        return msgspec.structs.replace(landing.replacement.pod, node_name=landing.node)
+
+    def scheduling_of(self, profile: str) -> SchedulingSettings | None:
+        """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
+        return next((settings for name, settings in self.scheduling if name == profile), None)
+
+    def consider(self, pod: Pod, settings: SchedulingSettings) -> Landing:
+        """Where the replacement of `pod` would land after everything booked so far."""
+        if self._considered is not None:
+            known_settings, known_pod, landing = self._considered
+            if known_pod is pod and known_settings == settings:
+                return landing
+        landing = self._prover(settings).consider(pod)
+        self._considered = settings, pod, landing
+        return landing
+
+    def book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
+        """Takes in that `pod` is evicted, granted under `settings`; None when nobody asked where it lands.
+
+        Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
+        No pod is booked twice.
+        """
+        if settings is not None:
+            self._prover(settings)
+        self._considered = None
+        granted = settings or self._unverified
+        self._leaving.append((pod, granted))
+        for known, prover in self._provers:
+            landing = prover.book(pod)
+            if known == granted:
+                self._landings[pod.uid] = landing
+        return self._take_back
+
+    def assess(self, most: int) -> None:
+        """Looks up where the first `most` evictions land that nobody verified, as kube-scheduler would place them.
+
+        For the report: it comes after the last booking.
+        """
+        num_left = min(most, sum(pod.uid not in self._landings for pod, _ in self._leaving))
+        prover = self._new_prover(self._unverified) if num_left else None
+        for pod, _ in self._leaving:
+            if prover is None or not num_left:
+                return
+            landing = prover.book(pod)
+            if pod.uid not in self._landings:
+                self._landings[pod.uid] = landing
+                num_left -= 1
+
+    @contextmanager
+    def what_if(self) -> Iterator[None]:
+        """A context after which schedulers are known again that were known before; bookings are taken back before."""
+        num_provers, landings = len(self._provers), dict(self._landings)
+        try:
+            yield
+        finally:
+            del self._provers[num_provers:]
+            self._landings, self._considered = landings, None
+
+    def _take_back(self) -> None:
+        pod, _ = self._leaving.pop()
+        self._considered = None
+        self._landings.pop(pod.uid, None)
+        for _, prover in self._provers:
+            prover.take_back()
+
+    def _prover(self, settings: SchedulingSettings) -> LandingProver:
+        for known, prover in self._provers:
+            if known == settings:
+                return prover
+        prover = self._new_prover(settings)
+        for pod, granted in self._leaving:
+            landing = prover.book(pod)
+            if granted == settings:
+                self._landings[pod.uid] = landing
+        self._provers.append((settings, prover))
+        return prover
+
+    def _new_prover(self, settings: SchedulingSettings) -> LandingProver:
+        from descheduler.placement.prover import LandingProver
+
+        return LandingProver(self._snapshot, configuration=settings.resolved(), version=settings.version)

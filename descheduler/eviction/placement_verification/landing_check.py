@@ -1,0 +1,130 @@
+"""Whether the replacements of a bundle land: what PlacementVerification asks of every request.
+
+Whether a pod lands depends on the moves before it, and plugins ask filters about pods that they only count. So the
+plugin itself lets every pod pass, and this check decides at the moment of a request. It comes last, since a proof takes
+longer than all other checks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.placement_verification import (
+    REFUSE,
+    REFUSE_BALANCE,
+    PlacementVerificationArgs,
+    verification_args,
+)
+from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.undo import NOTHING_DONE, Undo
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.bundles import Bundle, Candidate
+from descheduler.plan.prior_moves import PriorMove
+from descheduler.policy.types import Profile
+
+if TYPE_CHECKING:
+    from descheduler.placement.landings.landing import Landing
+
+__all__ = ["LandingCheck"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """How one profile verifies landings, and which of its plugins balance nodes."""
+
+    args: PlacementVerificationArgs
+    settings: SchedulingSettings
+    balancing: frozenset[str]
+
+    def refusal(self, landing: Landing, candidate: Candidate, plugin: str) -> Verdict | None:
+        """What stands against an eviction that ends in `landing`."""
+        if landing.replacement.pod is None:
+            return None
+        refusal = _refusal(landing, self.args)
+        if refusal is None and self._refuses_return(plugin) and landing.returns_to_source:
+            message = f"the scheduler would put its replacement on {landing.node} again"
+            return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
+        return refusal or _missed(landing, candidate.target_node)
+
+    def _refuses_return(self, plugin: str) -> bool:
+        refuses = (REFUSE, REFUSE_BALANCE) if plugin in self.balancing else (REFUSE,)
+        return self.args.on_return_to_source in refuses
+
+
+class LandingCheck(PodByPod):
+    """Refuses pods whose replacement does not land after everything booked, in profiles that verify landings.
+
+    Every eviction is booked, also those of other profiles, once a pod; those of another controller are not.
+    """
+
+    def __init__(self, profiles: Sequence[Profile], landings: LandingBook, background: BackgroundEvictions) -> None:
+        settings = [settings for _, settings in landings.scheduling]
+        self._rules = [_rules(profile, each) for profile, each in zip(profiles, settings, strict=True)]
+        self._landings = landings
+        self._background = background
+        self._booked: set[str] = set()
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether the replacement of the pod lands."""
+        rules = self._rules_of(bundle)
+        if rules is None or not self._is_new(candidate.pod):
+            return ACCEPTED
+        landing = self._landings.consider(candidate.pod, rules.settings)
+        return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
+
+    def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
+        """Books the eviction, and the landing that comes with it."""
+        rules = self._rules_of(bundle)
+        return self._book(candidate.pod, None if rules is None else rules.settings)
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Books what earlier rounds have evicted."""
+        for move in moves:
+            self._book(move.pod, self._landings.scheduling_of(move.profile))
+
+    def _rules_of(self, bundle: Bundle) -> _Rules | None:
+        return self._rules[bundle.profile_index] if self._rules else None
+
+    def _is_new(self, pod: Pod) -> bool:
+        return pod.uid not in self._booked and not self._background.concern(pod)
+
+    def _book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
+        if not self._is_new(pod):
+            return NOTHING_DONE
+        take_back = self._landings.book(pod, settings)
+        self._booked.add(pod.uid)
+
+        def undo() -> None:
+            self._booked.discard(pod.uid)
+            take_back()
+
+        return undo
+
+
+def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | None:
+    args = verification_args(profile)
+    return None if args is None or settings is None else _Rules(args, settings, frozenset(profile.balance))
+
+
+def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:
+    verdict = landing.verdict.value
+    if verdict == "no":
+        return refuse(Reason.NO_LANDING, landing.message)
+    if verdict == "lands_if" and args.on_conditional == REFUSE:
+        return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
+    if verdict == "unknown" and args.on_unknown == REFUSE:
+        return refuse(Reason.UNKNOWN_LANDING, landing.message)
+    return None
+
+
+def _missed(landing: Landing, target_node: str) -> Verdict | None:
+    """A refusal when the scheduler would not put the replacement where the candidate is meant to go."""
+    if not target_node or target_node in (landing.node, *landing.ties):
+        return None
+    message = f"the scheduler would put its replacement on {landing.node}, not on {target_node}"
+    return refuse(Reason.OTHER_LANDING, message, landing.node or "")

@@ -1,0 +1,213 @@
+"""Plugin PlacementVerification: a pod may go only when its replacement lands, together with all that went before it.
+
+An own plugin of this program, at the extension point preEvictionFilter; by default it is part of every profile of a
+DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from descheduler.documents.problems import PolicyError
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.model.kube_version import KubeVersion, KubeVersionError
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
+from descheduler.policy.plugin import ArgsProblem, Needs
+from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
+from descheduler.policy.shared_args import Args
+from descheduler.policy.types import Policy, Profile
+
+__all__ = [
+    "OWNER_KINDS",
+    "PLACEMENT_KINDS",
+    "REFUSE",
+    "REFUSE_BALANCE",
+    "PlacementVerification",
+    "PlacementVerificationArgs",
+    "default_args",
+    "file_problems",
+    "needs",
+    "scheduling_by_profile",
+    "scheduling_settings",
+    "validate_args",
+    "verification_args",
+    "verification_notes",
+]
+
+PLACEMENT_KINDS = frozenset(
+    {
+        "Namespace",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "StorageClass.storage.k8s.io",
+        "CSINode.storage.k8s.io",
+        "CSIDriver.storage.k8s.io",
+        "CSIStorageCapacity.storage.k8s.io",
+        "VolumeAttachment.storage.k8s.io",
+        "Service",
+        "ResourceQuota",
+        "LimitRange",
+        "RuntimeClass.node.k8s.io",
+        "PriorityClass.scheduling.k8s.io",
+    }
+)
+"""Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
+
+OWNER_KINDS = frozenset(
+    {"ReplicaSet.apps", "Deployment.apps", "StatefulSet.apps", "ReplicationController", "Job.batch"}
+)
+"""Kinds whose templates say what is created instead of an evicted pod; old revisions make them many."""
+
+REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
+
+
+class PlacementVerificationArgs(Args, frozen=True):
+    """Arguments of PlacementVerification."""
+
+    on_unknown: str = ""
+    """`refuse` (the default) or `allow` evictions whose landing a snapshot cannot decide, such as pods with resource
+    claims or of a scheduler that is not known."""
+    on_conditional: str = ""
+    """`refuse` (the default) or `allow` evictions whose replacement lands only under a condition, which the plan
+    shows."""
+    on_return_to_source: str = ""
+    """What to do where the scheduler would take the same node again: `refuseBalance` (the default) refuses it to
+    plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
+    scheduler_names: tuple[str, ...] = ()
+    """Schedulers that run the plugins of the first profile beside plugins of their own; `koord-scheduler` when empty.
+    Their pods are judged as if they were that profile's; those that use what only such a scheduler knows, like shared
+    devices, quotas and gangs, are unknown."""
+    scheduler_config_file: str = ""
+    """Path of the scheduler's KubeSchedulerConfiguration; kube-scheduler's defaults when empty."""
+    kube_version: str = ""
+    """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
+    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    """Feature gates of the scheduler that differ from the defaults of its version."""
+
+
+def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
+    """`args` with every unset field that has a default filled in."""
+    return msgspec.structs.replace(
+        args,
+        on_unknown=args.on_unknown or REFUSE,
+        on_conditional=args.on_conditional or REFUSE,
+        on_return_to_source=args.on_return_to_source or REFUSE_BALANCE,
+        scheduler_names=args.scheduler_names or (KOORD_SCHEDULER.name,),
+    )
+
+
+def needs(_args: PlacementVerificationArgs) -> Needs:
+    """What decides about landings, with the pod templates of workloads."""
+    return Needs(PLACEMENT_KINDS | OWNER_KINDS, pod_templates=True)
+
+
+def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
+    """Problems of `args` as they are after `default_args`."""
+    choices = (
+        ("onUnknown", args.on_unknown, (REFUSE, _ALLOW)),
+        ("onConditional", args.on_conditional, (REFUSE, _ALLOW)),
+        ("onReturnToSource", args.on_return_to_source, (REFUSE, REFUSE_BALANCE, _ALLOW)),
+    )
+    problems = [
+        ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")
+        for field, value, allowed in choices
+        if value and value not in allowed
+    ]
+    try:
+        _version(args)
+    except KubeVersionError as error:
+        problems.append(ArgsProblem(("featureGates" if args.feature_gates else "kubeVersion",), str(error)))
+    return problems
+
+
+def file_problems(args: PlacementVerificationArgs, read: ReadSchedulerFile) -> list[ArgsProblem]:
+    """What is wrong with the scheduler's configuration, which is read with the policy."""
+    if not args.scheduler_config_file:
+        return []
+    try:
+        scheduling_settings(args, {args.scheduler_config_file: read(args.scheduler_config_file)})
+    except PolicyError as error:
+        return [ArgsProblem(("schedulerConfigFile",), str(error))]
+    except KubeVersionError:
+        return []  # said by `validate_args`
+    return []
+
+
+class PlacementVerification:
+    """Refuses pods whose replacement does not land: not as a filter, but by the `LandingCheck` of every request."""
+
+    def __init__(self, _args: PlacementVerificationArgs, _handle: Handle) -> None:
+        """Keeps nothing."""
+
+    def filter(self, pod: Pod) -> Verdict:
+        """Every pod passes."""
+        del pod
+        return ACCEPTED
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """Every pod passes."""
+        del pod
+        return ACCEPTED
+
+
+def verification_notes(policy: Policy) -> tuple[str, ...]:
+    """A sentence when some profile of a DeschedulerConfiguration evicts without PlacementVerification, its default."""
+    if policy.kind != "DeschedulerConfiguration":
+        return ()
+    names = [profile.name for profile in policy.profiles if verification_args(profile) is None]
+    if not names:
+        return ()
+    profiles = f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
+    return (f"PlacementVerification is off in {profiles}: pods are evicted even if no node takes the replacement",)
+
+
+def verification_args(profile: Profile) -> PlacementVerificationArgs | None:
+    """The arguments with which `profile` verifies landings; None when it does not."""
+    for name in profile.pre_eviction_filter:
+        args = profile.args[name]
+        if isinstance(args, PlacementVerificationArgs):
+            return args
+    return None
+
+
+def scheduling_by_profile(
+    policy: Policy, cluster_version: KubeVersion | None
+) -> list[tuple[str, SchedulingSettings | None]]:
+    """Each profile by name with the scheduler that it verifies landings with, None where it does not.
+
+    Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
+    """
+    verified = [(profile.name, verification_args(profile)) for profile in policy.profiles]
+    return [
+        (name, None if args is None else scheduling_settings(args, policy.scheduler_files, cluster_version))
+        for name, args in verified
+    ]
+
+
+def scheduling_settings(
+    args: PlacementVerificationArgs, files: Mapping[str, SchedulerFile], cluster_version: KubeVersion | None = None
+) -> SchedulingSettings:
+    """The scheduler that `args` describe; of the cluster's version when they name none.
+
+    `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
+    """
+    version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER.name,)
+    if not args.scheduler_config_file:
+        return SchedulingSettings(None, version, names)
+    from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration
+    from descheduler.placement.plugins.table import PLUGINS
+
+    configuration = scheduler_configuration(
+        files[args.scheduler_config_file].document, version=version, plugins=PLUGINS
+    )
+    return SchedulingSettings(configuration, version, names)
+
+
+def _version(args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None) -> KubeVersion:
+    version = KubeVersion.parse(args.kube_version) if args.kube_version else cluster_version or KubeVersion()
+    return version.with_gates(args.feature_gates)

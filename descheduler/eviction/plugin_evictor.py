@@ -1,0 +1,107 @@
+"""What one plugin of one profile sees of the evictor: the profile's filters, and requests in the plugin's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from descheduler.eviction.evictor import NOT_CREATED, Evictor
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.bundles import Bundle, Candidate
+
+__all__ = ["EvictorPlugin", "PluginEvictor"]
+
+
+class EvictorPlugin(Protocol):
+    """A plugin of the extension points `filter` and `preEvictionFilter`."""
+
+    def filter(self, pod: Pod) -> Verdict:
+        """Whether `pod` may be evicted at all."""
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """Whether `pod` may be evicted now; asked only for pods that passed the filter."""
+
+
+class PluginEvictor:
+    """The evictor as `plugin` of `profile`, which is the one at `profile_index` of the policy, uses it."""
+
+    def __init__(
+        self,
+        evictor: Evictor,
+        *,
+        profile: str,
+        plugin: str,
+        filters: Sequence[EvictorPlugin],
+        pre_eviction_filters: Sequence[EvictorPlugin],
+        profile_index: int = 0,
+    ) -> None:
+        self._evictor = evictor
+        self._profile = profile
+        self._profile_index = profile_index
+        self._plugin = plugin
+        self._filters = filters
+        self._pre_eviction_filters = pre_eviction_filters
+
+    def filter(self, pod: Pod) -> Verdict:
+        """The first refusal of the profile's filters, else acceptance. Notes nothing.
+
+        What an earlier round has evicted passes here and below until it is booked again: filters that count pods on the
+        move, or those that an owner has left, would refuse it for having left. What is not created yet cannot leave.
+        """
+        if self._evictor.is_to_come(pod):
+            return NOT_CREATED
+        if self._evictor.awaits(pod):
+            return ACCEPTED
+        for plugin in self._filters:
+            verdict = plugin.filter(pod)
+            if verdict.reason is not None:
+                return verdict
+        return ACCEPTED
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
+        if self._evictor.is_to_come(pod):
+            return NOT_CREATED
+        if self._evictor.awaits(pod):
+            return ACCEPTED
+        for plugin in self._pre_eviction_filters:
+            verdict = plugin.pre_eviction_filter(pod)
+            if verdict.reason is not None:
+                return verdict
+        return ACCEPTED
+
+    def admits(self, candidate: Pod) -> bool:
+        """Whether the filter accepts a pod that the plugin wants gone; a refusal is noted for the report."""
+        return self._noted(candidate, self.filter(candidate))
+
+    def admits_now(self, candidate: Pod) -> bool:
+        """Whether the pre-eviction filter accepts a pod that the plugin wants gone; a refusal is noted."""
+        return self._noted(candidate, self.pre_eviction_filter(candidate))
+
+    def num_taken_before(self, node_name: str) -> int:
+        """How many pods of the node the plugin has evicted in earlier rounds of the run."""
+        return self._evictor.num_taken_before(node_name, profile=self._profile, plugin=self._plugin)
+
+    def keep(self, candidate: Pod, verdict: Verdict) -> None:
+        """Notes why the plugin itself keeps a candidate."""
+        self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
+
+    def request(self, candidate: Pod, reason: str = "") -> Verdict:
+        """Asks for the eviction of one pod. `reason` is the sentence that the plan shows."""
+        return self.request_all((Candidate(candidate, reason),))
+
+    def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
+        """Asks for all of `candidates` or none; see `Evictor.request`."""
+        return self._evictor.request(Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index))
+
+    def what_if(self) -> AbstractContextManager[None]:
+        """A context at whose end all that was granted, refused and noted in it is taken back."""
+        return self._evictor.what_if()
+
+    def _noted(self, candidate: Pod, verdict: Verdict) -> bool:
+        if verdict.reason is None:
+            return True
+        self.keep(candidate, verdict)
+        return False

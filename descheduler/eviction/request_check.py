@@ -1,0 +1,73 @@
+"""The seam of checks before an eviction: what the evictor asks, in order, of every bundle that it is asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
+from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.plan.bundles import Bundle, Candidate
+from descheduler.plan.prior_moves import PriorMove
+
+__all__ = ["PodByPod", "RequestCheck"]
+
+
+class RequestCheck(Protocol):
+    """One thing that can stand against an eviction.
+
+    A new one is a module with a class like this, and one row of `eviction.checks.table`. Of pods that earlier rounds
+    have evicted it is not asked again; it adopts them before everything else.
+    """
+
+    def verdict(self, bundle: Bundle) -> Verdict:
+        """Whether all of `bundle` may go, after everything charged so far. Changes no later answer."""
+
+    def charge(self, bundle: Bundle) -> Undo:
+        """Counts a bundle that all checks let go."""
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Counts what was evicted earlier in this run."""
+
+
+class PodByPod(ABC):
+    """A check that judges each pod of a bundle on top of those before it."""
+
+    @abstractmethod
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether one candidate of `bundle` may go."""
+
+    def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
+        """Counts one candidate of a bundle that goes."""
+        del candidate, bundle
+        return NOTHING_DONE
+
+    def try_out(self, candidate: Candidate, bundle: Bundle) -> Undo:
+        """Counts one candidate for as long as those after it are judged."""
+        return self.take(candidate, bundle)
+
+    def verdict(self, bundle: Bundle) -> Verdict:
+        """The first refusal, else acceptance."""
+        if len(bundle.candidates) == 1:
+            return self.may_go(bundle.candidates[0], bundle)
+        tried: list[Undo] = []
+        try:
+            for candidate in bundle.candidates:
+                verdict = self.may_go(candidate, bundle)
+                if not verdict.is_accepted:
+                    return verdict
+                tried.append(self.try_out(candidate, bundle))
+            return ACCEPTED
+        finally:
+            undo_all(tried)()
+
+    def charge(self, bundle: Bundle) -> Undo:
+        """Counts all candidates, in order."""
+        if len(bundle.candidates) == 1:
+            return self.take(bundle.candidates[0], bundle)
+        return undo_all(self.take(candidate, bundle) for candidate in bundle.candidates)
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Counts nothing, as most checks do."""
+        del moves

@@ -1,0 +1,17 @@
+"""What a strategy gets to work with: the cluster, and the evictor that speaks in its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.plugin_evictor import PluginEvictor
+
+__all__ = ["StrategyHandle"]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyHandle(Handle):
+    """The cycle as a strategy sees it."""
+
+    evictor: PluginEvictor

@@ -1,0 +1,44 @@
+"""A plugin's evictor behind another one that looks on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Verdict
+from descheduler.plan.bundles import Candidate
+
+__all__ = ["WrappedEvictor"]
+
+
+class WrappedEvictor(PluginEvictor):
+    """Passes everything on to `inner` and has no state of its own; derived ones override what they look at."""
+
+    def __init__(self, inner: PluginEvictor) -> None:
+        self._inner = inner
+
+    def filter(self, pod: Pod) -> Verdict:
+        """As `inner`."""
+        return self._inner.filter(pod)
+
+    def pre_eviction_filter(self, pod: Pod) -> Verdict:
+        """As `inner`."""
+        return self._inner.pre_eviction_filter(pod)
+
+    def num_taken_before(self, node_name: str) -> int:
+        """As `inner`."""
+        return self._inner.num_taken_before(node_name)
+
+    def keep(self, candidate: Pod, verdict: Verdict) -> None:
+        """As `inner`."""
+        self._inner.keep(candidate, verdict)
+
+    def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
+        """As `inner`."""
+        return self._inner.request_all(candidates)
+
+    def what_if(self) -> AbstractContextManager[None]:
+        """As `inner`."""
+        return self._inner.what_if()

@@ -1,1 +1,0 @@
-"""What exactly is missing on a node, or who is in the way: one module a family of scheduling plugins."""

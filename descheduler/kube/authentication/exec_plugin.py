@@ -1,0 +1,126 @@
+"""Credential plugins: a program named in a kubeconfig that prints a token or a client certificate.
+
+Follows `client.authentication.k8s.io/v1` as client-go 1.36 does (`plugin/pkg/client/auth/exec/exec.go`). What the
+program prints is never repeated: it is the credential itself, or a message that may hold one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from descheduler.kube.authentication.credentials import Issued
+from descheduler.kube.errors import KubeConfigError
+from descheduler.kube.http.header_values import bearer
+
+__all__ = ["ExecPlugin", "ExecStatus"]
+
+_EXPIRY_LEEWAY_SECONDS = 10.0
+
+
+class ExecStatus(msgspec.Struct, rename="camel", frozen=True):
+    """What the program gives: a token, a client certificate in PEM with its key, or both."""
+
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: datetime | None = None
+
+    def __repr__(self) -> str:
+        return "ExecStatus(...)"
+
+
+class _ExecCredential(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    status: ExecStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecPlugin:
+    """The program `command` with its arguments; `cluster` is told to it when not None.
+
+    `owner` names it in messages, after `where`, the kubeconfig.
+    """
+
+    where: str
+    owner: str
+    command: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    api_version: str
+    may_ask: bool
+    folder: Path
+    cluster: Mapping[str, object] | None = field(default=None, repr=False)
+
+    def run(self) -> ExecStatus:
+        """What the program prints. Raises KubeConfigError, which says what is wrong and nothing of what was printed."""
+        program = self.command
+        if os.sep in program:  # as client-go: relative to the kubeconfig, and never to the present folder
+            program = str(self.folder / program)
+        try:
+            # The program's own messages go to people only: a log could keep what they hold.
+            ended = subprocess.run(  # noqa: S603 - a program that the kubeconfig names; no shell is involved
+                [program, *self.arguments],
+                stdin=None if self._is_interactive() else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=None if _is_terminal(sys.stderr) else subprocess.DEVNULL,
+                env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": self._info()},
+                check=False,
+            )
+        except (OSError, ValueError, RecursionError) as error:
+            raise self._fault(str(getattr(error, "strerror", None) or "it cannot be started").lower()) from None
+        if ended.returncode != 0:
+            raise self._fault(f"exit code {ended.returncode}")
+        return self._decode(ended.stdout)
+
+    def issue(self) -> Issued:
+        """The bearer token of a new run, until shortly before it expires. Raises KubeConfigError."""
+        return self.issued(self.run())
+
+    def issued(self, status: ExecStatus) -> Issued:
+        """The bearer token in `status`, which is "" when the program gives a certificate only."""
+        expires_at = status.expiration_timestamp
+        seconds = float("inf")
+        if expires_at is not None:
+            zoned = expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC)
+            seconds = max(0.0, (zoned - datetime.now(UTC)).total_seconds() - _EXPIRY_LEEWAY_SECONDS)
+        return Issued(bearer(status.token or "", f"the token of {self.owner}"), seconds)
+
+    def _decode(self, printed: bytes) -> ExecStatus:
+        try:
+            credential = msgspec.json.decode(printed, type=_ExecCredential)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise self._fault("it did not print an ExecCredential") from None
+        if credential.kind != "ExecCredential" or credential.api_version != self.api_version:
+            raise self._fault(f"it did not print an ExecCredential of {self.api_version}")
+        status = credential.status or ExecStatus()
+        if not (status.token or "").strip() and not (status.client_certificate_data and status.client_key_data):
+            raise self._fault("it printed neither a token nor a certificate with its key")
+        return status
+
+    def _is_interactive(self) -> bool:
+        return self.may_ask and _is_terminal(sys.stdin)
+
+    def _info(self) -> str:
+        spec: dict[str, object] = {"interactive": self._is_interactive()}
+        if self.cluster is not None:
+            spec["cluster"] = self.cluster
+        info = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
+        return msgspec.json.encode(info).decode()
+
+    def _fault(self, cause: str) -> KubeConfigError:
+        return KubeConfigError(f"{self.where}: {self.owner} gave no credentials ({cause}); run it by hand to see why")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether people read or write a standard stream; it is None when the process was started without it."""
+    return stream is not None and not stream.closed and stream.isatty()

@@ -1,0 +1,158 @@
+"""What a kubeconfig says: the files merged, the context chosen, and what it names found and checked.
+
+The official client's own messages repeat whole entries of the file, tokens included, and it passes over missing files
+and users in silence; every message here names file, entry and way out, and no value that could be secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+import yaml
+
+from descheduler.kube.authentication.kubeconfig_types import (
+    Cluster,
+    ClusterBody,
+    Context,
+    ContextBody,
+    Document,
+    User,
+    UserBody,
+)
+from descheduler.kube.errors import KubeConfigError
+from descheduler.model.urls import is_host_name, is_web_url
+
+__all__ = ["ChosenContext", "choose_context"]
+
+_Named = TypeVar("_Named", Context, Cluster, User)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenContext:
+    """The context that will be used with its cluster and its user; paths in them are relative to their folders."""
+
+    where: str
+    """The files, for messages."""
+    name: str
+    cluster_name: str
+    cluster: ClusterBody
+    cluster_folder: Path
+    user_name: str
+    user: UserBody
+    user_folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[_Named]):
+    body: _Named
+    folder: Path
+
+
+def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
+    """The context named `context`, else the current one, in `files` merged as kubectl does: the first entry wins.
+
+    Raises KubeConfigError for a file that is missing or malformed, and for a context, cluster, server or user that
+    is not there.
+    """
+    documents = [(file.parent, _read(file)) for file in files]
+    where = "kubeconfig " + ", ".join(str(file) for file in files)
+    contexts = _by_name((folder, document.contexts) for folder, document in documents)
+    name = context or next((document.current_context for _, document in documents if document.current_context), None)
+    if name is None:
+        raise KubeConfigError(f"{where}: no current-context is set; choose one with --context ({_known(contexts)})")
+    if name not in contexts:
+        raise KubeConfigError(f"{where}: context {name!r} is not defined ({_known(contexts)})")
+    body = contexts[name].body.context or ContextBody()
+    clusters = _by_name((folder, document.clusters) for folder, document in documents)
+    users = _by_name((folder, document.users) for folder, document in documents)
+    cluster = _named(clusters, body.cluster or "", f"{where}: context {name!r} names cluster")
+    server = cluster.body.cluster or ClusterBody()
+    if not is_web_url(server.server or ""):
+        raise KubeConfigError(f"{where}: cluster {body.cluster!r} needs a server such as https://host:6443")
+    if server.tls_server_name and not is_host_name(server.tls_server_name):
+        raise KubeConfigError(f"{where}: tls-server-name of cluster {body.cluster!r} is not the name of a host")
+    user_folder, user = Path(), UserBody()
+    if body.user:
+        entry = _named(users, body.user, f"{where}: context {name!r} names user")
+        user_folder, user = entry.folder, entry.body.user or UserBody()
+    return ChosenContext(where, name, body.cluster or "", server, cluster.folder, body.user or "", user, user_folder)
+
+
+def _read(file: Path) -> Document:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise KubeConfigError(
+            f"kubeconfig {file}: no such file; name another one with --kubeconfig or KUBECONFIG"
+        ) from error
+    except (OSError, ValueError) as error:  # not UTF-8, or a NUL character in the name
+        cause = getattr(error, "strerror", None) or "it is not text"
+        raise KubeConfigError(f"kubeconfig {file}: cannot be read: {str(cause).lower()}") from None
+    try:
+        loaded = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # The parser's own text quotes the line, which may be the one with the token; hence no chaining either. It
+        # raises more than its own errors: on dates such as 2026-13-01, and on nesting without end.
+        raise KubeConfigError(f"kubeconfig {file}{_position(error)}: is not valid YAML; write it anew") from None
+    if not isinstance(loaded, dict):
+        raise KubeConfigError(f"kubeconfig {file}: holds no configuration; write it anew")
+    if (place := _not_text(loaded)) is not None:
+        raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; write it anew")
+    try:
+        return msgspec.convert(loaded, Document)
+    except msgspec.ValidationError as error:
+        raise KubeConfigError(f"kubeconfig {file}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+
+
+def _position(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
+
+
+def _not_text(loaded: object) -> str | None:
+    """The place of a text that neither a header field nor the name of a file can carry, such as a lone surrogate."""
+    pending, seen = [("", loaded)], set[int]()
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, (dict, list)) and id(value) in seen:  # aliases may repeat, and hold each other
+            continue
+        seen.add(id(value))
+        match value:
+            case str() if not _is_text(value):
+                return place.lstrip(".")
+            case dict():
+                # A key may be what is not text, and is not shown.
+                pending += [(f"{place}.{key}" if _is_text(key) else place, key) for key in value]
+                pending += [(f"{place}.{key}" if _is_text(key) else place, value[key]) for key in value]
+            case list():
+                pending += [(f"{place}[{index}]", item) for index, item in enumerate(value)]
+    return None
+
+
+def _is_text(text: object) -> bool:
+    if not isinstance(text, str):
+        return True
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _by_name(entries: Iterable[tuple[Path, Sequence[_Named] | None]]) -> dict[str, _Entry[_Named]]:
+    found: dict[str, _Entry[_Named]] = {}
+    for folder, named in entries:
+        for entry in named or ():
+            found.setdefault(entry.name, _Entry(entry, folder))
+    return found
+
+
+def _named(entries: dict[str, _Entry[_Named]], name: str, what: str) -> _Entry[_Named]:
+    if name not in entries:
+        raise KubeConfigError(f"{what} {name!r}, which is not defined ({_known(entries)})")
+    return entries[name]
+
+
+def _known(entries: Iterable[str]) -> str:
+    names = ", ".join(sorted(entries))
+    return f"defined: {names}" if names else "none is defined"

@@ -1,0 +1,1 @@
+"""The Lease that keeps two runs of one policy apart."""

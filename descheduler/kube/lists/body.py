@@ -1,0 +1,160 @@
+"""A body that should be one page of a list: what it states, and whether it is the list that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from descheduler.documents.json_values import JsonFaultError, members
+from descheduler.kube.errors import KubeError
+from descheduler.kube.http.found import Head, describe_body
+
+__all__ = ["ListBodyReader", "ListPage", "comes_in_one_piece", "kind_in", "version_in"]
+
+Item = TypeVar("Item")
+
+_MOST_OBJECTS = 500_000
+"""Three times the pods that Kubernetes supports in a cluster, in one page. Lists of nothing at all, such as `[{},{},…`,
+compress a thousandfold and take thirty times the memory of their text."""
+_ABSENT = msgspec.Raw(b"null")
+_CORE = "v1"
+"""What aggregated and home-made API servers state for lists of any group; the kind tells what the list holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page: the body as the server sent it (decompressed JSON), and what it says about itself.
+
+    `continue_token` is "" on the last page; `resource_version` is the same on all pages of one list. `kind` is that of
+    the list, such as `PodList`, "" when it says nothing of its objects; `first` is the metadata of the first object in
+    JSON, b"" on a page without objects.
+    """
+
+    body: bytes
+    continue_token: str
+    resource_version: str
+    kind: str = ""
+    first: bytes = b""
+
+
+class _Metadata(msgspec.Struct):
+    continue_token: str = msgspec.field(default="", name="continue")
+    resource_version: str = msgspec.field(default="", name="resourceVersion")
+
+
+class _Item(msgspec.Struct, rename="camel", gc=False):
+    kind: str = ""
+    api_version: str = ""
+    metadata: msgspec.Raw = _ABSENT
+
+
+class _Page(msgspec.Struct, Generic[Item], rename="camel"):
+    metadata: _Metadata | None = None
+    kind: str = ""
+    api_version: str = ""
+    message: str = ""
+    items: list[Item] | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class ListBodyReader:
+    """Reads the pages of the list at `path`, one at a time."""
+
+    def __init__(self, path: str) -> None:
+        def count() -> None:
+            self._num_items += 1
+            if self._num_items > _MOST_OBJECTS:
+                raise ValueError(f"more than {_MOST_OBJECTS:,} objects in one page")
+
+        class CountedItem(_Item):
+            def __post_init__(self) -> None:
+                count()
+
+        self._path = path
+        self._version = version_in(path)
+        self._may_be_null = comes_in_one_piece(path)
+        self._num_items = 0
+        self._decode = msgspec.json.Decoder(_Page[CountedItem]).decode
+
+    def read(self, body: bytes) -> ListPage:
+        """The page in `body`.
+
+        Raises KubeError for a whole JSON document that is not a list of the group and version of the path, and
+        msgspec.DecodeError or UnicodeDecodeError for everything else, which may have been cut short.
+        """
+        self._num_items = 0
+        page: _Page[Any]
+        try:
+            page = self._decode(body)
+        except msgspec.ValidationError as error:
+            raise self._not_the_list(f"{describe_body(body)}: {error}") from error
+        except RecursionError:
+            # One object is nested too deeply; which one is for those to say who read the objects.
+            page = _head_of_deep_page(body)
+        if page.metadata is None or page.items is msgspec.UNSET:
+            raise self._not_the_list(self._missing(page))
+        if not (page.kind.endswith("List") or (not page.kind and page.metadata.resource_version)):
+            raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
+        if page.api_version not in ("", _CORE, self._version):
+            raise self._not_the_list(Head(page.kind, page.api_version, page.message).words)
+        if page.items is None and not self._may_be_null:
+            raise self._not_the_list(f"a {page.kind} with items: null")
+        items = page.items or []
+        kind = self._kind_of_list(page.kind, items)
+        first = bytes(items[0].metadata) if items else b""
+        return ListPage(body, page.metadata.continue_token, page.metadata.resource_version, kind, first)
+
+    def _missing(self, page: _Page[Any]) -> str:
+        if not page.kind.endswith("List"):
+            return Head(page.kind, page.api_version, page.message).words
+        return f"a {page.kind} without {'metadata' if page.metadata is None else 'items'}"
+
+    def _kind_of_list(self, kind: str, items: Sequence[_Item]) -> str:
+        """The kind of the list, by what it and its objects state. Raises KubeError when they do not agree.
+
+        Objects of built-in kinds state neither kind nor version: the list has done so for them. A list that leaves it
+        to its objects is a `List`.
+        """
+        item_kind = kind.removesuffix("List") or (items[0].kind if items else "")
+        for item in items:
+            if (item.kind and item.kind != item_kind) or (item.api_version and item.api_version != self._version):
+                raise self._not_the_list(f"a {kind or 'list'} that holds {Head(item.kind, item.api_version).words}")
+        return f"{item_kind}List" if item_kind else ""
+
+    def _not_the_list(self, found: str) -> KubeError:
+        return KubeError(
+            f"GET {self._path}: the answer is not the list of {kind_in(self._path)}, but {found}; check the server and "
+            "the proxies in front of it"
+        )
+
+
+def _head_of_deep_page(body: bytes) -> _Page[_Item]:
+    """What the page in `body`, which is too deep to be decoded, says about itself. Raises msgspec.DecodeError."""
+    try:
+        parts = {name: value for name, value in members(body).items() if name != "items"}
+    except (JsonFaultError, RecursionError) as error:
+        raise msgspec.DecodeError("the list is nested too deeply") from error
+    head = msgspec.json.decode(msgspec.json.encode({name: msgspec.Raw(value) for name, value in parts.items()}))
+    return msgspec.convert({**head, "items": []}, _Page[_Item])
+
+
+def kind_in(path: str) -> str:
+    """`pods` of `/api/v1/pods`, `poddisruptionbudgets.policy` of `/apis/policy/v1/poddisruptionbudgets`."""
+    parts = path.strip("/").split("/")
+    return f"{parts[-1]}.{parts[1]}" if parts[0] == "apis" else parts[-1]
+
+
+def comes_in_one_piece(path: str) -> bool:
+    """Whether the servers of the kind, metrics-server and its like, know no `limit`.
+
+    They are not the API server itself, which never writes `items: null`, but programs that may for an empty list.
+    """
+    return path.startswith("/apis/metrics.k8s.io/")
+
+
+def version_in(path: str) -> str:
+    """`v1` of `/api/v1/pods`, `policy/v1` of `/apis/policy/v1/poddisruptionbudgets`."""
+    parts = path.strip("/").split("/")
+    return f"{parts[1]}/{parts[2]}" if parts[0] == "apis" else parts[1]

@@ -1,0 +1,117 @@
+"""Lists as raw bytes: pages of JSON, one fetched ahead of the caller."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Protocol, TypeVar
+
+from descheduler.kube.background import BackgroundCalls
+from descheduler.kube.errors import AnswerTooLarge, ApiError, KindAbsent, KindForbidden, KubeError, ListExpired
+from descheduler.kube.http.bounded_body import LIST_BYTES, UNPAGED_BYTES
+from descheduler.kube.lists.body import ListBodyReader, ListPage, comes_in_one_piece, kind_in
+from descheduler.kube.lists.progress import ListProgress
+
+__all__ = ["ListPage", "doing_of", "list_pages", "list_refusal"]
+
+T = TypeVar("T")
+
+_USER = re.compile(r'[Uu]ser "([^"]+)"')
+_SHRINKING = 8
+"""By what a page that is too large is divided: a server that answers so whatever is asked for is soon found out."""
+
+
+class ListClient(Protocol):
+    """What listing needs of a client."""
+
+    def fetch(
+        self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None, max_bytes: int
+    ) -> T:
+        """What `decode` makes of the body of a successful GET, retried on faults."""
+
+    def list_pages(
+        self,
+        path: str,
+        *,
+        limit: int = 500,
+        label_selector: str | None = None,
+    ) -> Iterator[ListPage]:
+        """The pages of the list at `path`."""
+
+
+def list_pages(client: ListClient, path: str, *, limit: int, label_selector: str | None) -> Iterator[ListPage]:
+    """The pages of one list, in order, at one resource version; one page at most is fetched ahead.
+
+    `path` is that of the kind, such as `/api/v1/pods`. `limit` is the number of objects a page. Raises ListExpired when
+    the list cannot be continued, KindAbsent, KindForbidden, ApiError, TransportError.
+    """
+    query = {"labelSelector": label_selector} if label_selector else {}
+    pages = _PageFetcher(client, path, limit)
+    progress = ListProgress(kind_in(path))
+    calls: BackgroundCalls[ListPage] = BackgroundCalls(1, name="list")
+    try:
+        page = pages.fetch(query)
+        version = page.resource_version
+        progress.note(page)
+        while page.continue_token:
+            ahead = calls.submit(partial(pages.fetch, query | {"continue": page.continue_token}))
+            yield page
+            page = ahead.result()
+            if page.resource_version != version:
+                raise ListExpired(f"list of {kind_in(path)}: resource version changed between pages")
+            progress.note(page)
+        yield page
+    finally:
+        calls.close()
+
+
+class _PageFetcher:
+    """Fetches pages of one list, one at a time; smaller ones from the first that is too large on."""
+
+    def __init__(self, client: ListClient, path: str, limit: int) -> None:
+        self._client = client
+        self._path = path
+        self._limit = limit
+        self._read = ListBodyReader(path).read
+        self._is_paged = not comes_in_one_piece(path)
+
+    def fetch(self, query: Mapping[str, str]) -> ListPage:
+        max_bytes = LIST_BYTES if self._is_paged else UNPAGED_BYTES
+        while True:
+            asked = {"limit": str(self._limit), **query}
+            try:
+                return self._client.fetch(self._path, self._read, query=asked, max_bytes=max_bytes)
+            except ApiError as error:
+                raise list_refusal(self._path, error) from error
+            except AnswerTooLarge:
+                if self._limit == 1 or not self._is_paged:
+                    raise
+                self._limit = max(1, self._limit // _SHRINKING)
+
+
+def list_refusal(path: str, error: ApiError) -> KubeError:
+    """What a refusal of the list at `path` means."""
+    kind = kind_in(path)
+    match error.status_code:
+        case 410:
+            return ListExpired(f"list of {kind}: resource version expired between pages")
+        case 404:
+            return KindAbsent(f"the API server does not serve {kind} ({path})", status_code=404, reason=error.reason)
+        case 403:
+            user = _USER.search(str(error))
+            who = f"user {user.group(1)!r}" if user else "this user"
+            text = f"{who} may not list {kind}; grant the verb list on it with a ClusterRole"
+            return KindForbidden(text, status_code=403, reason=error.reason)
+        case _:
+            return error
+
+
+def doing_of(path: str) -> str:
+    """What a GET of `path` is for, such as "reading pods", for a message."""
+    parts = path.strip("/").split("/")
+    if len(parts) < 3:
+        return "asking the API server for its version and groups"
+    if "namespaces" in parts[:-2]:  # a namespaced object: .../namespaces/NAMESPACE/KIND/NAME
+        return f"reading {parts[parts.index('namespaces') + 2]}"
+    return f"reading {kind_in(path)}"

@@ -1,0 +1,164 @@
+"""Proofs that a batch cannot land, each one sentence: something that is too small however the batch is placed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.quantity import format_quantity
+from descheduler.placement.batches.single_landings import SingleLanding
+from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, PODS_ROW, NodeTable
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.pod_counts import PodCounts
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["certificate"]
+
+_FIT, _SPREAD = "NodeResourcesFit", "PodTopologySpread"
+_CHECKED_ROWS = range(EPHEMERAL_ROW + 1)
+"""Resources that no configuration takes out of the comparison."""
+_ENDLESS = 2**62
+
+
+def certificate(
+    members: Sequence[UnplacedReplacement], singles: Mapping[PlacementClass, SingleLanding], cluster: ShadowCluster
+) -> str:
+    """Why `members` can never all land on `cluster`, which is as it is without any of them; empty without a proof.
+
+    `alone` is what their classes find on that very cluster.
+    """
+    for member in members:
+        if sentence := _hopeless(member, singles[member.placement_class]):
+            return sentence
+    if all(_FIT in member.scheduler.filters for member in members):
+        by_class: dict[PlacementClass, list[UnplacedReplacement]] = {}
+        for member in members:
+            by_class.setdefault(member.placement_class, []).append(member)
+        proofs = (
+            *(
+                _too_few_slots(alike, singles[placement_class], cluster.table)
+                for placement_class, alike in by_class.items()
+            ),
+            _too_little_in_all(members, singles, cluster.table),
+            *(
+                _too_uneven(alike, members, singles[placement_class].may, cluster)
+                for placement_class, alike in by_class.items()
+            ),
+        )
+        return next((sentence for sentence in proofs if sentence), "")
+    return ""
+
+
+def _hopeless(member: UnplacedReplacement, singles: SingleLanding) -> str:
+    """A member for which no node is left even when it is singles, and that no other can help."""
+    if not singles.open.any():
+        return f"no node may ever take the replacement of {member.victim.key}: {singles.refusal}"
+    if not singles.may.any():
+        return f"with all victims gone and nothing else placed for {member.victim.key}, {singles.refusal}"
+    return ""
+
+
+def _too_few_slots(alike: Sequence[UnplacedReplacement], singles: SingleLanding, table: NodeTable) -> str:
+    """More members of one class than fit on the nodes that may take them, each filled up with that class singles."""
+    slots = _room(table, PODS_ROW, singles)[singles.may]
+    for row, amount in alike[0].placement_class.demand.amounts:
+        if row in _CHECKED_ROWS:
+            slots = np.minimum(slots, _room(table, row, singles)[singles.may] // amount)
+    num_slots = int(slots.sum())
+    if num_slots >= len(alike):
+        return ""
+    return (
+        f"{_replacements(len(alike))} like that of {alike[0].victim.key} need a place each, and the nodes that may"
+        f" take them have {num_slots}"
+    )
+
+
+def _too_little_in_all(
+    members: Sequence[UnplacedReplacement], singles: Mapping[PlacementClass, SingleLanding], table: NodeTable
+) -> str:
+    """More of one resource than there is room on all nodes that may take any of the members.
+
+    The last one that a node takes sees all others there, so what is on it never exceeds the most that any one may use.
+    """
+    may = np.zeros(len(table), dtype=bool)
+    need = dict.fromkeys(_CHECKED_ROWS, 0)
+    for member in members:
+        may |= singles[member.placement_class].may
+        need[PODS_ROW] += 1
+        for row, amount in member.placement_class.demand.amounts:
+            if row in _CHECKED_ROWS:
+                need[row] += amount
+    classes = {member.placement_class: singles[member.placement_class] for member in members}.values()
+    for row, amount in need.items():
+        room = int(np.maximum.reduce([_room(table, row, each) for each in classes])[may].sum())
+        if amount > room:
+            what = table.resources[row]
+            return (
+                f"{_replacements(len(members))} need {_quantity(row, amount)} {what}, and the nodes that may take them"
+                f" have {_quantity(row, room)}"
+            )
+    return ""
+
+
+def _too_uneven(
+    alike: Sequence[UnplacedReplacement], members: Sequence[UnplacedReplacement], may: BoolMask, cluster: ShadowCluster
+) -> str:
+    """More members of one class than a spread constraint lets into the domains that may take them.
+
+    As long as some domain takes none of them, its count bounds the others. Only where no other member counts for the
+    constraint too.
+    """
+    first = alike[0]
+    plugin = first.scheduler.filters.get(_SPREAD)
+    if plugin is None or not first.pod.spec.topology_spread:
+        return ""
+    constraints = SpreadConstraints(cluster, first.scheduler.profile.args.of(PodTopologySpreadArgs))
+    for constraint in constraints.of(first.pod, "DoNotSchedule"):
+        others = (member.pod for member in members if member.placement_class is not first.placement_class)
+        if constraint.is_self_matching and not any(
+            constraint.query.covers(pod.namespace, pod.labels) for pod in others
+        ):
+            most = _most_in_domains(constraint, may, cluster)
+            if most is not None and most < len(alike):
+                return (
+                    f"topology spread over {constraint.topology_key} lets {most} of"
+                    f" {_replacements(len(alike))} like that of {first.victim.key} into the domains that may take them"
+                )
+    return ""
+
+
+def _most_in_domains(constraint: SpreadConstraint, may: BoolMask, cluster: ShadowCluster) -> int | None:
+    """How many pods fit into the open domains of a constraint; None when no closed domain bounds them."""
+    counted = constraint.counted
+    if int(counted.sums(may.astype(np.int32))[:-1].sum()) < int(may.sum()):
+        return None  # on nodes that do not count, any number may stand
+    sums = counted.sums(cluster.follow(PodCounts).counts(constraint.query))
+    is_open = np.zeros(counted.domains.num + 1, dtype=bool)
+    is_open[counted.domains.ids[may]] = True
+    least = 0
+    if counted.num >= constraint.min_domains:
+        least = counted.least(np.where(is_open, _ENDLESS, sums))
+    if least == _ENDLESS:
+        return None
+    return int(np.maximum(0, least + constraint.max_skew - sums[is_open]).sum())
+
+
+def _room(table: NodeTable, row: int, singles: SingleLanding) -> NDArray[np.int64]:
+    """What a class may use of a resource on each node: what is free, and what plugins grant it on top."""
+    free: NDArray[np.int64] = table.allocatable[row] - table.requested[row]
+    credit = singles.credit.get(row)
+    return np.maximum(0, free if credit is None else free + credit)
+
+
+def _quantity(row: int, amount: int) -> str:
+    return format_quantity(amount * (10**6 if row == CPU_ROW else 10**9))
+
+
+def _replacements(number: int) -> str:
+    return "1 replacement" if number == 1 else f"{number} replacements"

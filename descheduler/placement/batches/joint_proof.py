@@ -1,0 +1,134 @@
+"""A whole batch at once: whether its replacements land together, in whatever order they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from descheduler.model.pod import Pod
+from descheduler.placement.batches.sequential_placement import SequentialPlacer
+from descheduler.placement.batches.settled_batch import Finding, SettledBatch
+from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement
+from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
+from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.verdicts import verdict_of
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["JointProof"]
+
+
+class JointProof:
+    """Judges batches on `cluster`. All victims of a batch leave together, and are gone when it has settled.
+
+    A *sequential run* places the replacements one by one: of those that some node takes, the scheduler takes one of the
+    highest priority, and puts it on a node of the best score. Pods that no node takes stay in the queue, and are taken
+    as soon as others have made room for them. Before replacements of a priority, pending pods of at least that
+    priority are placed.
+
+    * `LANDS`: every run that was made lands all. Where each placement bears on the others on its own node alone
+      and each replacement has as many nodes as there are replacements, one was made and stands for all. Of up to eight
+      replacements all were made, in every order within equal priority and with every breaking of ties, unless they
+      are too many; else those in the order of the evictions, in the reverse one, the hardest first, and three shuffled
+      ones with random breaking of ties (of more than a hundred replacements the first three).
+    * `LANDS_IF`: some sequential run lands all, or some other sequence of placements, each on a node that takes the pod
+      at that moment, whatever the scheduler prefers; or a landing hangs on a condition of its own.
+    * `NO`: no such sequence was found. Of up to twelve replacements there is none, unless there are too many ways to
+      look at all; of more of them up to two were tried to be moved out of the way of one. `certificate` is a proof
+      that needs no search.
+    * `UNKNOWN`: none of this, as some replacement cannot be judged. The others are, as if its victim had stayed.
+    """
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        candidates: CandidateMaker,
+        pending: PendingPods,
+        *,
+        gone: Mapping[str, int] | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._candidates = candidates
+        self._pending = pending
+        self._gone = gone or {}
+
+    def verdict(self, victims: Sequence[Pod]) -> JointVerdict:
+        """The verdict on `victims`, each of which is there once. The cluster is left as it is."""
+        with self._cluster.what_if():
+            return self._verdict(self._candidates_of(victims))
+
+    def _candidates_of(self, victims: Sequence[Pod]) -> list[Candidate]:
+        gone = Counter(dict(self._gone))
+        candidates = []
+        for victim in victims:
+            candidate = self._candidates.candidate(victim, gone)
+            candidates.append(candidate)
+            if candidate.is_moved and victim.controller is not None:
+                gone[victim.controller.uid] += 1
+        return candidates
+
+    def _verdict(self, candidates: Sequence[Candidate]) -> JointVerdict:
+        cold = self._cold(candidates)
+        for candidate in candidates:
+            if candidate.leaves:
+                self._cluster.remove(candidate.victim)
+        members = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
+        finding = self._with_other_revision(members, self._settled(members))
+        landings = tuple(_landing(candidate, finding, cold) for candidate in candidates)
+        return JointVerdict(
+            verdict=worst(landing.verdict for landing in landings),
+            landings=landings,
+            cold=worst(landing.cold for landing in landings),
+            settled=worst(landing.settled for landing in landings),
+            conditions=tuple(dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)),
+            certificate=finding.certificate,
+            num_orders=finding.num_orders,
+        )
+
+    def _cold(self, candidates: Sequence[Candidate]) -> dict[UnplacedReplacement, LandingVerdict]:
+        """What becomes of those that come at once, while all victims are terminating."""
+        with self._cluster.what_if():
+            for candidate in candidates:
+                if candidate.leaves:
+                    self._cluster.terminate(candidate.victim)
+            members = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
+            early = [member for member in members if member.returns_at_once]
+            run = SequentialPlacer(self._cluster, self._pending).place_in_turn(early, with_pending=False)
+            verdicts = dict.fromkeys(run.placed, LandingVerdict.LANDS)
+            for member in run.failed:
+                verdict = verdict_of(member.scheduler.evaluate(member.pod))
+                verdicts[member] = LandingVerdict.NO if verdict is LandingVerdict.LANDS else verdict
+        return verdicts
+
+    def _settled(self, members: Sequence[UnplacedReplacement]) -> Finding:
+        return SettledBatch(members, self._cluster, self._pending).finding()
+
+    def _with_other_revision(self, members: Sequence[UnplacedReplacement], finding: Finding) -> Finding:
+        """`finding`, unless a rollout is under way and the batch with its pods instead has another end."""
+        if not any(member.alternative for member in members):
+            return finding
+        others = [member.alternative or member for member in members]
+        other = self._settled(others)
+        landings = dict(finding.landings)
+        for member, instead in zip(members, others, strict=True):
+            landing = other.landings[instead]
+            if instead is not member and landing.verdict is not landings[member].verdict:
+                landings[member] = _undecided(landings[member], landing)
+        return finding._replace(landings=landings)
+
+
+def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:
+    member = candidate.unplaced
+    if member is None:
+        assert candidate.landing is not None  # noqa: S101 - it is one or the other
+        return candidate.landing
+    landing = finding.landings[member]
+    return replace(landing, cold=cold.get(member, landing.settled))
+
+
+def _undecided(landing: Landing, other: Landing) -> Landing:
+    """Which of two revisions comes, that would fare differently, cannot be told."""
+    unknown = LandingVerdict.UNKNOWN
+    says = other.message or landing.message or "; ".join((*other.conditions, *landing.conditions))
+    message = f"a rollout is under way, and only one of the two revisions would land: {says}"
+    return replace(landing, verdict=unknown, settled=unknown, conditions=(), message=message)

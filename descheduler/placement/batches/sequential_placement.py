@@ -1,0 +1,114 @@
+"""A batch placed in sequence: its replacements one after another, as the scheduler takes them from its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.placement.batches.exhaustive_search import Assignment
+from descheduler.placement.framework.evaluation import Choice, Evaluation
+from descheduler.placement.framework.feasibility import Picker, Placement, first_of_ties, place, put_on_node
+from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.landing import Landing
+from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.verdicts import landed
+from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
+
+__all__ = ["SequentialPlacer", "SequentialRun", "random_pick"]
+
+
+class SequentialRun(NamedTuple):
+    """How a run went: where the placed members are, and those without a node, in the order in which they were tried."""
+
+    placed: Mapping[UnplacedReplacement, Placed]
+    landings: Mapping[UnplacedReplacement, Landing]
+    failed: tuple[UnplacedReplacement, ...]
+
+
+class SequentialPlacer:
+    """Places batches on one cluster, and leaves it as it is afterwards."""
+
+    def __init__(self, cluster: ShadowCluster, pending: PendingPods) -> None:
+        self._cluster = cluster
+        self._pending = pending
+
+    def place_in_turn(
+        self, members: Iterable[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
+    ) -> SequentialRun:
+        """Tries `members` by priority, those of the same one in the order given.
+
+        Before each priority pending pods of at least that one are tried, unless not `with_pending`. Members that fail
+        are tried again whenever another success may have helped them, as in the real queue.
+        """
+        progress = _Progress(self._cluster, {}, {})
+        waiting: list[UnplacedReplacement] = []
+        hopeless = set()
+        level: int | None = None
+        for member in sorted(members, key=lambda each: -each.priority):
+            if with_pending and member.priority != level:
+                level = member.priority
+                self._pending.place_after(None, level)
+            if member.placement_class in hopeless:
+                waiting.append(member)
+            elif progress.takes(member, pick):
+                while helped := next((m for m in waiting if m.can_be_helped and progress.takes(m, pick)), None):
+                    waiting.remove(helped)
+            else:
+                waiting.append(member)
+                if not member.can_be_helped:
+                    hopeless.add(member.placement_class)
+        return SequentialRun(progress.placed, progress.landings, tuple(waiting))
+
+    def place_as_assigned(self, assignment: Assignment) -> SequentialRun:
+        """Puts members on the nodes that `assignment` names, each as soon as its node takes it."""
+        progress = _Progress(self._cluster, {}, {})
+        waiting = list(assignment)
+        while step := next((each for each in waiting if progress.goes_to(*each)), None):
+            waiting.remove(step)
+        return SequentialRun(progress.placed, progress.landings, tuple(member for member, _ in waiting))
+
+
+class _Progress(NamedTuple):
+    """A run under way."""
+
+    cluster: ShadowCluster
+    placed: dict[UnplacedReplacement, Placed]
+    landings: dict[UnplacedReplacement, Landing]
+
+    def takes(self, member: UnplacedReplacement, pick: Picker) -> bool:
+        """Whether the scheduler finds a node for `member`, which is put there."""
+        placement = place(member.scheduler, member.pod, pick).placement
+        return placement is not None and self._note(member, placement)
+
+    def goes_to(self, member: UnplacedReplacement, node: int) -> bool:
+        """Whether `node` takes `member`, which is put there."""
+        evaluation = member.scheduler.evaluate(member.pod)
+        if not evaluation.feasible[node]:
+            return False
+        return self._note(member, put_on_node(member.scheduler, evaluation, node))
+
+    def _note(self, member: UnplacedReplacement, placement: Placement) -> bool:
+        self.placed[member] = placement.placed
+        self.landings[member] = landed(member, placement, self.cluster, cold=None)
+        return True
+
+
+def random_pick(generator: Random) -> Picker:
+    """Picks any of the best nodes; where the scheduler does not look at all of them, the best of half of them.
+
+    It looks at them from any node on, and how far is up to the number of nodes; half is what a small cluster has.
+    """
+
+    def pick(evaluation: Evaluation, choice: Choice) -> int:
+        if not choice.is_sampled:
+            return generator.choice(choice.ties)
+        table = evaluation.scores()
+        start = generator.randrange(len(table.nodes))
+        seen = np.arange(start, start + (len(table.nodes) + 1) // 2) % len(table.nodes)
+        best = seen[table.totals[seen] == table.totals[seen].max()]
+        return int(table.nodes[generator.choice(best.tolist())])
+
+    return pick

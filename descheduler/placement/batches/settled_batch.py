@@ -1,0 +1,197 @@
+"""A batch of replacements once all their victims are gone: does it land, in every order, in some, or in none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.placement.batches.certificates import certificate
+from descheduler.placement.batches.exhaustive_search import Assignment, AssignmentSearch, OrderSearch, OutOfBudgetError
+from descheduler.placement.batches.relocation import Relocation
+from descheduler.placement.batches.sequential_placement import SequentialPlacer, SequentialRun, random_pick
+from descheduler.placement.batches.single_landings import has_spare_nodes_for_all, single_landings
+from descheduler.placement.framework.feasibility import Picker, first_of_ties
+from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.competitors import competitor_condition
+from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.pending_pods import Competitor, PendingPods
+from descheduler.placement.landings.verdicts import not_landed
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+
+__all__ = ["Finding", "SettledBatch"]
+
+_NUM_SHUFFLES = 3
+_MOST_SHUFFLED = 100
+"""Members of a batch up to which it is shuffled as well."""
+_MOST_EXPLORED = 8
+_MOST_SEARCHED = 12
+
+_UNLUCKY = "in some orders of the replacements, or by some breaking of ties, no node is left for it"
+_OTHER_ORDER = "it lands only when the replacements come in another order than the evictions"
+_OTHER_CHOICE = "it lands only where the scheduler puts others on nodes that it does not prefer"
+_EXHAUSTED = "an exhaustive search over the orders and nodes of the batch found no assignment"
+
+
+class Finding(NamedTuple):
+    """The landings of a batch by the settled clock, and what is known of it as a whole."""
+
+    landings: dict[UnplacedReplacement, Landing]
+    certificate: str = ""
+    num_orders: int = 1
+
+
+class _Way(NamedTuple):
+    """A run that lands all members, and the conditions under which it comes to that."""
+
+    landings: dict[UnplacedReplacement, Landing]
+    conditions: tuple[str, ...]
+
+
+class SettledBatch:
+    """Judges `members` on `cluster`, which their victims have left. The cluster is left as it is."""
+
+    def __init__(self, members: Sequence[UnplacedReplacement], cluster: ShadowCluster, pending: PendingPods) -> None:
+        self._cluster = cluster
+        self._pending = pending
+        self._placer = SequentialPlacer(cluster, pending)
+        singles = single_landings(members)
+        unknown = LandingVerdict.UNKNOWN
+        self._undecided = [member for member in members if singles[member.placement_class].verdict is unknown]
+        self._members = [member for member in members if singles[member.placement_class].verdict is not unknown]
+        self._singles = singles
+        self._num_orders = 0
+        self._is_exhausted = False
+
+    def finding(self) -> Finding:
+        """The landings of all members; JointProof says what the verdicts mean."""
+        refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in self._undecided}
+        with self._cluster.what_if():
+            if refused:
+                index = self._cluster.table.index
+                for member in refused:  # their victims stand in for them
+                    self._cluster.add(member.victim, index.get(member.victim.node_name, NO_NODE))
+                self._singles = single_landings(self._members)
+            landings, proof = self._of_decided()
+        return Finding({**landings, **refused}, proof, self._num_orders)
+
+    def _of_decided(self) -> tuple[dict[UnplacedReplacement, Landing], str]:
+        with self._cluster.what_if():
+            num_placed = len(self._pending.placed)
+            run = self._run(self._members)
+            competitors = self._pending.placed[num_placed:]
+            refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in run.failed}
+        if not refused:
+            is_certain = not competitors and has_spare_nodes_for_all(self._members, self._singles, self._cluster)
+            return self._doubted(run, () if is_certain else self._unlucky()), ""
+        way = self._way(competitors)
+        if way is None:
+            return {**run.landings, **refused}, self._proof()
+        return {
+            m: _under(way.conditions, way.landings[m]) if m in refused else way.landings[m] for m in self._members
+        }, ""
+
+    def _unlucky(self) -> tuple[UnplacedReplacement, ...]:
+        """Members that find no node in some order; those of the first one found where all of them are looked at."""
+        if len(self._members) <= _MOST_EXPLORED:
+            try:
+                with self._cluster.what_if():
+                    return OrderSearch(self._cluster, self._pending).stuck(self._members)
+            except OutOfBudgetError:
+                pass
+        failed = [run.failed for run in self._runs(with_pending=True)]
+        return tuple(dict.fromkeys(member for members in failed for member in members))
+
+    def _way(self, competitors: Sequence[Competitor]) -> _Way | None:
+        """Some way in which all members land, the likeliest first; None when none was found."""
+        conditions = (competitor_condition(competitors[0]),) if competitors else ()
+        way = self._way_beside_pending(conditions)
+        if way is None and self._pending.placed:
+            with self._cluster.what_if():
+                conditions = (competitor_condition(self._pending.placed[-1]),)
+                self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
+                way = self._way_beside_pending(conditions)
+        return way
+
+    def _way_beside_pending(self, conditions: tuple[str, ...]) -> _Way | None:
+        """A way without any more pending pods than those that are placed now."""
+        if conditions:
+            with self._cluster.what_if():
+                run = self._run(self._members, with_pending=False)
+            if not run.failed:
+                return _Way(dict(run.landings), conditions)
+        for run in self._runs(with_pending=False):
+            if not run.failed:
+                return _Way(dict(run.landings), (*conditions, _OTHER_ORDER))
+        assignment = self._assignment()
+        if assignment is None:
+            return None
+        with self._cluster.what_if():
+            run = self._placer.place_as_assigned(assignment)
+        return None if run.failed else _Way(dict(run.landings), (*conditions, _OTHER_CHOICE))
+
+    def _assignment(self) -> Assignment | None:
+        """Nodes for all members, found by search where there are few of them, else by relocation."""
+        self._is_exhausted = False
+        if len(self._members) <= _MOST_SEARCHED:
+            try:
+                with self._cluster.what_if():
+                    found = AssignmentSearch(self._cluster).find(self._members)
+                self._is_exhausted = found is None
+                return found
+            except OutOfBudgetError:
+                pass
+        with self._cluster.what_if():
+            run = self._run(self._hardest_first(), with_pending=False)
+            open_nodes = {member: self._singles[member.placement_class].open for member in run.failed}
+            return Relocation(self._cluster, run.placed).assignment(run.failed, open_nodes)
+
+    def _proof(self) -> str:
+        with self._cluster.what_if():
+            self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
+            proof = certificate(self._members, single_landings(self._members), self._cluster)
+        return proof or (_EXHAUSTED if self._is_exhausted else "")
+
+    def _runs(self, *, with_pending: bool) -> Iterator[SequentialRun]:
+        """The batch in other orders: the reverse one, the hardest first and, unless it is large, a few shuffled."""
+        orders: list[tuple[Sequence[UnplacedReplacement], Picker]] = [
+            (self._members[::-1], first_of_ties),
+            (self._hardest_first(), first_of_ties),
+        ]
+        for seed in range(_NUM_SHUFFLES if len(self._members) <= _MOST_SHUFFLED else 0):
+            generator = Random(seed)  # noqa: S311 - the same every time
+            orders.append((generator.sample(self._members, len(self._members)), random_pick(generator)))
+        for members, pick in orders:
+            with self._cluster.what_if():
+                run = self._run(members, pick, with_pending=with_pending)
+            yield run
+
+    def _run(
+        self, members: Sequence[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
+    ) -> SequentialRun:
+        self._num_orders += 1
+        return self._placer.place_in_turn(members, pick, with_pending=with_pending)
+
+    def _hardest_first(self) -> list[UnplacedReplacement]:
+        return sorted(self._members, key=lambda member: int(self._singles[member.placement_class].feasible.sum()))
+
+    def _doubted(
+        self, run: SequentialRun, unlucky: Sequence[UnplacedReplacement]
+    ) -> dict[UnplacedReplacement, Landing]:
+        doubted = {member: _under((_UNLUCKY,), run.landings[member]) for member in unlucky}
+        return {**run.landings, **doubted}
+
+
+def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:
+    """`landing` with further conditions."""
+    conditional = LandingVerdict.LANDS_IF
+    return replace(
+        landing,
+        verdict=conditional,
+        cold=conditional,
+        settled=conditional,
+        conditions=(*landing.conditions, *conditions),
+    )

@@ -1,0 +1,1 @@
+"""How schedulers are set up."""

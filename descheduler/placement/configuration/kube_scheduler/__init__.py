@@ -1,0 +1,1 @@
+"""`KubeSchedulerConfiguration`: profiles, plugins, their arguments, and extenders."""

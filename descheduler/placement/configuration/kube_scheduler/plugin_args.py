@@ -1,0 +1,113 @@
+"""Arguments of scheduling plugins: how a plugin reads those of `pluginConfig`, and those in use in a profile.
+
+Which arguments there are, and what is wrong with some, is for each plugin to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+
+from descheduler.documents.decode import Path, Strictness
+from descheduler.documents.document import Node
+from descheduler.documents.problems import did_you_mean, shown
+from descheduler.policy.checks import Checks
+
+__all__ = ["SCHEDULER_API_VERSION", "ArgsBlock", "ArgsKind", "Percent", "PluginArgs", "read_plugin_args"]
+
+SCHEDULER_API_VERSION = "kubescheduler.config.k8s.io/v1"
+"""The only version that kube-scheduler reads since Kubernetes 1.29."""
+
+Percent = Annotated[int, msgspec.Meta(ge=0, le=100)]
+
+ArgsType = TypeVar("ArgsType")
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsBlock:
+    """The `args` of one entry of `pluginConfig`: where they stand, and where findings about them go."""
+
+    checks: Checks
+    path: Path
+
+    def fail(self, path: Path, message: str) -> None:
+        """Record a problem at `path` below the arguments."""
+        self.checks.fail_load((*self.path, *path), message)
+
+    def warn(self, path: Path, message: str) -> None:
+        """Record a warning at `path` below the arguments."""
+        self.checks.warn((*self.path, *path), message)
+
+    def choose(self, path: Path, text: str, known: Sequence[str]) -> None:
+        """Record a problem unless `text`, which stands at `path`, is one of `known`."""
+        if not text:
+            self.fail(path, f"is missing; give one of {', '.join(known)}")
+        elif text not in known:
+            self.fail(path, f"{shown(text)} is not one of {', '.join(known)}{did_you_mean(text, known)}")
+
+
+def _nothing_shown(args: object) -> Mapping[str, object]:
+    del args
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ArgsKind(Generic[ArgsType]):
+    """The arguments of one plugin.
+
+    `section` is their type as written: its docstrings are their documentation. `read` checks a section and gives the
+    value in use, None where that is the default. `in_use` is the type of that value, which without arguments has the
+    defaults; None of a plugin whose arguments change nothing here. `shown` are values in the spelling of the document,
+    to compare. `ignoring` is what becomes of them where extenders take resources off the scheduler's hands.
+    """
+
+    section: type[msgspec.Struct]
+    read: Callable[[ArgsBlock, Any], ArgsType | None]
+    in_use: type[ArgsType] | None = None
+    shown: Callable[[ArgsType], Mapping[str, object]] = _nothing_shown
+    ignoring: Callable[[ArgsType, frozenset[str]], ArgsType] | None = None
+
+
+@dataclass(frozen=True)
+class PluginArgs:
+    """The arguments in use in a profile, by their type. Those that are as by default are left out."""
+
+    changed: Mapping[type, object] = field(default_factory=dict)
+
+    @classmethod
+    def made_of(cls, *values: object) -> PluginArgs:
+        """These arguments, and the defaults of all other plugins."""
+        return cls({type(value): value for value in values if value != type(value)()})
+
+    def of(self, in_use: type[ArgsType]) -> ArgsType:
+        """The arguments of this type."""
+        known = self.changed.get(in_use)
+        return known if isinstance(known, in_use) else in_use()
+
+    def replaced(self, value: object) -> PluginArgs:
+        """The same with `value` in place of the arguments of its type."""
+        others = (other for kind, other in self.changed.items() if kind is not type(value))
+        return PluginArgs.made_of(*others, value)
+
+
+def read_plugin_args(checks: Checks, name: str, kind: ArgsKind[Any], node: Node, path: Path) -> object | None:
+    """The arguments of the plugin `name` in `node`, which stands at `path`; None where they are as by default.
+
+    They are decoded strictly, checked and defaulted as kube-scheduler does. What is wrong with them is recorded in
+    `checks`.
+    """
+    section = checks.load.struct(node, kind.section, path, Strictness("error", "error", type_meta=True))
+    block = ArgsBlock(checks, path)
+    _check_type_meta(block, name, node)
+    return None if section is None else kind.read(block, section)
+
+
+def _check_type_meta(block: ArgsBlock, name: str, node: Node) -> None:
+    members = node.value if isinstance(node.value, Mapping) else {}
+    for key, expected in (("apiVersion", SCHEDULER_API_VERSION), ("kind", f"{name}Args")):
+        given = members[key].node.value if key in members else None
+        if isinstance(given, str) and given not in ("", expected):
+            block.fail((key,), f"is {shown(given)}, but the arguments of {name} say {expected}, or nothing")

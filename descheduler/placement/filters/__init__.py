@@ -1,1 +1,0 @@
-"""Which nodes take a pod: one module a plugin, named after it."""

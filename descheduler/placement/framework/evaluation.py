@@ -1,0 +1,157 @@
+"""What a scheduler says of one pod: which nodes pass, what the others have against it, and who wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits, Scores
+from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
+
+__all__ = ["Choice", "Evaluation", "SchedulerModel", "ScoreTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Scores of the feasible `nodes` (ascending indices). `by_plugin` is weighted; absent plugins give 0 everywhere."""
+
+    nodes: NDArray[np.intp]
+    by_plugin: Mapping[str, Scores]
+    totals: NDArray[np.int64]
+
+    @property
+    def best(self) -> NDArray[np.intp]:
+        """The nodes with the highest total, ascending: the scheduler takes any of them."""
+        best: NDArray[np.intp] = self.nodes[self.totals == self.totals.max()]
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The predicted node: the first of `ties`, all of which have `total`.
+
+    `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
+    scheduler would stop before it has found every feasible node, so that it may miss the ties altogether.
+    """
+
+    node: int
+    total: int
+    ties: tuple[int, ...]
+    margin: int | None
+    is_sampled: bool
+
+
+class SchedulerModel(Protocol):
+    """Whoever places pods, over one shadow cluster: the profiles of kube-scheduler, and schedulers of other kinds.
+
+    `filters` are its plugins that refuse nodes, by name; `interactions` say how pods that it places bear on each other;
+    `preempts` says whether it evicts others for a pod that fits nowhere.
+    """
+
+    profile: SchedulerProfile
+    filters: dict[str, FilterPlugin]
+    interactions: JoinedInteractions
+    preempts: bool
+
+    def doubt(self, pod: Pod) -> str:
+        """Why it cannot be told where `pod` is placed, or an empty string."""
+
+    def evaluate(self, pod: Pod) -> Evaluation:
+        """What the filters say of `pod`, as the cluster is now."""
+
+    def scores(self, evaluation: Evaluation) -> ScoreTable:
+        """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
+
+    def choose(self, evaluation: Evaluation) -> Choice | None:
+        """The node that is taken; None when no node passes, or when the pod cannot be scored."""
+
+    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+        """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
+
+    def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
+
+
+class _LeftOut(NamedTuple):
+    """A node is not among those that a plugin has narrowed the search to."""
+
+    plugin: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return f"node(s) {self.short}"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return f"didn't satisfy plugin(s) [{self.plugin}]"
+
+
+class Evaluation:
+    """What the filters say of one pod. Valid until the cluster changes."""
+
+    def __init__(
+        self,
+        scheduler: SchedulerModel,
+        cycle: Cycle,
+        *,
+        is_queued: bool,
+        refusals: tuple[Obstacle, ...],
+        narrowed: BoolMask | None,
+        narrowed_by: str,
+        bits: Mapping[str, ReasonBits],
+        feasible: BoolMask,
+    ) -> None:
+        self.cycle = cycle
+        self.is_queued = is_queued
+        self.refusals = refusals
+        self.narrowed = narrowed
+        self.bits = bits
+        self.feasible = feasible
+        self._narrowed_by = narrowed_by
+        self._scheduler = scheduler
+
+    @cached_property
+    def nodes(self) -> NDArray[np.intp]:
+        """The feasible nodes, ascending."""
+        return np.flatnonzero(self.feasible)
+
+    @property
+    def fits(self) -> bool:
+        """Whether any node passes."""
+        return bool(self.feasible.any())
+
+    def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
+        """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""
+        found = ((name, int(bits[node])) for name, bits in self.bits.items())
+        return tuple(self._scheduler.filters[name].obstacle(self.cycle, node, bits) for name, bits in found if bits)
+
+    def first_obstacle_on(self, node: int) -> Obstacle:
+        """What a real run reports of an infeasible node. Raises ValueError for a feasible one."""
+        if self.refusals:
+            return self.refusals[0]
+        if self.narrowed is not None and not self.narrowed[node]:
+            return Obstacle.of(self._narrowed_by, Code.UNRESOLVABLE, _LeftOut(self._narrowed_by))
+        obstacles = self.obstacles_on(node)
+        if not obstacles:
+            raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
+        return obstacles[0]
+
+    def scores(self) -> ScoreTable:
+        """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
+        return self._scheduler.scores(self)
+
+    def choose(self) -> Choice | None:
+        """The node that the scheduler would take; None when no node passes, or when the pod cannot be scored."""
+        return self._scheduler.choose(self)

@@ -1,0 +1,70 @@
+"""One pod tried by its scheduler: where it would go, and on which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
+from descheduler.placement.framework.taint_eviction import eviction_by_taint
+from descheduler.placement.shadow.shadow_cluster import Placed
+
+__all__ = ["Attempt", "Picker", "Placement", "first_of_ties", "place", "put_on_node"]
+
+Picker = Callable[[Evaluation, Choice], int]
+"""Says which node is taken, from what the filters say and what the scores do."""
+
+
+def first_of_ties(evaluation: Evaluation, choice: Choice) -> int:
+    """The predicted node."""
+    del evaluation
+    return choice.node
+
+
+class Placement(NamedTuple):
+    """Where a pod was put, out of what choice, and the conditions of it, sentences all of which must hold.
+
+    `placed` is what takes it off its node again.
+    """
+
+    placed: Placed
+    choice: Choice
+    conditions: tuple[str, ...]
+
+    @property
+    def node(self) -> int:
+        """The index of the node."""
+        return self.placed.node
+
+
+class Attempt(NamedTuple):
+    """What came of one try. Without a `placement` the `evaluation` says why.
+
+    A pod that fits on several nodes and cannot be scored is not placed although `evaluation.fits`.
+    """
+
+    evaluation: Evaluation
+    placement: Placement | None = None
+
+
+def place(scheduler: SchedulerModel, pod: Pod, pick: Picker = first_of_ties) -> Attempt:
+    """Places `pod` where its scheduler would, by the last word of `pick`, and leaves it there."""
+    evaluation = scheduler.evaluate(pod)
+    choice = evaluation.choose()
+    if choice is None:
+        return Attempt(evaluation)
+    return Attempt(evaluation, put_on_node(scheduler, evaluation, pick(evaluation, choice), choice))
+
+
+def put_on_node(
+    scheduler: SchedulerModel, evaluation: Evaluation, node: int, choice: Choice | None = None
+) -> Placement:
+    """Puts the evaluated pod on `node`, out of `choice` or else without any."""
+    cycle = evaluation.cycle
+    found = scheduler.conditions(cycle, node)
+    stay = eviction_by_taint(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
+    placed = scheduler.place(evaluation, node)
+    # Reserving may have found some more, so the notes come last.
+    conditions = tuple(dict.fromkeys(sentence for sentence in (*found, stay, *cycle.notes) if sentence))
+    return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions)

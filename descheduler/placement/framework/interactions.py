@@ -1,0 +1,111 @@
+"""How pods that are placed one after another bear on each other: what each scheduling plugin declares of its answers.
+
+The proof that a batch lands rests on these answers, so a plugin that declares nothing is taken to be `CAUTIOUS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from descheduler.model.pod import Pod
+
+__all__ = ["CAUTIOUS", "OWN_NODE", "EqualPods", "Interactions", "JoinedInteractions", "interact_across_nodes"]
+
+
+class Interactions(Protocol):
+    """What can be said of one plugin's answers from the specs of pods alone. Host names are taken to be unique."""
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether the plugin may stop refusing a node to `pod` because another pod is placed, on whatever node."""
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether what the plugin says of `pod` on a node hangs on that node and the pods there only.
+
+        Others that `is_felt_widely` is true of are not counted.
+        """
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether `pod`, once placed, may bear on what the plugin says of local pods on other nodes."""
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether either of the pods, once placed, may bear on what the plugin says of the other on other nodes."""
+
+
+class _Constant:
+    """The same for all pods."""
+
+    def __init__(self, *, is_wide: bool) -> None:
+        self._is_wide = is_wide
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Perhaps, or never."""
+        del pod
+        return self._is_wide
+
+    def is_local(self, pod: Pod) -> bool:
+        """Perhaps not, or always."""
+        del pod
+        return not self._is_wide
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Perhaps, or never."""
+        del pod
+        return self._is_wide
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Perhaps, or never."""
+        del first, second
+        return self._is_wide
+
+
+CAUTIOUS: Interactions = _Constant(is_wide=True)
+"""Nothing is known, so anything may happen."""
+OWN_NODE: Interactions = _Constant(is_wide=False)
+"""Placed pods take from the node that they are on, and give nothing."""
+
+
+class JoinedInteractions:
+    """The answers of all plugins of a scheduler together, by plugin name."""
+
+    def __init__(self, by_plugin: Mapping[str, Interactions]) -> None:
+        self._by_plugin = {name: each for name, each in by_plugin.items() if each is not OWN_NODE}
+
+    def helpers(self, pod: Pod) -> frozenset[str]:
+        """The plugins that may stop refusing a node to `pod` because another pod is placed."""
+        return frozenset(name for name, each in self._by_plugin.items() if each.can_be_helped(pod))
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether any of the plugins may."""
+        return any(each.can_be_helped(pod) for each in self._by_plugin.values())
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether that holds for all plugins."""
+        return all(each.is_local(pod) for each in self._by_plugin.values())
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Whether any of the plugins feels it."""
+        return any(each.is_felt_widely(pod) for each in self._by_plugin.values())
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether they do by any of the plugins."""
+        return any(each.interact(first, second) for each in self._by_plugin.values())
+
+
+class EqualPods(NamedTuple):
+    """Pods of one placement class that are placed together, and the interactions by their scheduler."""
+
+    pod: Pod
+    number: int
+    interactions: Interactions
+
+
+def interact_across_nodes(crowds: Sequence[EqualPods]) -> bool:
+    """Whether some of the pods, once placed, may bear on others of them on other nodes."""
+    for index, crowd in enumerate(crowds):
+        if crowd.number > 1 and crowd.interactions.interact(crowd.pod, crowd.pod):
+            return True
+        for other in crowds[:index]:
+            if crowd.interactions.interact(crowd.pod, other.pod) or other.interactions.interact(crowd.pod, other.pod):
+                return True
+    return False

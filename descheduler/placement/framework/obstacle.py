@@ -1,0 +1,90 @@
+"""What keeps a pod off a node, as values: words are made of them once, and nobody reads the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from descheduler.model.requests import PODS
+
+__all__ = ["Code", "Fact", "Obstacle", "Reason", "Shortage"]
+
+
+class Code(Enum):
+    """How final a rejection is. Preemption might help `UNSCHEDULABLE`; `UNDECIDED` is what a snapshot cannot tell."""
+
+    UNSCHEDULABLE = "U"
+    UNRESOLVABLE = "UU"
+    UNDECIDED = "unknown"
+
+
+class Fact(Protocol):
+    """One thing that a plugin has against a pod, in a type of the plugin's own."""
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes, such as `untolerated taint`."""
+
+
+class Reason(Enum):
+    """Facts that need no more than a name: the reasons of one plugin, which derives an enum of its own from this.
+
+    A member is its bit in `ReasonBits` (0 for what is said of no node), the words of events and, where they are not the
+    same, those of sentences.
+    """
+
+    def __init__(self, bit: int, reason: str, short: str = "") -> None:
+        self.bit = bit
+        self.reason = reason
+        self.short = short or reason
+
+
+class Shortage(NamedTuple):
+    """A resource of which a node has too little: what the pod asks for, what it may use, and what there is in all.
+
+    `free` is negative on an overcommitted node; it holds what plugins grant the pod on top. Units are those of the node
+    table.
+    """
+
+    resource: str
+    requested: int
+    free: int
+    allocatable: int
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return "Too many pods" if self.resource == PODS else f"Insufficient {self.resource}"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return "too many pods" if self.resource == PODS else f"insufficient {self.resource}"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words.
+
+    `facts` are what the reasons are made from, in the same order; empty where there is nothing to tell but words.
+    """
+
+    plugin: str
+    code: Code
+    reasons: tuple[str, ...]
+    facts: tuple[Fact, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, plugin: str, code: Code, *facts: Fact) -> Obstacle:
+        """The obstacle of these facts."""
+        return cls(plugin, code, tuple(fact.reason for fact in facts), facts)
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """The reasons as parts of a sentence about nodes, in the same order."""
+        return tuple(fact.short for fact in self.facts) or self.reasons

@@ -1,0 +1,101 @@
+"""What keeps a pod off the nodes: every reason with the number of nodes that it stands against."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.extension_points import ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.shadow.node_masks import BoolMask
+
+__all__ = ["ObstacleCounts", "open_for_good"]
+
+_MOST_REASONS = 4
+_MOST_COUNTED = 1 << 12
+
+
+class ObstacleCounts:
+    """All that the filters have against one pod, after `evaluation`."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        self._found = tuple(_found(evaluation))
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether some node that does not take the pod might do so all the same, which a snapshot cannot tell."""
+        if all(obstacle.code is not Code.UNDECIDED for obstacle, _ in self._found):
+            return False
+        refused = self._evaluation.feasible.copy()
+        for obstacle, where in self._found:
+            if obstacle.code is not Code.UNDECIDED:
+                refused |= where
+        return not bool(refused.all())
+
+    def by_reason(self) -> dict[str, int]:
+        """Reason → number of nodes, the most frequent first. A node counts for each of its reasons."""
+        return {reason: number for (reason, _), number in self._counted()}
+
+    def sentence(self) -> str:
+        """Why no node takes a pod, as one sentence with the most frequent reasons."""
+        counted = self._counted()
+        shown = [f"{number} {short}" for (_, short), number in counted[:_MOST_REASONS]]
+        if len(counted) > _MOST_REASONS:
+            shown.append("and others")
+        reasons = f": {', '.join(shown)}" if shown else ""
+        return f"0 of {len(self._evaluation.feasible)} nodes take its replacement{reasons}"
+
+    def _counted(self) -> list[tuple[tuple[str, str], int]]:
+        """(Reason in words of events, and of sentences) and the number of nodes, the most frequent first."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for obstacle, where in self._found:
+            number = int(np.count_nonzero(where))
+            for words in zip(obstacle.reasons, obstacle.short, strict=True):
+                counts[words] += number
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+    def of_others(self, plugins: frozenset[str]) -> BoolMask:
+        """The nodes that some plugin refuses which is not among `plugins`."""
+        refused = np.zeros(len(self._evaluation.feasible), dtype=bool)
+        for obstacle, where in self._found:
+            if obstacle.plugin not in plugins:
+                refused |= where
+        return refused
+
+
+def open_for_good(scheduler: SchedulerModel, evaluation: Evaluation) -> BoolMask:
+    """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
+    is_open = np.full(len(evaluation.feasible), not evaluation.refusals)
+    if evaluation.narrowed is not None:
+        is_open &= evaluation.narrowed
+    for name, bits in evaluation.bits.items():
+        if scheduler.filters[name].is_static:
+            is_open &= bits == 0
+    return is_open
+
+
+def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
+    """Each distinct thing against the pod, and the nodes that it stands against."""
+    everywhere = np.ones(len(evaluation.feasible), dtype=bool)
+    for obstacle in evaluation.refusals:
+        yield obstacle, everywhere
+    narrowed = evaluation.narrowed
+    if narrowed is not None and not narrowed.all():
+        yield evaluation.first_obstacle_on(int(np.argmin(narrowed))), ~narrowed
+    for name, bits in evaluation.bits.items():
+        for pattern in _patterns(bits):
+            if pattern:
+                where = bits == pattern
+                found = evaluation.obstacles_on(int(np.argmax(where)))
+                yield next(obstacle for obstacle in found if obstacle.plugin == name), where
+
+
+def _patterns(bits: ReasonBits) -> list[int]:
+    """The distinct values of `bits`."""
+    if bits.max(initial=0) < _MOST_COUNTED:
+        return [int(pattern) for pattern in np.flatnonzero(np.bincount(bits))]  # several times faster than sorting
+    return [int(pattern) for pattern in np.unique(bits)]

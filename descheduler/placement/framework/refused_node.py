@@ -1,0 +1,78 @@
+"""A node that does not take a pod, as those see it who explain why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.shadow.placed_pods import PlacedPods
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+__all__ = ["Explain", "RefusedNode", "listed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedNode:
+    """One node that does not take the pod of `cycle`, under the plugins of `profile`."""
+
+    cycle: Cycle
+    profile: SchedulerProfile
+    node_index: int
+
+    @property
+    def node(self) -> Node:
+        """The node itself."""
+        return self.cycle.cluster.table.nodes[self.node_index]
+
+    @property
+    def pod(self) -> Pod:
+        """The pod that the node does not take."""
+        return self.cycle.pod.pod
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The cluster that all this is about."""
+        return self.cycle.cluster.snapshot
+
+    def pods_here(self) -> tuple[Pod, ...]:
+        """The pods that take room on the node."""
+        return self.cycle.cluster.follow(PlacedPods).on(self.node_index)
+
+    def pods_everywhere(self) -> Iterator[tuple[Pod, Node]]:
+        """The pods on all nodes, with their nodes."""
+        placed = self.cycle.cluster.follow(PlacedPods)
+        for index, node in enumerate(self.cycle.cluster.table.nodes):
+            for pod in placed.on(index):
+                yield pod, node
+
+    def pods_around(self, topology_key: str) -> Iterator[tuple[Pod, Node]]:
+        """The pods on all nodes that share the topology domain, with their nodes; none without the label.
+
+        Those on the node itself come first: who stands next to a pod explains more than who stands a zone away.
+        """
+        domain = self.node.labels.get(topology_key)
+        if domain is None:
+            return
+        for pod in self.pods_here():
+            yield pod, self.node
+        for pod, node in self.pods_everywhere():
+            if node is not self.node and node.labels.get(topology_key) == domain:
+                yield pod, node
+
+
+_MOST_NAMED = 3
+
+
+Explain = Callable[[RefusedNode, Obstacle], Iterator[str]]
+"""Sentences about an obstacle, lower case and without a stop; none where nothing can be added to the reason."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of `names`, and how many more there are."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

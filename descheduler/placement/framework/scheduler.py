@@ -1,0 +1,281 @@
+"""One pod through the plugins of one scheduler profile: which nodes pass, what the others have against it, who wins.
+
+The order of steps is that of `k8s.io/kubernetes/pkg/scheduler/schedule_one.go` (1.36), except that every filter looks
+at every node, because an operator wants all obstacles and not only the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
+from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
+from descheduler.placement.framework.extension_points import (
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterResult,
+    ReasonBits,
+    ReservePlugin,
+    ScoreError,
+    ScorePlugin,
+    Scores,
+    StartPlugin,
+)
+from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed, ShadowCluster
+
+__all__ = ["Scheduler"]
+
+_STATIC_CELLS = 5_000_000
+"""Nodes times distinct columns of static answers that are kept, at most four bytes each."""
+_LEAST_STATIC = 64
+_MOST_CLASSES = 20_000
+"""Placement classes whose static answers are kept, a kilobyte each beside the columns, which most of them share."""
+CellType = TypeVar("CellType", bound=np.generic)
+_UNPREPARED = "runs at filter without its preFilter, which fails every pod"
+
+
+class _StaticAnswers:
+    """What the static plugins say of one placement class, for good."""
+
+    __slots__ = ("bits", "blocked", "pre_filters")
+
+    def __init__(
+        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], blocked: BoolMask
+    ) -> None:
+        self.pre_filters = pre_filters
+        self.bits = bits
+        self.blocked = blocked
+
+
+class Scheduler:
+    """The plugins of `profile`, out of the table `plugins`, over one shadow cluster.
+
+    `configuration` is the one that the profile is part of; without it nothing else is configured. Raises ValueError
+    when a plugin reads annotations by which the cluster does not tell pods apart.
+    """
+
+    def __init__(
+        self,
+        cluster: ShadowCluster,
+        profile: SchedulerProfile,
+        *,
+        plugins: Mapping[str, SchedulingPlugin],
+        configuration: SchedulerConfiguration | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.profile = profile
+        made = _made(cluster, profile, plugins)
+        _check_annotations(cluster, {name: plugins[name] for name in made})
+        self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
+        filtering = _those(made, (*profile.filters, *profile.pre_filters))
+        self._pre_filters = {plugin.name: plugin for plugin in filtering if isinstance(plugin, FilterPlugin)}
+        # A plugin that is disabled as a filter alone still answers before nodes are looked at.
+        self._only_before = frozenset(self._pre_filters) - {*profile.filters}
+        self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
+        self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
+        self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
+        self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
+        self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
+        self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
+        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        """How pods that this scheduler places bear on each other."""
+        self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
+        """Whether it evicts others for a pod that fits nowhere."""
+        self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
+        self.scorers: list[tuple[ScorePlugin, int]] = []
+        for name, weight in profile.scores:
+            row = plugins.get(name)
+            if row is not None and row.score is not None and weight:
+                self.scorers.append((row.score(cluster, profile), weight))
+        self._configuration = configuration or SchedulerConfiguration((profile,))
+        self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
+        self._static: dict[PlacementClass, _StaticAnswers] = {}
+        self._shared: dict[bytes, NDArray[Any]] = {}
+        self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
+
+    def doubt(self, pod: Pod) -> str:
+        """Why it cannot be told where `pod` is placed, or an empty string."""
+        return doubt_about(pod, self.profile, self._configuration)
+
+    def evaluate(self, pod: Pod) -> Evaluation:
+        """Asks every filter about `pod`, as the cluster is now."""
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
+        barred = self._barred(cycle)
+        if barred is not None:
+            return barred
+        static = self._static.get(cycle.pod) or self._static_answers(cycle)
+        refusals = []
+        narrowed, narrowed_by = None, ""
+        asked = []
+        for name, plugin in self._pre_filters.items():
+            result = static.pre_filters[name] if plugin.is_static else plugin.pre_filter(cycle)
+            if result.obstacle is not None:
+                refusals.append(result.obstacle)
+            if result.nodes is not None:
+                narrowed = result.nodes if narrowed is None else narrowed & result.nodes
+                narrowed_by = narrowed_by or name
+            if not result.is_skipped and name not in self._only_before:
+                asked.append(plugin)
+        if refusals:
+            refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
+            return self._refused(cycle, tuple(refusals), is_queued=True)
+        bits = {}
+        feasible = ~static.blocked if narrowed is None else narrowed & ~static.blocked
+        for plugin in asked:
+            against = static.bits.get(plugin.name) if plugin.is_static else plugin.filter(cycle)
+            if against is not None:
+                bits[plugin.name] = against
+                if not plugin.is_static:
+                    feasible &= against == 0
+        return Evaluation(
+            self,
+            cycle,
+            is_queued=True,
+            refusals=(),
+            narrowed=narrowed,
+            narrowed_by=narrowed_by,
+            bits=bits,
+            feasible=feasible,
+        )
+
+    def scores(self, evaluation: Evaluation) -> ScoreTable:
+        """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        by_plugin = {}
+        totals = np.zeros(len(evaluation.nodes), dtype=np.int64)
+        for plugin, weight in self.scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.nodes)
+            if scores is not None:
+                weighted = by_plugin[plugin.name] = Scores(scores.final * weight, scores.raw)
+                totals += weighted.final
+        return ScoreTable(evaluation.nodes, by_plugin, totals)
+
+    def choose(self, evaluation: Evaluation) -> Choice | None:
+        """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
+        if not len(evaluation.nodes):
+            return None
+        if len(evaluation.nodes) == 1:
+            return Choice(int(evaluation.nodes[0]), 0, (int(evaluation.nodes[0]),), None, is_sampled=False)
+        try:
+            table = self.scores(evaluation)
+        except ScoreError:
+            return None
+        best = table.best
+        total = int(table.totals.max())
+        others = table.totals[table.totals < total]
+        return Choice(
+            node=int(best[0]),
+            total=total,
+            ties=tuple(best.tolist()),
+            margin=total - int(others.max()) if len(others) else None,
+            is_sampled=len(evaluation.nodes) > self.num_nodes_to_find,
+        )
+
+    def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
+        """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
+        return self.cluster.place(evaluation.cycle, node, (*ledgers, *self._ledgers))
+
+    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
+        """What keeps the pod of `cycle` from being bound to `node`, although there is room; each plugin's word."""
+        answers = (plugin.permit(cycle, node) for plugin in self._permitters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
+
+    def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences."""
+        found = [sentence for plugin in self._starters for sentence in plugin.before_start(cycle, node)]
+        found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
+        found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
+        return tuple(found)
+
+    def _barred(self, cycle: Cycle) -> Evaluation | None:
+        """The answer for a pod that never gets as far as PreFilter."""
+        for gate in self._pre_enqueue:
+            obstacle = gate.pre_enqueue(cycle.pod)
+            if obstacle is not None:
+                return self._refused(cycle, (obstacle,), is_queued=False)
+        return self._refused(cycle, self._failures, is_queued=True) if self._failures else None
+
+    def _refused(self, cycle: Cycle, refusals: tuple[Obstacle, ...], *, is_queued: bool) -> Evaluation:
+        nowhere = np.zeros(len(self.cluster.table), dtype=bool)
+        return Evaluation(
+            self,
+            cycle,
+            is_queued=is_queued,
+            refusals=refusals,
+            narrowed=None,
+            narrowed_by="",
+            bits={},
+            feasible=nowhere,
+        )
+
+    def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
+        pre_filters, bits = {}, {}
+        blocked = np.zeros(len(self.cluster.table), dtype=bool)
+        if len(self._static) >= _MOST_CLASSES or len(self._shared) >= self._most_shared:
+            self._static.clear()  # pods with claims of their own are a class each
+            self._shared.clear()
+        for name, plugin in self._pre_filters.items():
+            if plugin.is_static:
+                result = plugin.pre_filter(cycle)
+                if result.nodes is not None:
+                    result = replace(result, nodes=self._share(result.nodes))
+                pre_filters[name] = result
+                if result.obstacle is None and not result.is_skipped and name not in self._only_before:
+                    against = plugin.filter(cycle)
+                    if against is not None:
+                        bits[name] = self._share(against)
+                        blocked |= against != 0
+        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, self._share(blocked))
+        return answers
+
+    def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
+        """The one column of this content that all classes share of which the same is said."""
+        return self._shared.setdefault(hashlib.blake2b(column.tobytes()).digest(), column)
+
+
+def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:
+    """Raises ValueError when pods of one class of `cluster` may differ in what a plugin reads."""
+    missing = annotations_read_by(rows.values()) - cluster.read_annotations.keys
+    if missing:
+        raise ValueError(f"the shadow cluster does not tell pods apart by {', '.join(sorted(missing))}")
+
+
+def _made(
+    cluster: ShadowCluster, profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]
+) -> dict[str, Plugin]:
+    """The plugins that `profile` enables at any point but Score, each of them once."""
+    names = dict.fromkeys(
+        (
+            *profile.pre_enqueue,
+            *profile.filters,
+            *profile.pre_filters,
+            *profile.reserves,
+            *profile.permits,
+            *profile.pre_binds,
+        )
+    )
+    rows = ((name, plugins.get(name)) for name in names)
+    return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:
+    """The plugins of these names that there are, in order."""
+    return [made[name] for name in names if name in made]

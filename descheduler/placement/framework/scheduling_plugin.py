@@ -1,0 +1,63 @@
+"""What the table of scheduling plugins says of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
+from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions
+from descheduler.placement.framework.refused_node import Explain
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["About", "SchedulingPlugin", "annotations_read_by", "own_node"]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a plugin checks and what it prefers, each empty where it does not, and the words in which it refuses.
+
+    `reasons` are those of events. Parts in angle brackets stand for names.
+    """
+
+    check: str = ""
+    preference: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+def _cautious(profile: SchedulerProfile) -> Interactions:
+    del profile
+    return CAUTIOUS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulingPlugin(PluginSettings):
+    """What runs under one plugin name: its row of the table.
+
+    `plugin` takes part in all of `points` but Score, `score` in that one. `interactions` says how pods that are placed
+    bear on each other by this plugin, under a profile; see Interactions. `explain` has more to say of its obstacles
+    than their words, None where these say it all. `preempts` says that at PostFilter it evicts others for a pod that
+    fits nowhere. `reads_annotations` are keys of annotations of the pod that its answers hang on, all of a domain for
+    one that ends with `/`: pods that differ in them are not of one placement class.
+    """
+
+    plugin: Callable[[ShadowCluster, SchedulerProfile], Plugin] | None = None
+    score: Callable[[ShadowCluster, SchedulerProfile], ScorePlugin] | None = None
+    about: About = About()
+    interactions: Callable[[SchedulerProfile], Interactions] = _cautious
+    explain: Explain | None = None
+    preempts: bool = False
+    reads_annotations: tuple[str, ...] = ()
+
+
+def annotations_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
+    """The annotations of pods that any of the plugins reads."""
+    return frozenset(key for row in rows for key in row.reads_annotations)
+
+
+def own_node(profile: SchedulerProfile) -> Interactions:
+    """The interactions of plugins by which placed pods bear on their own node only."""
+    del profile
+    return OWN_NODE

@@ -1,0 +1,117 @@
+"""Victims with all that is known of their replacements before any node is looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.evaluation import SchedulerModel
+from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.pending_pods import priority_of
+from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnplacedReplacement:
+    """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
+
+    `alternative` is the same of the newer revision, which may come instead.
+    """
+
+    victim: Pod
+    replacement: Replacement
+    pod: Pod
+    placement_class: PlacementClass
+    scheduler: SchedulerModel
+    priority: int
+    alternative: UnplacedReplacement | None = None
+
+    @property
+    def can_be_helped(self) -> bool:
+        """Whether it may find a node once others are placed that it does not find before."""
+        return self.scheduler.interactions.can_be_helped(self.pod)
+
+    @property
+    def returns_at_once(self) -> bool:
+        """Whether the replacement is there while its victim is still terminating."""
+        return self.replacement.returns == "at once"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A victim: with a `landing` that is clear without looking at nodes, or else a `unplaced` that looks for one.
+
+    `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
+    to its node, or stands in for a replacement of which nobody knows where it takes its room. `is_moved` says whether
+    there is an eviction at all.
+    """
+
+    victim: Pod
+    leaves: bool
+    is_moved: bool
+    landing: Landing | None = None
+    unplaced: UnplacedReplacement | None = None
+
+
+class CandidateMaker:
+    """Makes candidates for one cluster."""
+
+    def __init__(
+        self, snapshot: Snapshot, cluster: ShadowCluster, schedulers: Schedulers, forms: PlacementForms
+    ) -> None:
+        self._maker = ReplacementMaker(snapshot)
+        self._cluster = cluster
+        self._schedulers = schedulers
+        self._forms = forms
+
+    def candidate(self, victim: Pod, gone: Counter[str]) -> Candidate:
+        """The candidate for `victim`, where `gone` counts by controller UID the pods evicted before it."""
+        owner = victim.controller
+        replacement = self._maker.replacement_of(victim, num_gone=gone[owner.uid] if owner is not None else 0)
+        if replacement.unmovable:
+            no = LandingVerdict.NO
+            landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
+            return Candidate(victim, leaves=False, is_moved=False, landing=landing)
+        if replacement.pod is None:
+            lands = LandingVerdict.LANDS
+            landing = Landing(victim, replacement, lands, lands, lands)
+            return Candidate(victim, leaves=not victim.is_terminal, is_moved=True, landing=landing)
+        if replacement.barred:
+            no = LandingVerdict.NO
+            landing = Landing(victim, replacement, no, no, no, message=replacement.barred)
+            return Candidate(victim, leaves=True, is_moved=True, landing=landing)
+        doubt = replacement.unknown or self._schedulers.doubt(replacement.pod)
+        if not doubt and replacement.alternative is not None:
+            doubt = self._schedulers.doubt(replacement.alternative)
+        if doubt:
+            unknown = LandingVerdict.UNKNOWN
+            landing = Landing(victim, replacement, unknown, unknown, unknown, message=doubt)
+            return Candidate(victim, leaves=False, is_moved=True, landing=landing)
+        alternative = replacement.alternative
+        other = None if alternative is None else self._unplaced(victim, replacement, alternative)
+        unplaced = self._unplaced(victim, replacement, replacement.pod, other)
+        return Candidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
+
+    def _unplaced(
+        self, victim: Pod, replacement: Replacement, pod: Pod, alternative: UnplacedReplacement | None = None
+    ) -> UnplacedReplacement:
+        form = self._forms.form_of(pod)
+        scheduler = self._schedulers.scheduler_of(form)
+        alike = self._cluster.placement_class(form)
+        return UnplacedReplacement(victim, replacement, form, alike, scheduler, priority_of(form), alternative)
+
+
+def evicted_before(victim: Pod) -> Candidate:
+    """The candidate for a victim that is gone already: nothing is left to evict."""
+    no = LandingVerdict.NO
+    replacement = Replacement(victim, None, "none", unmovable="it was evicted before")
+    landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
+    return Candidate(victim, leaves=False, is_moved=False, landing=landing)

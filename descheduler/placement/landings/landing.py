@@ -1,0 +1,87 @@
+"""Landings: what becomes of the replacement of an evicted pod, alone and in a batch.
+
+Every answer has two clocks. *Cold* is while the victim is terminating: it holds its room, its ports and its claims,
+and affinity still sees it. *Settled* is once it is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from descheduler.model.pod import Pod
+from descheduler.placement.replacements.replacement import Replacement
+
+__all__ = ["JointVerdict", "Landing", "LandingVerdict", "worst"]
+
+
+class LandingVerdict(Enum):
+    """Whether a replacement finds a node."""
+
+    LANDS = "lands"
+    """It does, whatever else is in play."""
+    LANDS_IF = "lands_if"
+    """It can, under a condition that the scheduler does not guarantee: the order, a tie, a competitor, a volume."""
+    UNKNOWN = "unknown"
+    """The snapshot cannot tell: a foreign scheduler, an unknown plugin, a resource claim."""
+    NO = "no"
+    """It cannot, or no way was found."""
+
+
+_GRAVITY = {verdict: index for index, verdict in enumerate(LandingVerdict)}
+
+
+def worst(verdicts: Iterable[LandingVerdict]) -> LandingVerdict:
+    """The gravest of `verdicts`, `LANDS` when there are none; a proven no is graver than what cannot be told."""
+    return max(verdicts, key=_GRAVITY.__getitem__, default=LandingVerdict.LANDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where the replacement of `victim` binds, or why it does not.
+
+    `verdict` is that of the settled clock; `cold` is `NO` where the replacement has to wait until the victim is gone.
+    `node` is the predicted node, None without one; any of `ties` is as likely. `total` is its score, `margin` the lead
+    over the best node that is no tie (None without any other). With `is_sampled` the scheduler stops before it has
+    seen every node, so that the node is a guess and only feasibility is certain. `conditions` are sentences that come
+    with `LANDS_IF`; `message` is one sentence for `NO` and `UNKNOWN`, `obstacles` maps each reason to how many nodes
+    it stands against.
+    """
+
+    victim: Pod
+    replacement: Replacement
+    verdict: LandingVerdict
+    cold: LandingVerdict
+    settled: LandingVerdict
+    node: str | None = None
+    ties: tuple[str, ...] = ()
+    total: int = 0
+    margin: int | None = None
+    is_sampled: bool = False
+    conditions: tuple[str, ...] = ()
+    message: str = ""
+    obstacles: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def returns_to_source(self) -> bool:
+        """Whether the scheduler prefers the node that the victim leaves to all others."""
+        return self.ties == (self.victim.node_name,)
+
+
+@dataclass(frozen=True, slots=True)
+class JointVerdict:
+    """Whether the replacements of a whole batch land together.
+
+    `landings` are those of the victims, in their order, as the scheduler places them in that order; where only another
+    order or assignment lands them all, they are those of that one. `certificate` is the proof of a no: one sentence,
+    empty where none was found. `num_orders` says how many orders were played through.
+    """
+
+    verdict: LandingVerdict
+    landings: tuple[Landing, ...]
+    cold: LandingVerdict
+    settled: LandingVerdict
+    conditions: tuple[str, ...] = ()
+    certificate: str = ""
+    num_orders: int = 1

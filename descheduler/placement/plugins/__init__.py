@@ -1,0 +1,1 @@
+"""The scheduling plugins, each by its Kubernetes name, and their table."""

@@ -1,0 +1,87 @@
+"""Plugins of kube-scheduler that have no part in where a pod fits, so that they are not asked."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, Percent
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.policy.shared_args import Args
+
+__all__ = [
+    "DEFAULT_BINDER",
+    "DEFAULT_PREEMPTION",
+    "GANG_SCHEDULING",
+    "POD_GROUP_PODS_COUNT",
+    "PRIORITY_SORT",
+    "TOPOLOGY_PLACEMENT_GENERATOR",
+]
+
+_NO_PART = "It has no part in where a pod fits, so it is not asked here."
+
+
+class DefaultPreemptionSection(Args, frozen=True):
+    """`DefaultPreemptionArgs`."""
+
+    min_candidate_nodes_percentage: Percent | None = None
+    """0 to 100, 10 by default; without effect here."""
+    min_candidate_nodes_absolute: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    """100 by default; without effect here."""
+
+
+def _read_default_preemption(block: ArgsBlock, section: DefaultPreemptionSection) -> None:
+    if section.min_candidate_nodes_percentage == section.min_candidate_nodes_absolute == 0:
+        block.fail(("minCandidateNodesPercentage",), "is 0, and so is minCandidateNodesAbsolute; raise one of them")
+
+
+DEFAULT_PREEMPTION = SchedulingPlugin(
+    points=frozenset({"pre_enqueue", "post_filter"}),
+    by_default=ByDefault(),
+    args=ArgsKind(DefaultPreemptionSection, _read_default_preemption),
+    interactions=own_node,
+    preempts=True,
+    about=About(
+        check=f"Evicts pods of lower priority for one that fits nowhere. {_NO_PART}",
+    ),
+)
+DEFAULT_BINDER = SchedulingPlugin(
+    points=frozenset({"bind"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    about=About(
+        check=f"Writes the chosen node to the API server. {_NO_PART}",
+    ),
+)
+PRIORITY_SORT = SchedulingPlugin(
+    points=frozenset({"queue_sort"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    about=About(
+        check="Puts pods of higher priority first, then those that wait longer. The prediction follows this order.",
+    ),
+)
+GANG_SCHEDULING = SchedulingPlugin(
+    points=frozenset({"pre_enqueue", "permit"}),
+    by_default=ByDefault(gate="GangScheduling"),
+    interactions=own_node,
+    about=About(
+        check="Pods of a pod group wait for each other. Off by default; such pods cannot be judged here.",
+    ),
+)
+POD_GROUP_PODS_COUNT = SchedulingPlugin(
+    points=frozenset({"placement_score"}),
+    interactions=own_node,
+    about=About(
+        check=f"Scores placements of whole pod groups, off by default. {_NO_PART}",
+    ),
+)
+TOPOLOGY_PLACEMENT_GENERATOR = SchedulingPlugin(
+    points=frozenset({"placement_generate"}),
+    interactions=own_node,
+    about=About(
+        check=f"Proposes placements of whole pod groups, off by default. {_NO_PART}",
+    ),
+)

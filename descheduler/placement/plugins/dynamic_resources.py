@@ -1,0 +1,82 @@
+"""DynamicResources (kube-scheduler 1.36): devices are allocated by expressions over what drivers publish.
+
+A snapshot holds neither the devices nor the expressions, so a pod with claims is neither accepted nor refused.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from descheduler.model.pod import PodSpec
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.policy.shared_args import Args
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["DynamicResources"]
+
+
+class DynamicResources:
+    """Says of pods with resource claims that their placement cannot be told."""
+
+    name = "DynamicResources"
+    is_static = True
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        """Neither is read: only the pod counts."""
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Undecided for pods with claims; others are left out."""
+        spec = cycle.pod.spec
+        return PreFilterResult(self._undecided(spec)) if spec.has_resource_claims else SKIP
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Nothing: no pod with claims gets as far as this."""
+        return None
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """What `pre_filter` says."""
+        return self._undecided(cycle.pod.spec)
+
+    def _undecided(self, spec: PodSpec) -> Obstacle:
+        names = f": {', '.join(spec.resource_claim_names)}" if spec.resource_claim_names else ""
+        reason = f"uses resource claims, which a snapshot cannot allocate{names}"
+        return Obstacle(self.name, Code.UNDECIDED, (reason,))
+
+
+class DynamicResourcesSection(Args, frozen=True):
+    """`DynamicResourcesArgs`."""
+
+    filter_timeout: timedelta | None = None
+    """10s by default; without effect here."""
+    binding_timeout: timedelta | None = None
+    """10m by default; without effect here."""
+
+
+def _read_args(block: ArgsBlock, section: DynamicResourcesSection) -> None:
+    if section.filter_timeout is not None and section.filter_timeout < timedelta(0):
+        block.fail(("filterTimeout",), "is negative; 0s stands for no limit")
+    if section.binding_timeout is not None and section.binding_timeout < timedelta(seconds=1):
+        block.fail(("bindingTimeout",), "is below 1s")
+
+
+ROW = SchedulingPlugin(
+    plugin=DynamicResources,
+    points=frozenset({"pre_filter", "filter", "pre_enqueue", "post_filter", "score", "reserve", "pre_bind"}),
+    by_default=ByDefault(weight=2, gate="DynamicResourceAllocation"),
+    prepared_for=frozenset({"filter", "reserve"}),
+    args=ArgsKind(DynamicResourcesSection, _read_args),
+    interactions=own_node,
+    about=About(
+        check="Devices for the pod's resource claims. A snapshot holds no devices, so such pods cannot be judged.",
+        reasons=("uses resource claims, which a snapshot cannot allocate",),
+    ),
+)

@@ -1,0 +1,1 @@
+"""What several scheduling plugins need alike, as `plugins/helper` of kube-scheduler."""

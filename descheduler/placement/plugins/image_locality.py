@@ -1,0 +1,87 @@
+"""ImageLocality (kube-scheduler 1.36): nodes that hold large images of the pod already are better.
+
+An image counts by its size times the share of nodes that hold it, so that pods do not crowd on the one node that has
+a rare image.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.pod import PodSpec
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["ImageLocality"]
+
+_LOWER_BYTES = 23 * 2**20
+_UPPER_BYTES_PER_CONTAINER = 1000 * 2**20
+
+
+class ImageLocality:
+    """Scores do not depend on moves, so each combination of images is scored once."""
+
+    name = "ImageLocality"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._num_nodes = len(cluster.table)
+        self._scores_volumes = cluster.version.gate("scores_image_volumes")
+        self._nodes_with: dict[str, list[int]] = {}
+        self._sizes: dict[str, int] = {}
+        for index, node in enumerate(cluster.table.nodes):
+            for name, size in node.images.items():
+                self._nodes_with.setdefault(name, []).append(index)
+                self._sizes.setdefault(name, size)
+        self._scores: dict[tuple[tuple[str, ...], int], NDArray[np.int64] | None] = {}
+
+    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+        """The score of each node; None when none of the images is anywhere."""
+        spec = cycle.pod.spec
+        volume_images = spec.volume_images if self._scores_volumes else ()
+        key = (*spec.init_images, *spec.images, *volume_images), _num_containers(spec)
+        if key not in self._scores:
+            self._scores[key] = self._score_all(*key)
+        known = self._scores[key]
+        return None if known is None else Scores(known[nodes])
+
+    def _score_all(self, images: tuple[str, ...], num_containers: int) -> NDArray[np.int64] | None:
+        total = np.zeros(self._num_nodes, dtype=np.int64)
+        for name in map(_normalized, images):
+            holders = self._nodes_with.get(name, ())
+            # The same steps in float64 as the scheduler takes; the product is cut to whole bytes.
+            share = len(holders) / self._num_nodes
+            total[list(holders)] += int(self._sizes.get(name, 0) * share)
+        if not total.any():
+            return None
+        upper = _UPPER_BYTES_PER_CONTAINER * num_containers
+        return MAX_SCORE * (np.clip(total, _LOWER_BYTES, upper) - _LOWER_BYTES) // (upper - _LOWER_BYTES)
+
+
+def _num_containers(spec: PodSpec) -> int:
+    return len(spec.init_images) + len(spec.images)
+
+
+def _normalized(image: str) -> str:
+    """The image name with the tag that it implies; a colon before the last slash is that of a registry's port."""
+    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
+
+
+ROW = SchedulingPlugin(
+    score=ImageLocality,
+    points=frozenset({"score"}),
+    by_default=ByDefault(weight=1),
+    interactions=own_node,
+    about=About(
+        preference="Nodes that hold the pod's images already, by size.",
+    ),
+)

@@ -1,0 +1,110 @@
+"""`InterPodAffinity`: nodes near the pods that the incoming pod likes, or that like it, are better.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/scoring.go` (1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
+from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
+from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders, TermKind
+from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
+from descheduler.placement.shadow.pod_counts import PodCounts
+from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
+from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.topology import Topology
+
+if TYPE_CHECKING:
+    from descheduler.model.pod import Pod
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["InterPodAffinityScore"]
+
+
+class InterPodAffinityScore:
+    """Scores by the preferred terms of both sides, and by the required affinity of the pods that are there."""
+
+    name = "InterPodAffinity"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        args = profile.args.of(InterPodAffinityArgs)
+        self._hard_weight = args.hard_pod_affinity_weight
+        self._needs_preferences = args.ignores_preferred_terms_of_existing_pods
+        self._num_nodes = len(cluster.table)
+        self._groups = cluster.follow(PodCounts)
+        self._holders = cluster.follow(TermHolders)
+        self._terms = AffinityTerms(cluster)
+        self._topology = Topology(cluster.table)
+        self._preferred: dict[PlacementClass, Mapping[str, PodSum]] = {}
+
+    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+        """None when no term concerns the pod."""
+        preferred = self._preferred_by(cycle.pod)
+        if self._needs_preferences and not preferred:
+            return None
+        by_key: dict[str, NDArray[np.int64]] = {}
+        for key, meant in preferred.items():
+            self._column(by_key, key)[:] += self._groups.counts(meant)
+        for term in self._holders.matching(cycle.pod).scoring:
+            weight = self._weight(term)
+            if weight and term.holders:
+                self._column(by_key, term.topology_key)[term.nodes()] += weight * term.counts()
+        if not by_key:
+            return None
+        raw = np.zeros(len(nodes), dtype=np.int64)
+        for key, weights in by_key.items():
+            raw += self._sums_by_domain(key, weights)[self._topology.domains(key).ids[nodes]]
+        return Scores(_normalised(raw), raw)
+
+    def _column(self, by_key: dict[str, NDArray[np.int64]], key: str) -> NDArray[np.int64]:
+        column = by_key.get(key)
+        if column is None:
+            column = by_key[key] = np.zeros(self._num_nodes, dtype=np.int64)
+        return column
+
+    def _sums_by_domain(self, key: str, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sums over the nodes of each domain, 0 for nodes without the key; exact as long as they are below 2^53."""
+        domains = self._topology.domains(key)
+        sums = np.bincount(domains.ids, weights=weights, minlength=domains.num + 1).astype(np.int64)
+        sums[domains.num] = 0
+        return sums
+
+    def _weight(self, term: HeldTerm) -> int:
+        return self._hard_weight if term.kind is TermKind.REQUIRED_AFFINITY else term.weight
+
+    def _preferred_by(self, incoming: PlacementClass) -> Mapping[str, PodSum]:
+        """By topology key, the pods that preferred terms of a placement class mean, with the weights of these."""
+        known = self._preferred.get(incoming)
+        if known is None:
+            known = self._preferred[incoming] = self._resolved(incoming.pod)
+        return known
+
+    def _resolved(self, pod: Pod) -> Mapping[str, PodSum]:
+        affinity = pod.spec.affinity
+        if affinity is None:
+            return {}
+        weighted = (
+            *((each.weight, each.term) for each in affinity.pod_preferred),
+            *((-each.weight, each.term) for each in affinity.anti_preferred),
+        )
+        by_key: dict[str, list[tuple[int, PodQuery]]] = {}
+        for weight, term in weighted:
+            by_key.setdefault(term.topology_key, []).append((weight, self._terms.query(pod, (term,))))
+        return {key: PodSum(parts) for key, parts in by_key.items()}
+
+
+def _normalised(raw: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0 for the least score to 100 for the greatest, cut to whole numbers; all 0 when they are equal."""
+    least, most = int(raw.min()), int(raw.max())
+    if least == most:
+        return np.zeros(len(raw), dtype=np.int64)
+    return (float(MAX_SCORE) * ((raw - least) / (most - least))).astype(np.int64)

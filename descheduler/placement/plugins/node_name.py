@@ -1,0 +1,74 @@
+"""NodeName (kube-scheduler 1.36): a pod that names a node fits nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["NodeName"]
+
+
+class NodeNameReason(Reason):
+    """Why a node takes no pod that names a node."""
+
+    OTHER_NODE = 1, "node(s) didn't match the requested node name", "didn't match the requested node name"
+
+
+class NodeName:
+    """Compares `spec.nodeName` of a pod that is not bound yet."""
+
+    name = "NodeName"
+    is_static = True
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._index = cluster.table.index
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Passes every pod."""
+        return PASS
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Every node but the named one; None when the pod names none."""
+        name = cycle.pod.pod.node_name
+        if not name:
+            return None
+        against = np.ones(len(self._index), dtype=np.uint32)
+        if name in self._index:
+            against[self._index[name]] = 0
+        return against
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """That the pod names another node."""
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, NodeNameReason.OTHER_NODE)
+
+
+def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """Which node the pod names."""
+    del obstacle
+    yield f"the pod names the node {refused.pod.node_name}"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeName,
+    points=frozenset({"filter"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    explain=explain_node_name,
+    about=About(
+        check="A pod that names a node goes to that node or nowhere.",
+        reasons=tuple(reason.reason for reason in NodeNameReason),
+    ),
+)

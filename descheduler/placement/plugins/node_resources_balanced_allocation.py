@@ -1,0 +1,176 @@
+"""NodeResourcesBalancedAllocation (kube-scheduler 1.36): nodes whose resources are used to the same degree are better.
+
+Until 1.35 the balance with the pod is the score; since 1.36 it is what the pod changes about the balance. All steps in
+float64 are taken in the order in which the scheduler takes them, since the result is cut to a whole number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.documents.problems import shown
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.shadow.kept_columns import KeptColumns
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.node_table import is_counted
+from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.policy.shared_args import Args, Int64
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["NodeResourcesBalancedAllocation"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResourcesBalancedAllocationArgs:
+    """Names of the resources whose shares are balanced; at least one, none twice."""
+
+    resources: tuple[str, ...] = ("cpu", "memory")
+
+
+class BalancedResourceSection(Args, frozen=True):
+    """A resource to balance; its weight is 1, or not given."""
+
+    name: str = ""
+    """Name of the resource."""
+    weight: Int64 = 0
+    """1, or not given; balance has no weights."""
+
+
+class NodeResourcesBalancedAllocationSection(Args, frozen=True):
+    """`NodeResourcesBalancedAllocationArgs`."""
+
+    resources: tuple[BalancedResourceSection, ...] = ()
+    """What is balanced; cpu and memory by default."""
+
+
+def _read_args(
+    block: ArgsBlock, section: NodeResourcesBalancedAllocationSection
+) -> NodeResourcesBalancedAllocationArgs | None:
+    names: list[str] = []
+    for index, resource in enumerate(section.resources):
+        if resource.name in names:
+            block.fail(("resources", index, "name"), f"{shown(resource.name)} is listed twice; keep one of them")
+        if resource.weight not in (0, 1):
+            block.fail(("resources", index, "weight"), f"{resource.weight} is not 1; balance has no weights")
+        names.append(resource.name)
+    if not names:
+        return None
+    return NodeResourcesBalancedAllocationArgs(tuple(names))
+
+
+class NodeResourcesBalancedAllocation:
+    """Reads real requests. Pods that ask for none of the configured resources are not scored."""
+
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._table = cluster.table
+        self._scores_change = cluster.version.gate("scores_balance_change")
+        names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
+        self._resources = {name: scored_resource(cluster.table, name) for name in names}
+        self._asked: dict[PlacementClass, tuple[tuple[ScoredResource, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
+
+    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+        """100 for perfect balance; since 1.36, 75 for no change of it."""
+        asked = self._asked_by(cycle.pod)
+        if not any(amount for _, amount in asked):
+            return None
+        key = tuple([(resource.row, amount) for resource, amount in asked])
+        return Scores(self._kept.column(key, lambda some: self._balances(asked, some)).take(nodes))
+
+    def _balances(self, asked: tuple[tuple[ScoredResource, int], ...], nodes: NDArray[np.intp]) -> Ints:
+        allocatable = [resource.allocatable.take(nodes) for resource, _ in asked]
+        taken: list[Ints] = [self._table.requested[resource.row].take(nodes) for resource, _ in asked]
+        after = [column + amount for column, (_, amount) in zip(taken, asked, strict=True)]
+        masks = [None if resource.is_available is None else resource.is_available.take(nodes) for resource, _ in asked]
+        with_pod = _balance(_fractions(after, allocatable, masks), masks)
+        if not self._scores_change:
+            return with_pod
+        without_pod = _balance(_fractions(taken, allocatable, masks), masks)
+        half = MAX_SCORE // 2
+        return half + tdiv(half + with_pod - without_pod, 2)
+
+    def _asked_by(self, pod: PlacementClass) -> tuple[tuple[ScoredResource, int], ...]:
+        """The resources that count for the pod and how much it asks for."""
+        known = self._asked.get(pod)
+        if known is None:
+            wanted = dict(pod.demand.amounts)
+            known = self._asked[pod] = tuple(
+                (resource, wanted.get(resource.row, 0))
+                for name, resource in self._resources.items()
+                if resource.row in wanted or is_scored_unasked(name)
+            )
+        return known
+
+
+def _fractions(taken: list[Ints], allocatable: list[Ints], masks: list[BoolMask | None]) -> list[Floats]:
+    """Shares of what is allocatable, at most 1; 0 where a node does not offer the resource."""
+    shares = [np.minimum(part / whole, 1.0) for part, whole in zip(taken, allocatable, strict=True)]
+    return [share if mask is None else share * mask for share, mask in zip(shares, masks, strict=True)]
+
+
+def _balance(fractions: list[Floats], masks: list[BoolMask | None]) -> Ints:
+    """100 minus the spread of the fractions of what each node offers, in percent, cut."""
+    if len(fractions) == 2 and masks[0] is None and masks[1] is None:
+        spread: Floats = np.abs((fractions[0] - fractions[1]) / 2)
+    else:
+        spread = _spread(fractions, [np.ones(len(fractions[0]), dtype=bool) if m is None else m for m in masks])
+    return ((1 - spread) * float(MAX_SCORE)).astype(np.int64)
+
+
+def _spread(fractions: list[Floats], masks: list[BoolMask]) -> Floats:
+    """Where a node offers two of the resources half their distance, where more the deviation, else 0."""
+    first, second = np.zeros_like(fractions[0]), np.zeros_like(fractions[0])
+    num_seen = np.zeros(len(first), dtype=np.int64)
+    for fraction, mask in zip(fractions, masks, strict=True):
+        num_seen += mask
+        first = np.where(mask & (num_seen == 1), fraction, first)
+        second = np.where(mask & (num_seen == 2), fraction, second)
+    halved = np.where(num_seen == 2, np.abs((first - second) / 2), 0.0)
+    return np.where(num_seen > 2, _deviation(fractions, masks, np.maximum(num_seen, 1)), halved)
+
+
+def _deviation(fractions: list[Floats], masks: list[BoolMask], num_available: Ints) -> Floats:
+    """The population's standard deviation over what each node offers; adding 0 for the rest changes no sum."""
+    total = np.zeros_like(fractions[0])
+    for fraction in fractions:
+        total = total + fraction
+    mean = total / num_available
+    squares = np.zeros_like(mean)
+    for fraction, mask in zip(fractions, masks, strict=True):
+        squares = squares + np.where(mask, (fraction - mean) * (fraction - mean), 0.0)
+    deviation: Floats = np.sqrt(squares / num_available)
+    return deviation
+
+
+def _shown(args: NodeResourcesBalancedAllocationArgs) -> Mapping[str, object]:
+    return {"resources": [{"name": name} for name in args.resources]}
+
+
+ROW = SchedulingPlugin(
+    score=NodeResourcesBalancedAllocation,
+    points=frozenset({"pre_score", "score"}),
+    by_default=ByDefault(weight=1),
+    args=ArgsKind(NodeResourcesBalancedAllocationSection, _read_args, NodeResourcesBalancedAllocationArgs, _shown),
+    interactions=own_node,
+    about=About(
+        preference="Nodes on which the pod leaves cpu and memory used to similar shares.",
+    ),
+)

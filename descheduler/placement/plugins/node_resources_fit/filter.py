@@ -1,0 +1,105 @@
+"""NodeResourcesFit (kube-scheduler 1.36): what the pod asks for has to be free on the node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.shadow.kept_columns import KeptColumns
+from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
+
+PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
+"""Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
+
+_BITS = {CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+
+
+class NodeResourcesFit:
+    """The filter. Only what the pod asks for is compared, so an overcommitted node still takes a pod of nothing."""
+
+    name = "NodeResourcesFit"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._table = cluster.table
+        self._rules_out = cluster.version.gate("rules_out_nodes_too_small")
+        args = profile.args.of(NodeResourcesFitArgs)
+        self._ignored = args.ignored_resources
+        self._ignored_groups = args.ignored_resource_groups
+        self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Passes every pod."""
+        return PASS
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """What each node is short of."""
+        asked = self._asked(cycle.pod)
+        if cycle.credit:
+            against = np.bitwise_or.reduce([(amount > self._free(cycle, row)) * _bit(row) for row, amount in asked])
+        else:
+            # A copy, as what was found holds while others are asked about.
+            against = self._kept.column(asked, lambda nodes: self._shortages(asked, nodes)).copy()
+        return against if against.any() else None
+
+    def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
+        """What each of `nodes` is short of, for pods without credit."""
+        against = np.zeros(len(nodes), dtype=np.uint32)
+        for row, amount in asked:
+            # In this order no step leaves int64, however large the amounts.
+            free = self._table.allocatable[row].take(nodes) - self._table.requested[row].take(nodes)
+            against |= (amount > free) * _bit(row)
+        return against
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The resources that `node` is short of. None but preemption helps, unless one exceeds the node as a whole."""
+        names = self._table.resources
+        found: list[Shortage] = []
+        code = Code.UNSCHEDULABLE
+        for row, amount in self._asked(cycle.pod):
+            free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
+            if not bits & int(_bit(row)) or amount <= free:
+                continue
+            found.append(Shortage(names[row], amount, free, allocatable))
+            if row != PODS_ROW and self._rules_out and amount > allocatable:
+                code = Code.UNRESOLVABLE
+        return Obstacle.of(self.name, code, *sorted(found, key=lambda fact: fact.reason))
+
+    def _free(self, cycle: Cycle, row: int) -> NDArray[np.int64]:
+        # In this order no step leaves int64, however large the amounts.
+        free: NDArray[np.int64] = self._table.allocatable[row] - self._table.requested[row]
+        credit = cycle.credit.get(row)
+        return free if credit is None else free + credit
+
+    def _asked(self, pod: PlacementClass) -> tuple[tuple[int, int], ...]:
+        """(resource row, amount) of what is compared; every pod takes one place."""
+        known = self._checked.get(pod)
+        if known is None:
+            names = self._table.resources
+            amounts = (pair for pair in pod.demand.amounts if not self._is_ignored(names[pair[0]]))
+            known = self._checked[pod] = ((PODS_ROW, 1), *amounts)
+        return known
+
+    def _is_ignored(self, name: str) -> bool:
+        # Only extended resources can be ignored; `kubernetes.io/` marks those that Kubernetes itself defines.
+        if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+            return False
+        return name in self._ignored or name.partition("/")[0] in self._ignored_groups
+
+
+def _bit(row: int) -> np.uint32:
+    return np.uint32(PODS if row == PODS_ROW else _BITS.get(row, SCALAR))

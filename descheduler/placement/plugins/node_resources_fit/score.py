@@ -1,0 +1,141 @@
+"""The score of NodeResourcesFit (kube-scheduler 1.36): how full each node would be, under one of three strategies.
+
+cpu and memory are read from the scoring ledger, in which a container that asks for none still wants a little; other
+resources from the real one. Amounts beyond 2^56 wrap as they do in the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.requests import CPU, MEMORY, pod_requests
+from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.shadow.kept_columns import KeptColumns
+from descheduler.placement.shadow.node_table import amount, is_counted
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["NodeResourcesFitScore"]
+
+_LEDGER_ROWS = {CPU: 0, MEMORY: 1}
+_SHAPE_SCALE = 10
+"""A shape's scores go from 0 to 10."""
+
+Rating = Callable[[Ints, Ints], Ints]
+"""From what would be requested and what is allocatable, which is positive, to 0..100."""
+
+
+class NodeResourcesFitScore:
+    """The weighted mean over the configured resources that a node offers."""
+
+    name = "NodeResourcesFit"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        args = profile.args.of(NodeResourcesFitArgs)
+        self._table = cluster.table
+        self._weights = {resource.name: resource.weight for resource in args.resources if is_counted(resource.name)}
+        self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}
+        self._rate = _rating(args)
+        self._skips_zero = args.strategy == "RequestedToCapacityRatio"
+        self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
+
+    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+        """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
+        wanted_by_name = self._wanted_by(cycle.pod)
+        means = self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some))
+        return Scores(means.take(nodes))
+
+    def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
+        total = np.zeros(len(nodes), dtype=np.int64)
+        weights: Ints | int = 0
+        for name, wanted in wanted_by_name:
+            resource, weight = self._resources[name], self._weights[name]
+            rating = self._rate(self._taken(name).take(nodes) + wanted, resource.allocatable.take(nodes))
+            counts = self._counts(resource, rating, nodes)
+            total += rating * weight if counts is None else rating * counts * weight
+            weights = weights + (weight if counts is None else counts * np.int64(weight))
+        if self._skips_zero:
+            # Half is rounded up, which for positive numbers is away from zero.
+            rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
+            return rounded
+        return tdiv(total, np.maximum(weights, 1))
+
+    def _counts(self, resource: ScoredResource, rating: Ints, nodes: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+        """Where the resource takes part in the mean; None for everywhere."""
+        counts = None if resource.is_available is None else resource.is_available.take(nodes)
+        if not self._skips_zero:
+            return counts
+        return rating > 0 if counts is None else counts & (rating > 0)
+
+    def _taken(self, name: str) -> Ints:
+        ledger_row = _LEDGER_ROWS.get(name)
+        column: Ints = (
+            self._table.requested[self._resources[name].row] if ledger_row is None else self._table.scoring[ledger_row]
+        )
+        return column
+
+    def _wanted_by(self, pod: PlacementClass) -> tuple[tuple[str, int], ...]:
+        """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
+        known = self._wanted.get(pod)
+        if known is None:
+            spec = pod.spec
+            requests = pod_requests(spec.containers, spec.init_containers, pod_level={}, overhead=spec.overhead)
+            amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
+            ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
+            amounts.update({name: ledger[name] for name in ledger if name in amounts})
+            known = tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
+            self._wanted[pod] = known
+        return known
+
+
+def _rating(args: NodeResourcesFitArgs) -> Rating:
+    match args.strategy:
+        case "LeastAllocated":
+            return _least_allocated
+        case "MostAllocated":
+            return _most_allocated
+        case "RequestedToCapacityRatio":
+            return _by_shape(args.shape)
+
+
+def _least_allocated(requested: Ints, allocatable: Ints) -> Ints:
+    return tdiv(np.maximum(allocatable - requested, 0) * MAX_SCORE, allocatable)
+
+
+def _most_allocated(requested: Ints, allocatable: Ints) -> Ints:
+    return tdiv(np.minimum(requested, allocatable) * MAX_SCORE, allocatable)
+
+
+def _by_shape(shape: tuple[ShapePoint, ...]) -> Rating:
+    ratings = np.array([_at(shape, percent) for percent in range(101)], dtype=np.int64)
+
+    def rate(requested: Ints, allocatable: Ints) -> Ints:
+        return ratings.take(_most_allocated(requested, allocatable), mode="clip")
+
+    return rate
+
+
+def _at(shape: tuple[ShapePoint, ...], percent: int) -> int:
+    """The broken line through `shape` at a utilization, each step cut toward zero; flat beyond its ends."""
+    if percent <= shape[0].utilization_percent:
+        return shape[0].score * _SHAPE_SCALE
+    for left, right in pairwise(shape):
+        if percent <= right.utilization_percent:
+            rise = (right.score - left.score) * _SHAPE_SCALE * (percent - left.utilization_percent)
+            step = abs(rise) // (right.utilization_percent - left.utilization_percent)
+            return left.score * _SHAPE_SCALE + (step if rise >= 0 else -step)
+    return shape[-1].score * _SHAPE_SCALE

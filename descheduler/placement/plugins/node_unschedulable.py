@@ -1,0 +1,74 @@
+"""NodeUnschedulable (kube-scheduler 1.36): cordoned nodes take only pods that tolerate the cordon's taint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from descheduler.model.taints import NO_SCHEDULE, Taint, tolerates_all
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.tolerations import honoured_tolerations
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["NodeUnschedulable"]
+
+_CORDON = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
+
+
+class CordonReason(Reason):
+    """Why a cordoned node takes no pod."""
+
+    CORDONED = 1, "node(s) were unschedulable", "unschedulable"
+
+
+class NodeUnschedulable:
+    """Rejects nodes whose `spec.unschedulable` is set, whatever their taints say."""
+
+    name = "NodeUnschedulable"
+    is_static = True
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._version = cluster.version
+        self._cordoned: ReasonBits = np.array([node.unschedulable for node in cluster.table.nodes], dtype=np.uint32)
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Passes every pod."""
+        return PASS
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """The cordoned nodes, unless the pod tolerates cordons."""
+        tolerations = honoured_tolerations(cycle.pod.spec.tolerations, self._version)
+        return None if tolerates_all(tolerations, (_CORDON,)) else self._cordoned
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """That the node is cordoned."""
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, CordonReason.CORDONED)
+
+
+def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """That the node is cordoned."""
+    del obstacle
+    yield f"is cordoned; kubectl uncordon {refused.node.name} takes that back"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeUnschedulable,
+    points=frozenset({"filter"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    explain=explain_cordon,
+    about=About(
+        check="A cordoned node takes no pod that does not tolerate node.kubernetes.io/unschedulable.",
+        reasons=tuple(reason.reason for reason in CordonReason),
+    ),
+)

@@ -1,0 +1,1 @@
+"""`PodTopologySpread`: pods that belong together are spread over topology domains."""

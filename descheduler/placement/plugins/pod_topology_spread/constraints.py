@@ -1,0 +1,144 @@
+"""Topology spread constraints as they bear on one placement class: what is counted, and where.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/common.go` (1.36), which its filter and
+its score share.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.affinity import TopologySpreadConstraint
+from descheduler.model.labels import NOTHING, LabelSelector, Requirement
+from descheduler.model.pod import Pod
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.default_selector import DefaultSelectors
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.pod_tally import PodQuery, PodsPerNode
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.tolerations import honoured_tolerations
+from descheduler.placement.shadow.topology import Domains, Topology
+
+__all__ = ["CountedDomains", "SpreadConstraint", "SpreadConstraints"]
+
+_HONOR = "Honor"
+_LABEL_KEYS_GATE = "MatchLabelKeysInPodTopologySpread"
+
+
+class CountedDomains:
+    """The domains of a key as far as eligible nodes make them up: pods on other nodes do not count."""
+
+    __slots__ = ("_ids", "_there", "domains", "num")
+
+    def __init__(self, domains: Domains, ids: NDArray[np.intp], eligible: BoolMask) -> None:
+        self.domains = domains
+        self._ids = np.where(eligible, ids, domains.num)
+        self._there = np.unique(self._ids[self._ids < domains.num])
+        self.num = len(self._there)
+        """How many there are."""
+
+    def sums(self, counts: PodsPerNode) -> NDArray[np.int64]:
+        """Pods a domain. The last cell, which stands for no domain, means nothing."""
+        return np.bincount(self._ids, weights=counts, minlength=self.domains.num + 1).astype(np.int64)
+
+    def least(self, sums: NDArray[np.int64]) -> int:
+        """The smallest of `sums` over the domains that are there, of which there must be one."""
+        return int(sums[self._there].min()) if self.num < self.domains.num else int(sums[:-1].min())
+
+
+class SpreadConstraint(NamedTuple):
+    """One constraint of a pod. `query` finds the pods that count; `is_self_matching` says whether this one would."""
+
+    max_skew: int
+    min_domains: int
+    topology_key: str
+    query: PodQuery
+    is_self_matching: bool
+    counted: CountedDomains
+
+
+class SpreadConstraints:
+    """Makes the constraints of pods, with the defaults that `args` names for pods without any of their own."""
+
+    def __init__(self, cluster: ShadowCluster, args: PodTopologySpreadArgs) -> None:
+        self.topology = Topology(cluster.table)
+        self._masks = cluster.table.masks
+        self._version = cluster.version
+        self._args = args
+        self._selectors = DefaultSelectors(cluster.snapshot)
+        self._counted: dict[object, CountedDomains] = {}
+
+    def requires_all_keys(self, pod: Pod) -> bool:
+        """Whether a node must have the keys of all constraints to count at all; not so for the system's defaults."""
+        return bool(pod.spec.topology_spread) or not self._args.is_system_defaulted
+
+    def of(self, pod: Pod, when_unsatisfiable: str) -> tuple[SpreadConstraint, ...]:
+        """The constraints of `pod` that have this `whenUnsatisfiable`, in order.
+
+        Raises ValueError for a selector that cannot be read, which the API server does not store.
+        """
+        stated = pod.spec.topology_spread or self._args.default_constraints
+        stated = tuple(constraint for constraint in stated if constraint.when_unsatisfiable == when_unsatisfiable)
+        if not stated:
+            return ()
+        default = None
+        if not pod.spec.topology_spread:
+            default = self._selectors.selector(pod)
+            if default.is_empty:
+                return ()
+        keys = frozenset(constraint.topology_key for constraint in stated)
+        if not self.requires_all_keys(pod):
+            keys = frozenset()
+        return tuple(self._constraint(pod, constraint, default, keys) for constraint in stated)
+
+    def _constraint(
+        self, pod: Pod, stated: TopologySpreadConstraint, default: LabelSelector | None, keys: frozenset[str]
+    ) -> SpreadConstraint:
+        if stated.error:
+            raise ValueError(stated.error)
+        selector = default or self._narrowed(stated, pod)
+        # A selector of everything matches the pod itself, yet counting takes it for one of nothing.
+        counted = NOTHING if selector.is_empty else selector
+        return SpreadConstraint(
+            max_skew=stated.max_skew,
+            min_domains=1 if stated.min_domains is None else stated.min_domains,
+            topology_key=stated.topology_key,
+            query=PodQuery(frozenset((pod.namespace,)), (counted,), counts_terminating=False),
+            is_self_matching=selector.matches(pod.labels),
+            counted=self._counted_domains(pod, stated, keys),
+        )
+
+    def _narrowed(self, stated: TopologySpreadConstraint, pod: Pod) -> LabelSelector:
+        if not stated.match_label_keys or not self._version.gate(_LABEL_KEYS_GATE):
+            return stated.selector
+        present = [key for key in stated.match_label_keys if key in pod.labels]
+        extra = [Requirement(key, "In", frozenset((pod.labels[key],))) for key in present]
+        return stated.selector.with_requirements([r for r in extra if r not in stated.selector.requirements])
+
+    def _counted_domains(self, pod: Pod, stated: TopologySpreadConstraint, keys: frozenset[str]) -> CountedDomains:
+        masks = self._inclusion(pod, stated)
+        # Masks are kept for good by those who make them, so identity stands for them.
+        signature = stated.topology_key, keys, tuple(id(mask) for mask in masks)
+        known = self._counted.get(signature)
+        if known is None:
+            domains = self.topology.domains(stated.topology_key)
+            eligible = np.ones(len(domains.ids), dtype=bool)
+            for mask in (*masks, *(self.topology.domains(key).has_key for key in keys)):
+                eligible &= mask
+            ids = domains.ids if keys else domains.ids_with_blank
+            known = self._counted[signature] = CountedDomains(domains, ids, eligible)
+        return known
+
+    def _inclusion(self, pod: Pod, stated: TopologySpreadConstraint) -> list[BoolMask]:
+        """The nodes that the constraint's inclusion policies let count, as masks that must all hold."""
+        spec = pod.spec
+        masks = []
+        is_choosy = bool(spec.node_selector) or (spec.affinity is not None and spec.affinity.node_required is not None)
+        if stated.node_affinity_policy == _HONOR and is_choosy:
+            masks.append(self._masks.selected(spec.node_selector, spec.affinity))
+        if stated.node_taints_policy == _HONOR:
+            masks.append(self._masks.tolerated(honoured_tolerations(spec.tolerations, self._version)))
+        return masks

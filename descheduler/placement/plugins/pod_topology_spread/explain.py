@@ -1,0 +1,38 @@
+"""Which domain would hold too many pods, and how many the emptiest one holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.shadow.pod_counts import PodCounts
+
+__all__ = ["explain_spread"]
+
+
+def explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The domain of the node that would hold too many pods, and how many the emptiest one holds."""
+    del obstacle
+    cluster = refused.cycle.cluster
+    constraints = SpreadConstraints(cluster, refused.profile.args.of(PodTopologySpreadArgs))
+    for constraint in constraints.of(refused.pod, "DoNotSchedule"):
+        if constraint.topology_key not in refused.node.labels:
+            yield f"has no label {constraint.topology_key}, which pods are to be spread by"
+        else:
+            yield from _crowded(refused, constraint)
+
+
+def _crowded(refused: RefusedNode, constraint: SpreadConstraint) -> Iterator[str]:
+    counted = constraint.counted
+    sums = counted.sums(refused.cycle.cluster.follow(PodCounts).counts(constraint.query))
+    is_enough = bool(counted.num) and counted.num >= constraint.min_domains
+    least = counted.least(sums) if is_enough else 0
+    held = int(sums[counted.domains.ids[refused.node_index]])
+    if held + constraint.is_self_matching - least <= constraint.max_skew:
+        return
+    domain = f"{constraint.topology_key}={refused.node.labels[constraint.topology_key]}"
+    other = f"the emptiest domain {least}" if is_enough else f"there are fewer than {constraint.min_domains} domains"
+    yield f"such pods in {domain}: {held} already; {other}, and maxSkew is {constraint.max_skew}"

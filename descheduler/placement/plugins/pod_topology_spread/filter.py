@@ -1,0 +1,144 @@
+"""`PodTopologySpread`: no domain may hold many more of the pods that belong together than the emptiest one.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/filtering.go` (1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.shadow.pod_counts import PodCounts
+from descheduler.placement.shadow.pod_tally import PodsPerNode
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+if TYPE_CHECKING:
+    from descheduler.model.affinity import TopologySpreadConstraint
+    from descheduler.model.pod import Pod
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
+
+_HARD = "DoNotSchedule"
+
+
+class SpreadReason(Reason):
+    """Why a domain takes no more of the pods."""
+
+    TOO_MANY = (
+        1,
+        "node(s) didn't match pod topology spread constraints",
+        "didn't match pod topology spread constraints",
+    )
+    NO_KEY = (
+        2,
+        "node(s) didn't match pod topology spread constraints (missing required label)",
+        "didn't match pod topology spread constraints (missing required label)",
+    )
+
+
+class PodTopologySpread:
+    """Filters by the constraints that say `DoNotSchedule`. A node has one reason: that of the first one it breaks."""
+
+    name = "PodTopologySpread"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._groups = cluster.follow(PodCounts)
+        self._constraints = SpreadConstraints(cluster, profile.args.of(PodTopologySpreadArgs))
+        self._hard: dict[PlacementClass, tuple[SpreadConstraint, ...]] = {}
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Skips pods without hard constraints, and refuses those with one that cannot be read."""
+        try:
+            constraints = self._hard_constraints(cycle.pod)
+        except ValueError as error:
+            reason = f"obtaining pod's hard topology spread constraints: {error}"
+            return PreFilterResult(Obstacle(self.name, Code.UNRESOLVABLE, (reason,)))
+        return PreFilterResult() if constraints else SKIP
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """The reason against each node."""
+        against: ReasonBits | None = None
+        for constraint in self._hard_constraints(cycle.pod):
+            reasons = _reasons_by_domain(constraint, self._groups.counts(constraint.query))
+            found = reasons[constraint.counted.domains.ids]
+            if against is None:
+                against = found
+            else:
+                np.copyto(against, found, where=against == 0)
+        return against if against is not None and against.any() else None
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The words for `bits`."""
+        if bits & SpreadReason.NO_KEY.bit:
+            return Obstacle.of(self.name, Code.UNRESOLVABLE, SpreadReason.NO_KEY)
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, SpreadReason.TOO_MANY)
+
+    def _hard_constraints(self, incoming: PlacementClass) -> tuple[SpreadConstraint, ...]:
+        known = self._hard.get(incoming)
+        if known is None:
+            known = self._hard[incoming] = self._constraints.of(incoming.pod, _HARD)
+        return known
+
+
+def _reasons_by_domain(constraint: SpreadConstraint, counts: PodsPerNode) -> NDArray[np.uint32]:
+    """The reason against the nodes of each domain, and last against those in none.
+
+    A domain without eligible nodes counts no pods, and does not make the emptiest one.
+    """
+    counted = constraint.counted
+    sums = counted.sums(counts)
+    least = counted.least(sums) if counted.num and counted.num >= constraint.min_domains else 0
+    is_too_many = sums > constraint.max_skew + least - constraint.is_self_matching
+    reasons = np.multiply(is_too_many, SpreadReason.TOO_MANY.bit, dtype=np.uint32)
+    reasons[-1] = SpreadReason.NO_KEY.bit
+    return reasons
+
+
+class SpreadInteractions:
+    """Each pod that counts fills its own domain, and lets more into the others."""
+
+    def __init__(self, profile: SchedulerProfile) -> None:
+        self._defaults = _hard(profile.args.of(PodTopologySpreadArgs).default_constraints)
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether the emptiest domain of a constraint may come to hold more."""
+        return bool(_hard(pod.spec.topology_spread)) or self._is_defaulted(pod)
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether no constraint closes nodes to it."""
+        return not self.can_be_helped(pod)
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Not beyond those with constraints, which are not local themselves."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether one of them counts for a constraint of the other."""
+        return self._counts(first, second) or self._counts(second, first)
+
+    def _counts(self, pod: Pod, other: Pod) -> bool:
+        """Whether `other` may count for a constraint of `pod`; whom default constraints count is not in the pod."""
+        if pod.namespace != other.namespace:
+            return False
+        if self._is_defaulted(pod):
+            return True
+        return any(each.selector.matches(other.labels) for each in _hard(pod.spec.topology_spread))
+
+    def _is_defaulted(self, pod: Pod) -> bool:
+        return bool(self._defaults) and not pod.spec.topology_spread
+
+
+def _hard(constraints: Iterable[TopologySpreadConstraint]) -> tuple[TopologySpreadConstraint, ...]:
+    return tuple([constraint for constraint in constraints if constraint.when_unsatisfiable == _HARD])

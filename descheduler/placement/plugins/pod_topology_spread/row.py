@@ -1,0 +1,34 @@
+"""What runs as `PodTopologySpread`."""
+
+from __future__ import annotations
+
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.pod_topology_spread.args import ARGS
+from descheduler.placement.plugins.pod_topology_spread.explain import explain_spread
+from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread, SpreadInteractions, SpreadReason
+from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore
+
+__all__ = ["ROW"]
+
+ROW = SchedulingPlugin(
+    plugin=PodTopologySpread,
+    score=PodTopologySpreadScore,
+    points=frozenset({"pre_filter", "filter", "pre_score", "score"}),
+    by_default=ByDefault(weight=2),
+    prepared_for=frozenset({"filter", "score"}),
+    args=ARGS,
+    interactions=SpreadInteractions,
+    explain=explain_spread,
+    about=About(
+        check=(
+            "No domain may hold more than maxSkew pods above the emptiest one (topologySpreadConstraints that say "
+            "DoNotSchedule)."
+        ),
+        preference=(
+            "Domains with fewer of the pods, for constraints that say ScheduleAnyway; without any, nodes and "
+            "zones with fewer pods of the same workload."
+        ),
+        reasons=tuple(reason.reason for reason in SpreadReason),
+    ),
+)

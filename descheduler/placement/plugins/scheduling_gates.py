@@ -1,0 +1,44 @@
+"""SchedulingGates (kube-scheduler 1.36): a pod with gates is not tried until somebody has taken them off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+    from descheduler.placement.shadow.placement_class import PlacementClass
+    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["SchedulingGates"]
+
+
+class SchedulingGates:
+    """Keeps gated pods out of the queue."""
+
+    name = "SchedulingGates"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        """Neither is read: only the pod counts."""
+
+    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+        """The gates that the pod still has, or None."""
+        gates = pod.spec.scheduling_gates
+        if not gates:
+            return None
+        return Obstacle(self.name, Code.UNRESOLVABLE, (f"waiting for scheduling gates: [{' '.join(gates)}]",))
+
+
+ROW = SchedulingPlugin(
+    plugin=SchedulingGates,
+    points=frozenset({"pre_enqueue"}),
+    by_default=ByDefault(),
+    interactions=own_node,
+    about=About(
+        check="A pod with scheduling gates is not tried until somebody takes the gates off.",
+        reasons=("waiting for scheduling gates: [<gates>]",),
+    ),
+)

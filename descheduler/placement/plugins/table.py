@@ -1,0 +1,67 @@
+"""The scheduling plugins of this program: one table, a row for each of them."""
+
+from __future__ import annotations
+
+from descheduler.model.kube_version import KubeVersion
+from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
+from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
+from descheduler.placement.plugins import (
+    beside_placement,
+    dynamic_resources,
+    image_locality,
+    node_declared_features,
+    node_name,
+    node_ports,
+    node_resources_balanced_allocation,
+    node_unschedulable,
+    node_volume_limits,
+    scheduling_gates,
+    volume_binding,
+    volume_restrictions,
+    volume_zone,
+)
+from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
+from descheduler.placement.plugins.node_affinity import row as node_affinity_row
+from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
+from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
+from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["DEFAULT_CONFIGURATION", "PLUGINS", "default_scheduler"]
+
+PLUGINS: dict[str, SchedulingPlugin] = {
+    "SchedulingGates": scheduling_gates.ROW,
+    "PrioritySort": beside_placement.PRIORITY_SORT,
+    "NodeUnschedulable": node_unschedulable.ROW,
+    "NodeName": node_name.ROW,
+    "TaintToleration": taint_toleration_row.ROW,
+    "NodeAffinity": node_affinity_row.ROW,
+    "NodePorts": node_ports.ROW,
+    "NodeResourcesFit": node_resources_fit_row.ROW,
+    "VolumeRestrictions": volume_restrictions.ROW,
+    "NodeVolumeLimits": node_volume_limits.ROW,
+    "VolumeBinding": volume_binding.ROW,
+    "VolumeZone": volume_zone.ROW,
+    "PodTopologySpread": pod_topology_spread_row.ROW,
+    "InterPodAffinity": inter_pod_affinity_row.ROW,
+    "DynamicResources": dynamic_resources.ROW,
+    "DefaultPreemption": beside_placement.DEFAULT_PREEMPTION,
+    "NodeResourcesBalancedAllocation": node_resources_balanced_allocation.ROW,
+    "ImageLocality": image_locality.ROW,
+    "DefaultBinder": beside_placement.DEFAULT_BINDER,
+    "NodeDeclaredFeatures": node_declared_features.ROW,
+    "GangScheduling": beside_placement.GANG_SCHEDULING,
+    "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
+    "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+}
+"""kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
+(`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
+
+DEFAULT_CONFIGURATION = default_configuration(KubeVersion(), PLUGINS)
+"""kube-scheduler of the newest version known, as it comes."""
+
+
+def default_scheduler(cluster: ShadowCluster) -> Scheduler:
+    """The scheduler of `DEFAULT_CONFIGURATION` over `cluster`."""
+    return Scheduler(cluster, DEFAULT_CONFIGURATION.profiles[0], plugins=PLUGINS)

@@ -1,0 +1,1 @@
+"""`TaintToleration`: taints that a pod has to tolerate, and those that it should."""

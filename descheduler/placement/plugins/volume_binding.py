@@ -1,0 +1,177 @@
+"""Filter VolumeBinding: bound claims are used where their volume is, others where they can get one.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding` (1.36). Placing a pod takes volumes for its
+unbound claims, or pins the claims to the node that the volumes will be made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import numpy as np
+
+from descheduler.model.amounts import amount_text
+from descheduler.model.in_tree_volumes import migrated_affinity
+from descheduler.model.storage import PersistentVolume, PersistentVolumeClaim
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.helper.node_selector_words import unmet
+from descheduler.placement.plugins.helper.shape import ShapePointSection
+from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
+from descheduler.placement.plugins.volumes.pod_claims import claims_of
+from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.policy.shared_args import Args
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+
+__all__ = ["VolumeBinding", "VolumeFault"]
+
+
+class VolumeFault(Reason):
+    """What of a pod's volumes is not to be had on a node."""
+
+    ELSEWHERE = (
+        1,
+        "node(s) didn't match PersistentVolume's node affinity",
+        "didn't match PersistentVolume's node affinity",
+    )
+    NO_VOLUME = (
+        2,
+        "node(s) didn't find available persistent volumes to bind",
+        "didn't find available persistent volumes to bind",
+    )
+    NO_ROOM = (
+        4,
+        "node(s) did not have enough free storage",
+        "did not have enough free storage",
+    )
+    VOLUME_LOST = (
+        8,
+        "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+        "unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    )
+
+
+_PASS = PreFilterResult()
+
+
+class VolumeBinding:
+    """Matches claims and volumes as the scheduler would, one pod after the other; `ledger` keeps what is taken."""
+
+    name = "VolumeBinding"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del profile  # the time-out for binding says nothing about where a pod fits
+        self._table = cluster.table
+        self.ledger = cluster.ledger(VolumeLedger)
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Refuses pods with a claim that nothing can be done about; leaves those alone that have none."""
+        pod = cycle.pod.pod
+        if not pod.claim_names and not pod.ephemeral_volumes:
+            return SKIP
+        demand = self.ledger.demands.of(cycle.pod)
+        if isinstance(demand, Obstacle):
+            return PreFilterResult(obstacle=demand)
+        return _PASS if demand.reaches or demand.unbound else SKIP
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Nodes that do not reach a bound volume, and those where an unbound claim gets none."""
+        demand = self.ledger.demands.of(cycle.pod)
+        if isinstance(demand, Obstacle):
+            return None
+        cycle.scratch[self.name] = demand
+        bits = np.zeros(len(self._table), dtype=np.uint32)
+        is_open = np.ones(len(self._table), dtype=bool)
+        for reach in demand.reaches:
+            # The first bound volume out of reach decides what is said of a node.
+            missed = is_open.copy()
+            if reach is not None:
+                missed[reach] = False
+            bits[missed] = VolumeFault.VOLUME_LOST.bit if reach is None else VolumeFault.ELSEWHERE.bit
+            is_open &= ~missed
+        if demand.unbound:
+            found = self.ledger.supply.volumes_for(demand.unbound)
+            bits[found.no_volume] |= VolumeFault.NO_VOLUME.bit
+            bits[found.no_room] |= VolumeFault.NO_ROOM.bit
+        return bits if bits.any() else None
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """All reasons of `bits`."""
+        del cycle, node
+        found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, *found)
+
+
+def explain_volume_binding(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The volumes that the node does not reach, and the claims that get none there."""
+    for claim in claims_of(refused.pod, refused.cycle.cluster):
+        if claim.is_bound:
+            yield from _out_of_reach(refused, claim)
+        elif claim.selected_node and claim.selected_node != refused.node.name:
+            yield f"claim {claim.name} waits for its volume on node {claim.selected_node}"
+        elif VolumeFault.NO_ROOM in obstacle.facts:
+            room = amount_text("memory", claim.request_bytes)
+            yield f"no room for the volume of claim {claim.name}: {room} of storage class {claim.storage_class}"
+        else:
+            yield (
+                f"claim {claim.name} gets no volume here: none of storage class {claim.storage_class} that is free"
+                " and fits is reached from the node, and none can be made for it"
+            )
+
+
+def _out_of_reach(refused: RefusedNode, claim: PersistentVolumeClaim) -> Iterator[str]:
+    volume: PersistentVolume | None = refused.snapshot.volumes.get(claim.volume_name)
+    if volume is None:
+        yield f"claim {claim.name} is bound to volume {claim.volume_name}, which does not exist"
+        return
+    affinity = volume.node_affinity
+    csi_node = refused.snapshot.csi_nodes.get(refused.node.name)
+    if csi_node is not None and volume.in_tree_plugin in csi_node.migrated_plugins:
+        affinity = migrated_affinity(volume.in_tree_plugin, affinity, volume.labels)
+    for index, fault in enumerate(unmet(affinity or (), refused.node)):
+        lead = "or with" if index else f"volume {volume.name} of claim {claim.name} is reached only from nodes with"
+        yield f"{lead} {fault}"
+
+
+class VolumeBindingSection(Args, frozen=True):
+    """`VolumeBindingArgs`."""
+
+    bind_timeout_seconds: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    """How long binding may take, 600 by default; without effect here."""
+    shape: tuple[ShapePointSection, ...] | None = None
+    """Only with the gate StorageCapacityScoring."""
+
+
+def _read_args(block: ArgsBlock, section: VolumeBindingSection) -> None:
+    if section.shape is not None:
+        message = "is not looked at; kube-scheduler scores storage with the gate StorageCapacityScoring only"
+        block.warn(("shape",), message)
+
+
+ROW = SchedulingPlugin(
+    plugin=VolumeBinding,
+    points=frozenset({"pre_filter", "filter", "pre_score", "score", "reserve", "pre_bind"}),
+    by_default=ByDefault(),
+    prepared_for=frozenset({"filter", "reserve"}),
+    args=ArgsKind(VolumeBindingSection, _read_args),
+    interactions=lambda _: ClaimInteractions(),
+    explain=explain_volume_binding,
+    scoring_gate="StorageCapacityScoring",
+    about=About(
+        check="Bound volumes have to be in reach of the node, and unbound claims have to get a volume there.",
+        reasons=(
+            *(fault.reason for fault in VolumeFault),
+            "pod has unbound immediate PersistentVolumeClaims",
+        ),
+    ),
+)

@@ -1,0 +1,160 @@
+"""Filter VolumeRestrictions: what some volumes allow one pod alone, and other volumes one pod a node.
+
+Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions` (1.36), which does not look at
+ReadWriteOnce: a pod whose volume is attached to another node is scheduled, and then waits. `multi_attach_nodes` says
+where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from descheduler.model.pod import Pod
+from descheduler.model.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
+from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
+from descheduler.placement.plugins.volumes.disk_users import DiskUsers
+from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
+
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+
+__all__ = ["VolumeRestrictions"]
+
+_PASS = PreFilterResult()
+
+
+class VolumeUseReason(Reason):
+    """What another pod keeps a volume from."""
+
+    DISK = 1, "node(s) had no available disk", "had no available disk"
+    IN_USE = (
+        2,
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode"
+        " already in-use by another pod",
+        "unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+    )
+
+
+class VolumeRestrictions:
+    """Looks at the claims that pods name and at the disks that they state; ephemeral volumes are passed over."""
+
+    name = "VolumeRestrictions"
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del profile  # nothing can be configured
+        self._snapshot = cluster.snapshot
+        self._table = cluster.table
+        self._claim_users = cluster.follow(ClaimUsers)
+        self._disk_users = cluster.follow(DiskUsers)
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Refuses pods with a claim that does not exist; leaves those alone that nobody is in the way of."""
+        pod = cycle.pod.pod
+        for name in pod.claim_names:
+            if (pod.namespace, name) not in self._snapshot.claims:
+                return PreFilterResult(obstacle=not_found(self._snapshot, self.name, "PersistentVolumeClaim", name))
+        return _PASS if pod.spec.inline_disks or self._is_blocked(pod) else SKIP
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Every node when a claim for one pod alone is in use, else those where a stated disk is."""
+        pod = cycle.pod.pod
+        is_blocked = self._is_blocked(pod)
+        conflicts = self._disk_users.conflicts(pod.spec.inline_disks)
+        if not is_blocked and not conflicts:
+            return None
+        bits = np.full(len(self._table), VolumeUseReason.IN_USE.bit if is_blocked else 0, dtype=np.uint32)
+        bits[list(conflicts)] = VolumeUseReason.DISK.bit
+        return bits
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The disk is looked at first, and the first reason is the only one."""
+        del cycle, node
+        found = next(reason for reason in VolumeUseReason if reason.bit == bits)
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, found)
+
+    def multi_attach_nodes(self, cycle: Cycle) -> BoolMask | None:
+        """Nodes where the pod would wait for a volume that a pod elsewhere holds; None when there are none."""
+        waits: BoolMask | None = None
+        for _, holders in self._held(cycle.pod.pod):
+            elsewhere = np.ones(len(self._table), dtype=bool)
+            elsewhere[[node for node in holders if node != NO_NODE]] = False
+            waits = elsewhere if waits is None else waits | elsewhere
+        return waits
+
+    def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """For each volume that keeps the pod waiting on `node`: who has to let it go."""
+        return tuple(
+            f"volume of claim {claim.namespace}/{claim.name} is attached to one node at a time and is in use on"
+            f" {', '.join(sorted(self._node_name(holder) for holder in holders))}"
+            for claim, holders in self._held(cycle.pod.pod)
+            if node not in holders
+        )
+
+    def _is_blocked(self, pod: Pod) -> bool:
+        """Whether a claim that one pod alone may use is in use."""
+        for name in pod.claim_names:
+            if self._claim_users.is_used(pod.namespace, name):
+                claim = self._snapshot.claims.get((pod.namespace, name))
+                if claim is not None and READ_WRITE_ONCE_POD in claim.access_modes:
+                    return True
+        return False
+
+    def _held(self, pod: Pod) -> Iterator[tuple[PersistentVolumeClaim, frozenset[int]]]:
+        """The pod's bound claims whose volume goes to one node at a time, and the nodes of pods that keep it."""
+        for name in dict.fromkeys(pod.claim_names):
+            claim = self._snapshot.claims.get((pod.namespace, name))
+            holders = self._claim_users.holders(pod.namespace, name)
+            if claim is not None and claim.is_bound and holders and self._is_exclusive(claim):
+                yield claim, holders
+
+    def _is_exclusive(self, claim: PersistentVolumeClaim) -> bool:
+        volume = self._snapshot.volumes.get(claim.volume_name)
+        modes = claim.access_modes if volume is None else volume.access_modes
+        return bool(modes) and modes <= {READ_WRITE_ONCE, READ_WRITE_ONCE_POD}
+
+    def _node_name(self, node: int) -> str:
+        return "a node that the snapshot does not hold" if node == NO_NODE else self._table.nodes[node].name
+
+
+def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """Who uses a claim that is for one pod alone, or mounts the same disk."""
+    del obstacle
+    alone = {
+        claim.name
+        for claim in claims_of(refused.pod, refused.cycle.cluster)
+        if READ_WRITE_ONCE_POD in claim.access_modes
+    }
+    for pod, node in refused.pods_everywhere() if alone else ():
+        for name in sorted(alone.intersection(pod.claim_names)) if pod.namespace == refused.pod.namespace else ():
+            yield f"claim {name} is for one pod alone, and {pod.key} on {node.name} uses it"
+    disks = {(disk.kind, disk.identity) for disk in refused.pod.spec.inline_disks if disk.is_exclusive}
+    for pod in refused.pods_here() if disks else ():
+        for disk in pod.spec.inline_disks:
+            if (disk.kind, disk.identity) in disks:
+                yield f"{pod.key} mounts the same disk {'/'.join(disk.identity)}"
+
+
+ROW = SchedulingPlugin(
+    plugin=VolumeRestrictions,
+    points=frozenset({"pre_filter", "filter"}),
+    by_default=ByDefault(),
+    prepared_for=frozenset({"filter"}),
+    interactions=lambda _: ClaimInteractions(),
+    explain=explain_volume_restrictions,
+    about=About(
+        check="A ReadWriteOncePod claim serves one pod, and some kinds of inline disks one pod a node.",
+        reasons=tuple(reason.reason for reason in VolumeUseReason),
+    ),
+)

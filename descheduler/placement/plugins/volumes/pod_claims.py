@@ -1,0 +1,127 @@
+"""The claims behind a pod's volumes, and the words for those that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.pod import EphemeralVolume, Pod
+from descheduler.model.storage import PersistentVolumeClaim
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+__all__ = ["PodClaim", "PodClaims", "is_read", "not_found"]
+
+_Kind = Literal["PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"]
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class PodClaim(NamedTuple):
+    """The claim of one volume of a pod; `claim` is None while there is none of that name.
+
+    A claim `is_new` that will be made with the pod. One that `is_foreign` has the name of a claim for an ephemeral
+    volume, but was made for another pod.
+    """
+
+    name: str
+    claim: PersistentVolumeClaim | None
+    is_ephemeral: bool = False
+    is_new: bool = False
+    is_foreign: bool = False
+
+
+class PodClaims:
+    """Looks up claims in a shadow cluster."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self._snapshot = cluster.snapshot
+        self._owners = cluster.follow(ClaimOwners)
+
+    def of(self, pod: Pod) -> tuple[PodClaim, ...]:
+        """The claims of `pod`, in the order of its volumes.
+
+        A pod without uid does not exist yet, so the claims of its ephemeral volumes are to be made too, unless a
+        claim of that name is there: it belongs to a predecessor and goes with it.
+        """
+        claims = self._snapshot.claims
+        named = tuple([PodClaim(name, claims.get((pod.namespace, name))) for name in pod.claim_names])
+        if not pod.ephemeral_volumes:
+            return named
+        return _in_order(pod, named, (self._of_volume(pod, volume) for volume in pod.ephemeral_volumes))
+
+    def of_placed(self, pod: Pod) -> tuple[PodClaim, ...]:
+        """The claims of a pod that is on a node, which has what it needs: the same whatever has happened since."""
+        claims = self._snapshot.claims
+        named = tuple([PodClaim(name, claims.get((pod.namespace, name))) for name in pod.claim_names])
+        if not pod.ephemeral_volumes:
+            return named
+        found = self._existing if pod.uid else self._new
+        return _in_order(pod, named, (found(pod, volume) for volume in pod.ephemeral_volumes))
+
+    def _of_volume(self, pod: Pod, volume: EphemeralVolume) -> PodClaim:
+        existing = self._existing(pod, volume)
+        if existing.claim is not None and self._owners.has_left(existing.claim):
+            existing = PodClaim(existing.name, None, is_ephemeral=True)
+        return self._new(pod, volume) if existing.claim is None and not pod.uid else existing
+
+    def _existing(self, pod: Pod, volume: EphemeralVolume) -> PodClaim:
+        name = f"{pod.name}-{volume.name}"
+        claim = self._snapshot.claims.get((pod.namespace, name))
+        is_foreign = claim is not None and (not pod.uid or claim.owner_uid != pod.uid)
+        return PodClaim(name, claim, is_ephemeral=True, is_foreign=is_foreign)
+
+    def _new(self, pod: Pod, volume: EphemeralVolume) -> PodClaim:
+        name = f"{pod.name}-{volume.name}"
+        return PodClaim(name, self._new_claim(pod.namespace, name, volume), is_ephemeral=True, is_new=True)
+
+    def _new_claim(self, namespace: str, name: str, volume: EphemeralVolume) -> PersistentVolumeClaim:
+        template = volume.claim
+        storage_class = template.storage_class
+        return PersistentVolumeClaim(
+            namespace=namespace,
+            name=name,
+            storage_class=_default_class(self._snapshot) if storage_class is None else storage_class,
+            volume_name=template.volume_name,
+            access_modes=template.access_modes,
+            request_bytes=template.request_bytes,
+            volume_mode=template.volume_mode,
+            attributes_class=template.attributes_class,
+            selector=template.selector,
+        )
+
+
+def _in_order(pod: Pod, named: tuple[PodClaim, ...], ephemeral: Iterable[PodClaim]) -> tuple[PodClaim, ...]:
+    """The claims of `pod` as its volumes have them: the first that is at fault is the one that is told."""
+    claims = list(named)
+    for place, (volume, claim) in enumerate(zip(pod.ephemeral_volumes, ephemeral, strict=True)):
+        claims.insert(volume.num_claims_before + place, claim)
+    return tuple(claims)
+
+
+def claims_of(pod: Pod, cluster: ShadowCluster) -> Iterator[PersistentVolumeClaim]:
+    """The claims that there are for the volumes of `pod` and that are not somebody else's."""
+    for entry in PodClaims(cluster).of(pod):
+        if entry.claim is not None and not entry.is_foreign:
+            yield entry.claim
+
+
+def is_read(snapshot: Snapshot, kind: _Kind) -> bool:
+    """Whether the snapshot can tell that an object of this kind does not exist. One made by hand always can."""
+    return not snapshot.kinds or kind in snapshot.kinds
+
+
+def not_found(snapshot: Snapshot, plugin: str, kind: _Kind, name: str) -> Obstacle:
+    """What `plugin` says of an object that is not in the snapshot: the scheduler's words, or that it cannot know."""
+    if is_read(snapshot, kind):
+        return Obstacle(plugin, Code.UNRESOLVABLE, (f'{kind.lower()} "{name}" not found',))
+    unread = f"the snapshot holds no {kind.partition('.')[0]} objects"
+    return Obstacle(plugin, Code.UNDECIDED, (f'{unread}, so "{name}" cannot be looked up',))
+
+
+def _default_class(snapshot: Snapshot) -> str:
+    """The class that the API server gives a claim that names none: the newest default one, empty without any."""
+    defaults = sorted(name for name, known in snapshot.storage_classes.items() if known.is_default)
+    return max(defaults, key=lambda name: snapshot.storage_classes[name].created_at or _LONG_AGO, default="")

@@ -1,0 +1,104 @@
+"""Where a driver can make a new volume, and whether it says that it has the room.
+
+Mirrors `checkVolumeProvisions` of `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding` (1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.storage import CSIStorageCapacity, PersistentVolumeClaim, StorageClass
+from descheduler.placement.plugins.volumes.assumed_volumes import AssumedVolumes, CapacityKey
+from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
+from descheduler.placement.shadow.node_masks import BoolMask
+
+__all__ = ["Provisioning"]
+
+_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+
+class Provisioning:
+    """What the storage classes and the capacities that drivers publish say, over all nodes."""
+
+    def __init__(self, snapshot: Snapshot, nodes: NodeSets) -> None:
+        self._snapshot = snapshot
+        self._nodes = nodes
+        self._by_node: dict[str, dict[int, list[CSIStorageCapacity]]] = {}
+        self._reaching: dict[str, BoolMask] = {}
+        self._roomy: dict[tuple[str, int], BoolMask] = {}
+
+    def reaches(self, claim: PersistentVolumeClaim) -> BoolMask:
+        """Nodes for which the claim's class can have a volume made, as far as its topology goes."""
+        known = self._reaching.get(claim.storage_class)
+        if known is None:
+            storage_class = self._snapshot.storage_classes[claim.storage_class]
+            known = self._reaching[claim.storage_class] = self._nodes.mask(self._served(storage_class))
+        return known
+
+    def has_room(self, claim: PersistentVolumeClaim) -> BoolMask:
+        """Nodes for which the driver publishes a capacity that the claim fits, or need not publish any."""
+        key = claim.storage_class, claim.request_bytes
+        known = self._roomy.get(key)
+        if known is None:
+            if self._is_tracked(claim):
+                known = self._nodes.mask(self._nodes.nowhere)
+                for capacity, nodes in self._published(claim.storage_class):
+                    if _limit(capacity) >= claim.request_bytes:
+                        known[nodes] = True
+            else:
+                known = self._nodes.mask(self._nodes.everywhere)
+            self._roomy[key] = known
+        return known
+
+    def source(
+        self, claim: PersistentVolumeClaim, node: int, assumed: AssumedVolumes
+    ) -> tuple[CapacityKey, int] | None:
+        """The published capacity out of which the claim's volume for `node` would come, and the bytes left of it.
+
+        It is the one with most left, volumes `assumed` so far taken off. None where nothing is published in bytes.
+        """
+        if not self._is_tracked(claim):
+            return None
+        left = [
+            (capacity.capacity - assumed.charged((capacity.namespace, capacity.name)), capacity)
+            for capacity in self._published_for(claim.storage_class, node)
+            if capacity.capacity is not None and _limit(capacity) >= claim.request_bytes
+        ]
+        if not left:
+            return None
+        most, capacity = max(left, key=lambda entry: entry[0])
+        return (capacity.namespace, capacity.name), most
+
+    def _served(self, storage_class: StorageClass) -> NodeIndices:
+        if storage_class.provisioner in ("", _NO_PROVISIONER):
+            return self._nodes.nowhere
+        if not storage_class.allowed_topologies:
+            return self._nodes.everywhere
+        return self._nodes.meeting_any(term for term in storage_class.allowed_topologies if term)
+
+    def _is_tracked(self, claim: PersistentVolumeClaim) -> bool:
+        storage_class = self._snapshot.storage_classes[claim.storage_class]
+        driver = self._snapshot.csi_drivers.get(storage_class.provisioner)
+        return bool(claim.request_bytes) and driver is not None and driver.tracks_capacity
+
+    def _published_for(self, storage_class: str, node: int) -> Sequence[CSIStorageCapacity]:
+        by_node = self._by_node.get(storage_class)
+        if by_node is None:
+            by_node = self._by_node[storage_class] = {}
+            for capacity, nodes in self._published(storage_class):
+                for reached in nodes.tolist():
+                    by_node.setdefault(reached, []).append(capacity)
+        return by_node.get(node, ())
+
+    def _published(self, storage_class: str) -> Iterator[tuple[CSIStorageCapacity, NodeIndices]]:
+        for capacity in self._snapshot.storage_capacities:
+            if capacity.storage_class == storage_class:
+                yield capacity, self._nodes.selected(capacity.node_topology)
+
+
+def _limit(capacity: CSIStorageCapacity) -> int:
+    """The largest volume that the capacity promises, in bytes; -1 where it promises none."""
+    if capacity.maximum_volume_size is not None:
+        return capacity.maximum_volume_size
+    return -1 if capacity.capacity is None else capacity.capacity

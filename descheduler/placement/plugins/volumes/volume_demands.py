@@ -1,0 +1,111 @@
+"""What pods want of storage: bound volumes to be near to, and claims that get a volume where the pod goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from descheduler.model.pod import Pod
+from descheduler.model.storage import PersistentVolumeClaim
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.plugins.volumes.claim_supply import UnboundClaim
+from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
+from descheduler.placement.plugins.volumes.pod_claims import PodClaim, PodClaims, is_read, not_found
+from descheduler.placement.plugins.volumes.volume_reach import VolumeReach
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+
+if TYPE_CHECKING:
+    from descheduler.placement.shadow.placement_class import PlacementClass
+
+__all__ = ["VolumeDemand", "VolumeDemands"]
+
+_PLUGIN = "VolumeBinding"
+_CLASSES: Final = "StorageClass.storage.k8s.io"
+
+
+class VolumeDemand(NamedTuple):
+    """What a pod wants of storage.
+
+    `reaches` are the nodes that reach each bound volume, None for a volume that does not exist; volumes that every
+    node reaches are left out.
+    """
+
+    reaches: tuple[NodeIndices | None, ...] = ()
+    unbound: tuple[UnboundClaim, ...] = ()
+
+
+class VolumeDemands:
+    """Looks up what the pods of one shadow cluster want, once a placement class where that is the same for all."""
+
+    def __init__(self, cluster: ShadowCluster, nodes: NodeSets) -> None:
+        self._snapshot = cluster.snapshot
+        self._claims = PodClaims(cluster)
+        self._reach = VolumeReach(cluster.snapshot, cluster.table, nodes)
+        self._known: dict[PlacementClass, VolumeDemand | Obstacle] = {}
+
+    def of(self, incoming: PlacementClass) -> VolumeDemand | Obstacle:
+        """What the pod wants, or what makes that impossible on any node."""
+        pod = incoming.pod
+        if not pod.claim_names and not pod.ephemeral_volumes:
+            return VolumeDemand()
+        if pod.ephemeral_volumes:  # whose claims come and go with pods
+            return self._look_up(pod)
+        known = self._known.get(incoming)
+        if known is None:
+            known = self._known[incoming] = self._look_up(pod)
+        return known
+
+    def _look_up(self, pod: Pod) -> VolumeDemand | Obstacle:
+        entries = self._claims.of(pod)
+        for entry in entries:
+            if (fault := self._fault(pod, entry)) is not None:
+                return fault
+        claims = [UnboundClaim(entry.claim, entry.is_new) for entry in entries if entry.claim is not None]
+        unbound = tuple(wanted for wanted in claims if not wanted.claim.is_bound)
+        for wanted in unbound:
+            if not self._waits(wanted.claim):
+                return self._unresolvable("pod has unbound immediate PersistentVolumeClaims")
+        reaches: list[NodeIndices | None] = []
+        for wanted in claims:
+            if wanted.claim.is_bound:
+                volume = self._snapshot.volumes.get(wanted.claim.volume_name)
+                if volume is None:
+                    reaches.append(None)
+                elif (reach := self._reach.of(volume)) is not None:
+                    reaches.append(reach)
+        return VolumeDemand(tuple(reaches), unbound)
+
+    def _fault(self, pod: Pod, entry: PodClaim) -> Obstacle | None:
+        """Why a claim cannot be used at all, or cannot be judged."""
+        claim = entry.claim
+        if claim is None and not entry.is_ephemeral:
+            return not_found(self._snapshot, _PLUGIN, "PersistentVolumeClaim", entry.name)
+        if claim is None:
+            reason = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{entry.name}"'
+        elif claim.phase == "Lost":
+            reason = (
+                f'persistentvolumeclaim "{claim.name}" bound to non-existent persistentvolume "{claim.volume_name}"'
+            )
+        elif claim.is_deleting:
+            reason = f'persistentvolumeclaim "{claim.name}" is being deleted'
+        elif entry.is_foreign:
+            reason = f"PVC {claim.namespace}/{claim.name} was not created for pod {pod.key} (pod is not owner)"
+        else:
+            return self._unread(claim)
+        return self._unresolvable(reason)
+
+    def _unread(self, claim: PersistentVolumeClaim) -> Obstacle | None:
+        """What of the claim the snapshot cannot tell."""
+        snapshot = self._snapshot
+        if claim.is_bound:
+            is_unknown = claim.volume_name not in snapshot.volumes and not is_read(snapshot, "PersistentVolume")
+            return not_found(snapshot, _PLUGIN, "PersistentVolume", claim.volume_name) if is_unknown else None
+        is_unknown = claim.storage_class not in snapshot.storage_classes and not is_read(snapshot, _CLASSES)
+        return not_found(snapshot, _PLUGIN, _CLASSES, claim.storage_class) if is_unknown else None
+
+    def _waits(self, claim: PersistentVolumeClaim) -> bool:
+        """Whether the scheduler chooses the claim's volume; one that names a volume is bound by somebody else."""
+        storage_class = self._snapshot.storage_classes.get(claim.storage_class)
+        return storage_class is not None and storage_class.waits_for_consumer and not claim.volume_name
+
+    def _unresolvable(self, reason: str) -> Obstacle:
+        return Obstacle(_PLUGIN, Code.UNRESOLVABLE, (reason,))

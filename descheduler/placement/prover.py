@@ -1,0 +1,279 @@
+"""The book of a run's moves, and the proof that their replacements land."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.batches.joint_proof import JointProof
+from descheduler.placement.configuration.kube_scheduler.configuration import (
+    SchedulerConfiguration,
+    default_configuration,
+)
+from descheduler.placement.framework.evaluation import Evaluation
+from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
+from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
+from descheduler.placement.landings.competitors import CompetitorFinder
+from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
+from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.preemption import preemption_hint
+from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster, WhatIf
+
+__all__ = ["LandingProver"]
+
+
+class LandingProver:
+    """One run's book of moves over `snapshot`, in which every answer counts with what was booked before.
+
+    The scheduler is the one that `configuration` describes, by default kube-scheduler of `version` as it comes;
+    `others` are schedulers of another kind, by name. What
+    was booked before a victim has settled by the time of its eviction: earlier victims are gone, and their
+    replacements are where they were predicted. Pending pods of the snapshot that fit are placed before the first move.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        *,
+        configuration: SchedulerConfiguration | None = None,
+        version: KubeVersion | None = None,
+        plugins: Mapping[str, SchedulingPlugin] = PLUGINS,
+        others: Mapping[str, MakeScheduler] | None = None,
+    ) -> None:
+        version = version or KubeVersion()
+        self._cluster = ShadowCluster(
+            snapshot, version=version, reads_annotations=annotations_read_by(plugins.values())
+        )
+        schedulers = Schedulers(
+            self._cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
+        )
+        forms = PlacementForms(snapshot)
+        self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
+        self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
+        self._competitors = CompetitorFinder(self._cluster, self._pending)
+        self._pending.place_all()
+        self._bookings: list[_Booking] = []
+        self._booked: dict[int, Pod] = {}
+        self._gone: Counter[str] = Counter()
+        self._last: _Considered | None = None
+        """What was asked about since the last booking; it is booked without asking again."""
+
+    @property
+    def cluster(self) -> ShadowCluster:
+        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
+        self._leave()
+        return self._cluster
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the answers leave out, each a sentence."""
+        found = []
+        num_ghosts = sum(node == NO_NODE for _, node in self._cluster.placed_pods)
+        if num_ghosts:
+            found.append(f"counted for the claims in use only: {_pods(num_ghosts)} on nodes that were not read")
+        if self._pending.num_foreign:
+            found.append(f"left out: {_pods(self._pending.num_foreign)} pending for schedulers that are not known")
+        return tuple(found)
+
+    def consider(self, victim: Pod) -> Landing:
+        """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
+
+        `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
+        hangs on the conditions; among them that no pending pod of the same or a higher priority takes the room.
+        `NO`: no node takes it with all booked replacements where they were predicted. `UNKNOWN`: the snapshot cannot
+        tell. `cold` is the same question while the victim is terminating.
+        """
+        trial = self.cluster.what_if()
+        candidate = self._candidate(victim)
+        decision = self._decide(candidate)
+        self._last = _Considered(victim, candidate, decision, trial)
+        return decision.landing
+
+    def book(self, victim: Pod) -> Landing:
+        """The same, for good: the victim is gone and its replacement, where it lands, takes room.
+
+        A replacement that does not land waits among the pending pods from now on.
+        """
+        last = self._last
+        if last is not None and last.victim is victim:
+            self._last = None
+            candidate, decision, changes = last.candidate, last.decision, last.changes
+        else:
+            changes = self.cluster.what_if()
+            candidate = self._candidate(victim)
+            decision = self._decide(candidate)
+        if candidate.is_moved:
+            self._count(victim)
+        if decision.homeless is not None:
+            self._pending.add(decision.homeless)
+        self._bookings.append(_Booking(candidate, changes, decision.homeless))
+        return decision.landing
+
+    def take_back(self) -> None:
+        """Takes the last booking back, with all that it changed."""
+        self._leave()
+        booking = self._bookings.pop()
+        booking.changes.take_back()
+        if booking.homeless is not None:
+            self._pending.withdraw([booking.homeless])
+        if booking.candidate.is_moved:
+            self._discount(booking.candidate.victim)
+
+    def preemption_hint(self, victim: Pod) -> str:
+        """Where the replacement of `victim`, which does not land, would land by preempting others; empty if nowhere.
+
+        It has to be told, as it hurts others, and is never a landing.
+        """
+        self._leave()
+        unplaced = self._candidate(victim).unplaced
+        if unplaced is None:
+            return ""
+        with self._cluster.what_if():
+            self._cluster.remove(victim)
+            return preemption_hint(unplaced, self._cluster, {*self._booked, id(victim)})
+
+    def prove(self, victims: Sequence[Pod]) -> JointVerdict:
+        """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
+
+        The book is neither asked nor changed.
+        """
+        booked = [booking.candidate.victim for booking in self._bookings]
+        for _ in booked:
+            self.take_back()
+        try:
+            return self.prove_further(victims)
+        finally:
+            for victim in booked:
+                self.book(victim)
+
+    def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
+        """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
+        proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
+        return proof.verdict(list(dict.fromkeys(victims)))
+
+    def _leave(self) -> None:
+        """Takes back what was last asked about, as it was not booked."""
+        if self._last is not None:
+            self._last.changes.take_back()
+            self._last = None
+
+    def _count(self, victim: Pod) -> None:
+        self._booked[id(victim)] = victim
+        if victim.controller is not None:
+            self._gone[victim.controller.uid] += 1
+
+    def _discount(self, victim: Pod) -> None:
+        del self._booked[id(victim)]
+        if victim.controller is not None:
+            self._gone[victim.controller.uid] -= 1
+
+    def _candidate(self, victim: Pod) -> Candidate:
+        if id(victim) in self._booked:
+            return evicted_before(victim)
+        return self._candidates.candidate(victim, self._gone)
+
+    def _decide(self, candidate: Candidate) -> _Decision:
+        """The landing of one victim. The cluster is left as it is once that has happened.
+
+        A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
+        """
+        with self._cluster.what_if() as trial:
+            decision = self._settle(candidate, trial)
+            if decision.landing.settled is not LandingVerdict.UNKNOWN:
+                trial.keep()
+            return decision
+
+    def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
+        if candidate.leaves:
+            self._cluster.remove(candidate.victim)
+        if candidate.unplaced is None:
+            assert candidate.landing is not None  # noqa: S101 - it is one or the other
+            return _Decision(candidate.landing)
+        unplaced = candidate.unplaced
+        num_placed = len(self._pending.placed)
+        self._pending.place_after(unplaced.victim, unplaced.priority)
+        other = (
+            None if unplaced.alternative is None else unplaced.alternative.scheduler.evaluate(unplaced.alternative.pod)
+        )
+        attempt = place(unplaced.scheduler, unplaced.pod)
+        placement = attempt.placement
+        if len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation):
+            cold = LandingVerdict.LANDS if unplaced.returns_at_once else None
+        else:
+            cold = self._cold(unplaced, trial)
+        if other is not None and other.fits is (placement is None):
+            return _Decision(differing_revisions(unplaced, attempt, other, cold=cold))
+        if placement is not None:
+            return _Decision(landed(unplaced, placement, self._cluster, cold=cold))
+        competition = self._competitors.competition(unplaced, attempt.evaluation)
+        if competition is None:
+            landing = not_landed(unplaced, attempt.evaluation, cold=cold)
+            return _Decision(landing, unplaced.pod if landing.settled is LandingVerdict.NO else None)
+        conditions = (competition.condition,)
+        landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
+        return _Decision(landing, unplaced.pod)
+
+    def _cold(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
+        """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
+
+        For that question alone the changes of `trial` are taken back.
+        """
+        if not unplaced.returns_at_once:
+            return None
+        changes = trial.changes
+        trial.take_back()
+        with self._cluster.what_if():
+            self._cluster.terminate(unplaced.victim)
+            verdict = verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+        self._cluster.repeat(changes)
+        return verdict
+
+
+class _Decision(NamedTuple):
+    """A landing, and the pod that is left without a node by it."""
+
+    landing: Landing
+    homeless: Pod | None = None
+
+
+class _Booking(NamedTuple):
+    """A victim that is booked, what that changed, and the pod that is left without a node by it."""
+
+    candidate: Candidate
+    changes: WhatIf
+    homeless: Pod | None
+
+
+class _Considered(NamedTuple):
+    """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
+    booked."""
+
+    victim: Pod
+    candidate: Candidate
+    decision: _Decision
+    changes: WhatIf
+
+
+def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
+    """Whether a node takes the replacement, by `evaluation`, for which it does not matter that the victim is gone."""
+    interactions = unplaced.scheduler.interactions
+    if not interactions.is_local(unplaced.pod) or interactions.is_felt_widely(unplaced.victim):
+        return False
+    source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
+    takes_it = source is not None and bool(evaluation.feasible[source])
+    return int(np.count_nonzero(evaluation.feasible)) > takes_it
+
+
+def _pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"

@@ -1,0 +1,1 @@
+"""The pod that the owner of an evicted one will create."""

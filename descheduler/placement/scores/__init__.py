@@ -1,1 +1,0 @@
-"""Which of the nodes that take a pod are better: one module a plugin, named after it."""

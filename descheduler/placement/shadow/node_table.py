@@ -1,0 +1,160 @@
+"""The nodes of a shadow cluster as columns: what they have, what is taken, and where they stand in the topology.
+
+Amounts are int64, cpu in milli and everything else in whole units, each pod's request rounded up once, as
+`k8s.io/kubernetes/pkg/scheduler/framework/types.go` (1.36) keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.node import Node
+from descheduler.model.quantity import ceil_milli, ceil_value
+from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList
+from descheduler.placement.shadow.node_masks import NodeMasks
+
+__all__ = ["CPU_ROW", "EPHEMERAL_ROW", "MEMORY_ROW", "PODS_ROW", "Demand", "LabelColumn", "NodeTable", "is_counted"]
+
+CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
+
+_MOST = 2**62
+"""Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
+_FEW = 4
+"""Changes are told apart up to one in so many nodes."""
+
+
+class Demand(NamedTuple):
+    """What one pod takes: (resource row, amount) without zeros, and its cpu and memory in the scoring ledger."""
+
+    amounts: tuple[tuple[int, int], ...]
+    scoring_cpu: int
+    scoring_memory: int
+
+
+class LabelColumn(NamedTuple):
+    """One label key over all nodes: the id of each node's value, -1 where the key is absent, and the values by id."""
+
+    ids: NDArray[np.int32]
+    values: tuple[str, ...]
+
+
+def is_counted(name: str) -> bool:
+    """Whether the scheduler counts a resource of this name: native ones, hugepages, attachable volumes, extended."""
+    return (
+        name in (CPU, MEMORY, EPHEMERAL_STORAGE)
+        or name.startswith(("hugepages-", "attachable-volumes-"))
+        or "/" in name  # extended resources, and native ones written with their prefix
+    )
+
+
+def amount(name: str, nano: int) -> int:
+    """A quantity in the unit of its column, rounded up, within bounds that any int64 sum of two of them keeps."""
+    return max(-_MOST, min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano)))
+
+
+class NodeTable:
+    """One column a node, in name order. `requested` and `allocatable` have one row a resource; see `row`.
+
+    `scoring` is the second ledger, in which containers without a request of cpu or memory count as if they asked for a
+    little (row 0 cpu, row 1 memory). `requested[PODS_ROW]` is the number of pods.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = tuple(nodes)
+        self.index: Mapping[str, int] = {node.name: index for index, node in enumerate(nodes)}
+        self.masks = NodeMasks(self.nodes)
+        self._rows = {CPU: CPU_ROW, MEMORY: MEMORY_ROW, PODS: PODS_ROW, EPHEMERAL_STORAGE: EPHEMERAL_ROW}
+        for node in nodes:
+            for name in node.allocatable:
+                if name not in self._rows and is_counted(name):
+                    self._rows[name] = len(self._rows)
+        shape = len(self._rows), len(self.nodes)
+        self.allocatable: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
+        self.requested: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
+        self.scoring: NDArray[np.int64] = np.zeros((2, len(self.nodes)), dtype=np.int64)
+        for index, node in enumerate(self.nodes):
+            for name, nano in node.allocatable.items():
+                row = self._rows.get(name)
+                if row is not None:
+                    self.allocatable[row, index] = amount(name, nano)
+        self._labels: dict[str, LabelColumn] = {}
+        self._changed: list[int] = []
+        self._num_forgotten = 0
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """Resource names by row."""
+        return tuple(self._rows)
+
+    def row(self, name: str) -> int:
+        """The row of a counted resource; one that no node offers gets a row of zeros."""
+        row = self._rows.get(name)
+        if row is None:
+            row = self._rows[name] = len(self._rows)
+            empty = np.zeros((1, len(self.nodes)), dtype=np.int64)
+            self.allocatable = np.concatenate((self.allocatable, empty))
+            self.requested = np.concatenate((self.requested, empty))
+        return row
+
+    def demand(self, requests: ResourceList, scoring: ResourceList) -> Demand:
+        """What a pod of these effective requests (nano units) takes in both ledgers."""
+        amounts = ((name, amount(name, nano)) for name, nano in requests.items() if is_counted(name))
+        return Demand(
+            tuple((self.row(name), taken) for name, taken in amounts if taken),
+            amount(CPU, scoring.get(CPU, 0)),
+            amount(MEMORY, scoring.get(MEMORY, 0)),
+        )
+
+    def take(self, node: int, demand: Demand, sign: int = 1) -> None:
+        """Charges `node` with one pod, or gives it back with `sign` -1."""
+        for row, taken in demand.amounts:
+            self.requested[row, node] += sign * taken
+        self.requested[PODS_ROW, node] += sign
+        self._changed.append(node)
+        self.scoring[0, node] += sign * demand.scoring_cpu
+        self.scoring[1, node] += sign * demand.scoring_memory
+
+    def take_all(self, demand: Demand, nodes: NDArray[np.intp]) -> None:
+        """Charges every entry of `nodes`, which may repeat, with one pod of this demand."""
+        for row, taken in demand.amounts:
+            np.add.at(self.requested[row], nodes, taken)
+        np.add.at(self.requested[PODS_ROW], nodes, 1)
+        np.add.at(self.scoring[0], nodes, demand.scoring_cpu)
+        np.add.at(self.scoring[1], nodes, demand.scoring_memory)
+        self._num_forgotten = self.num_changes + 1
+        self._changed.clear()
+
+    @property
+    def num_changes(self) -> int:
+        """How often a pod came or went so far."""
+        return self._num_forgotten + len(self._changed)
+
+    def changed_since(self, num_changes: int) -> NDArray[np.intp] | None:
+        """The nodes where pods came or went after that many changes, each as often; None where that may be most."""
+        most = len(self.nodes) // _FEW
+        if len(self._changed) > 2 * most:
+            self._num_forgotten += len(self._changed) - most
+            del self._changed[: len(self._changed) - most]
+        start = num_changes - self._num_forgotten
+        is_known = start >= 0 and len(self._changed) - start <= most
+        return np.array(self._changed[start:], dtype=np.intp) if is_known else None
+
+    def label(self, key: str) -> LabelColumn:
+        """The column of a label key."""
+        known = self._labels.get(key)
+        if known is None:
+            known = self._labels[key] = _label_column(node.labels.get(key) for node in self.nodes)
+        return known
+
+
+def _label_column(values: Iterable[str | None]) -> LabelColumn:
+    ids: dict[str, int] = {}
+    column = [-1 if value is None else ids.setdefault(value, len(ids)) for value in values]
+    return LabelColumn(np.array(column, dtype=np.int32), tuple(ids))

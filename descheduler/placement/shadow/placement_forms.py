@@ -1,0 +1,85 @@
+"""The form in which a pod is placed: without the labels that tell it from its siblings and that no selector reads.
+
+Pods of a StatefulSet or an Indexed Job carry their number as a label. With it each is a placement class of its own,
+and all that is kept about a class is kept for every pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.labels import LabelSelector
+from descheduler.model.pod import Pod, PodSpec
+
+__all__ = ["PER_POD_LABELS", "PlacementForms"]
+
+PER_POD_LABELS = frozenset(
+    {
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+    }
+)
+"""What tells the pods of one StatefulSet or Indexed Job from each other; the pod that comes back has the same."""
+
+
+class PlacementForms:
+    """Forms of the pods of one snapshot, and of their replacements."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._labels: dict[int, tuple[Mapping[str, str], Mapping[str, str]]] = {}
+        self._trimmed: dict[frozenset[tuple[str, str]], Mapping[str, str]] = {}
+
+    def form_of(self, pod: Pod) -> Pod:
+        """The pod that stands for `pod` among the plugins; mostly the same one."""
+        labels = self._labels_of(pod.labels)
+        return pod if labels is pod.labels else msgspec.structs.replace(pod, labels=labels)
+
+    def _labels_of(self, labels: Mapping[str, str]) -> Mapping[str, str]:
+        known = self._labels.get(id(labels))
+        if known is None:
+            kept = labels
+            if not PER_POD_LABELS.isdisjoint(labels) and not self._unread.isdisjoint(labels):
+                kept = {key: value for key, value in labels.items() if key not in self._unread}
+                kept = self._trimmed.setdefault(frozenset(kept.items()), kept)
+            known = self._labels[id(labels)] = (labels, kept)
+        return known[1]
+
+    @cached_property
+    def _unread(self) -> frozenset[str]:
+        return PER_POD_LABELS.difference(self._read_keys())
+
+    def _read_keys(self) -> Iterator[str]:
+        """The label keys of pods that something in the snapshot selects by."""
+        snapshot = self._snapshot
+        workloads = snapshot.workloads.values()
+        templates = (workload.template.spec for workload in workloads if workload.template is not None)
+        specs = {id(spec): spec for spec in (*(pod.spec for pod in snapshot.pods), *templates)}
+        for spec in specs.values():
+            yield from _keys_of_spec(spec)
+        for workload in workloads:
+            yield from _keys(workload.selector)
+        for service in snapshot.services:
+            yield from service.selector
+
+
+def _keys_of_spec(spec: PodSpec) -> Iterator[str]:
+    for constraint in spec.topology_spread:
+        yield from _keys(constraint.selector)
+        yield from constraint.match_label_keys
+    affinity = spec.affinity
+    if affinity is not None:
+        weighted = (*affinity.pod_preferred, *affinity.anti_preferred)
+        for term in (*affinity.pod_required, *affinity.anti_required, *(each.term for each in weighted)):
+            yield from _keys(term.selector)
+            yield from term.match_label_keys
+            yield from term.mismatch_label_keys
+
+
+def _keys(selector: LabelSelector) -> Iterator[str]:
+    return (requirement.key for requirement in selector.requirements)

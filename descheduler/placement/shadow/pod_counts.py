@@ -1,0 +1,38 @@
+"""How many placed pods of given labels each node holds, through every move."""
+
+from __future__ import annotations
+
+from descheduler.model.pod import Pod
+from descheduler.placement.shadow.pod_tally import PodQuery, PodsPerNode, PodSum, PodTally
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+
+__all__ = ["PodCounts"]
+
+
+class PodCounts:
+    """Follower that answers how many placed pods a query finds on each node. Pods on unknown nodes are left out."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self._tally = PodTally(len(cluster.table))
+
+    def counts(self, query: PodQuery | PodSum) -> PodsPerNode:
+        """Pods a node that `query` finds. Not to be written to; valid until the cluster changes."""
+        return self._tally.counts(query)
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts `pod` on `node`."""
+        if node != NO_NODE:
+            self._tally.change(pod, node, 1, is_terminating=is_terminating)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """The inverse of `pod_added`."""
+        if node != NO_NODE:
+            self._tally.change(pod, node, -1, is_terminating=is_terminating)
+
+    def fingerprint(self) -> object:
+        """The pods by namespace, labels and node."""
+        state: dict[object, list[tuple[int, int, int]]] = {}
+        for namespace, labels, *numbers in self._tally.held():
+            node, pods, num_ending = numbers
+            state.setdefault((namespace, tuple(sorted(labels.items()))), []).append((node, pods, num_ending))
+        return sorted((key, sorted(found)) for key, found in state.items())

@@ -1,0 +1,324 @@
+"""The cluster as it would be: a snapshot plus moves, each of which can be taken back.
+
+Every change is an entry of the undo log, and `what_if` takes back what was done in it, without copying a column.
+Followers keep state that is derived from placed pods (counters of selectors, ports, volumes) and are told of each
+change and of its inverse; ledgers keep what plugins reserved. So the invariant is: after a what-if the digest is what
+it was before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
+from descheduler.placement.shadow.node_table import Demand, NodeTable
+from descheduler.placement.shadow.placement_class import AnnotationKeys, PlacementClass, class_key
+
+__all__ = ["NO_NODE", "Changes", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
+
+NO_NODE = -1
+"""Stands for a node that the snapshot does not hold: such pods use claims and nothing else."""
+
+
+class Follower(Protocol):
+    """State about placed pods that is derived from them one at a time."""
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """`pod` is on `node` (`NO_NODE` for one that the snapshot does not hold)."""
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """The exact inverse of `pod_added`."""
+
+    def fingerprint(self) -> object:
+        """A value whose `repr` differs when the state does, independent of the order of changes."""
+
+
+@dataclass(slots=True)
+class Cycle:
+    """One pod on its way through the plugins.
+
+    `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
+    room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
+    that there is too little room rest. `notes` are conditions under which the answer holds,
+    such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
+    next, by plugin name.
+    """
+
+    pod: PlacementClass
+    cluster: ShadowCluster
+    credit: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    scratch: dict[str, object] = field(default_factory=dict)
+
+
+TakenType = TypeVar("TakenType")
+
+
+class Ledger(Protocol[TakenType]):
+    """What a plugin reserved for placed pods: devices, quota, volumes. All that can be told from a pod and its node
+    alone belongs to a follower instead."""
+
+    def reserve(self, cycle: Cycle, node: int) -> TakenType | None:
+        """Takes what the pod needs on `node`; returns what `release` needs to give exactly that back.
+
+        None where nothing is taken, so that there is nothing to give back either.
+        """
+
+    def release(self, taken: TakenType) -> None:
+        """Gives back what one `reserve` took, whatever else was taken and given back since."""
+
+    def restore(self, taken: TakenType) -> None:
+        """Takes exactly `taken` again, which was given back; so a what-if that gave it back is undone."""
+
+    def fingerprint(self) -> object:
+        """A value whose `repr` differs when the state does, independent of the order of changes."""
+
+
+class _Change(NamedTuple):
+    """A pod that came (`sign` 1) or left (-1)."""
+
+    pod: Pod
+    node: int
+    is_terminating: bool
+    sign: int
+
+
+class _Taking(NamedTuple):
+    """What was taken out of a ledger (`sign` 1) or given back (-1)."""
+
+    ledger: Ledger[Any]
+    taken: object
+    sign: int
+
+
+_Entry = _Change | _Taking
+Changes = tuple[_Entry, ...]
+"""Entries of the undo log, oldest first."""
+
+
+class Placed(NamedTuple):
+    """A pod that was put on a node of the shadow cluster, with what was taken for it."""
+
+    pod: Pod
+    node: int
+    takings: tuple[tuple[Ledger[Any], object], ...]
+
+
+class WhatIf:
+    """A stretch of the undo log, from `ShadowCluster.what_if` on. At the end of a `with` statement all of it is taken
+    back, unless it was kept."""
+
+    __slots__ = ("_is_kept", "_log", "_start", "_undo_to")
+
+    def __init__(self, log: Sequence[_Entry], undo_to: Callable[[int], None]) -> None:
+        self._log = log
+        self._undo_to = undo_to
+        self._start = len(log)
+        self._is_kept = False
+
+    @property
+    def changes(self) -> Changes:
+        """What was done so far, for `ShadowCluster.repeat`."""
+        return tuple(self._log[self._start :])
+
+    def keep(self) -> None:
+        """Leaves everything as it is at the end."""
+        self._is_kept = True
+
+    def take_back(self) -> None:
+        """Takes back everything so far; more may follow."""
+        self._undo_to(self._start)
+
+    def __enter__(self) -> WhatIf:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None or not self._is_kept:
+            self.take_back()
+
+
+FollowerType = TypeVar("FollowerType", bound=Follower)
+LedgerType = TypeVar("LedgerType", bound=Ledger[Any])
+
+
+class ShadowCluster:
+    """Nodes and the pods on them, with undo.
+
+    Pods of the snapshot that have a node and have not finished are placed from the start. `placement_class` gives pods
+    that are alike one class; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger`
+    builds a ledger at its first use. Pods that differ in
+    `reads_annotations` are not alike; see AnnotationKeys.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, *, version: KubeVersion | None = None, reads_annotations: Iterable[str] = ()
+    ) -> None:
+        self.snapshot = snapshot
+        self.version = version or KubeVersion()
+        self.table = NodeTable(snapshot.nodes)
+        self.read_annotations = AnnotationKeys(reads_annotations)
+        self._classes: dict[object, PlacementClass] = {}
+        self._demands: dict[int, tuple[object, Demand]] = {}
+        self._followers: dict[object, Follower] = {}
+        self._ledgers: dict[object, Ledger[Any]] = {}
+        self._log: list[_Entry] = []
+        self._ended: set[int] = set()
+        index = self.table.index
+        self.placed_pods = tuple(
+            (pod, index.get(pod.node_name, NO_NODE)) for pod in snapshot.pods if pod.node_name and not pod.is_terminal
+        )
+        """Pods that the snapshot has on a node and that have not finished, with the node's index or `NO_NODE`."""
+        self._load()
+
+    def follow(self, kind: Callable[[ShadowCluster], FollowerType]) -> FollowerType:
+        """The follower of this class, which `kind(self)` builds; all callers share it."""
+        known = self._followers.get(kind)
+        if known is None:
+            known = kind(self)
+            for pod, node in self.placed_pods:
+                known.pod_added(pod, node, is_terminating=pod.deleted_at is not None)
+            for change in self._log:
+                if isinstance(change, _Change):
+                    _tell(known, change, change.sign)
+            self._followers[kind] = known
+        return known  # type: ignore[return-value] # what `kind` built
+
+    def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
+        """The ledger of this class, which `kind(self)` builds; the profiles of all schedulers share it."""
+        known = self._ledgers.get(kind)
+        if known is None:
+            known = self._ledgers[kind] = kind(self)
+        return known  # type: ignore[return-value] # what `kind` built
+
+    def placement_class(self, pod: Pod) -> PlacementClass:
+        """The placement class of a pod that looks for a node."""
+        key = class_key(pod, self.read_annotations)
+        known = self._classes.get(key)
+        if known is None:
+            spec = pod.spec
+            known = PlacementClass(pod, self.table.demand(spec.requests, spec.incoming_scoring_requests))
+            self._classes[key] = known
+        return known
+
+    def add(self, pod: Pod, node: int) -> None:
+        """Puts `pod` on `node`, where it takes room at once."""
+        self._do(_Change(pod, node, False, 1))
+
+    def remove(self, pod: Pod, node: int | None = None) -> None:
+        """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""
+        node = self._node_of(pod) if node is None else node
+        self._do(_Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
+
+    def terminate(self, pod: Pod) -> None:
+        """Marks a pod of the snapshot as being deleted: it keeps its room, and spread constraints ignore it."""
+        if not pod.is_terminating and id(pod) not in self._ended:
+            node = self._node_of(pod)
+            self._do(_Change(pod, node, False, -1))
+            self._do(_Change(pod, node, True, 1))
+
+    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
+        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
+        takings: list[tuple[Ledger[Any], object]] = []
+        for ledger in ledgers:
+            taken = ledger.reserve(cycle, node)
+            if taken is not None:
+                self._log.append(_Taking(ledger, taken, 1))
+                takings.append((ledger, taken))
+        self.add(cycle.pod.pod, node)
+        return Placed(cycle.pod.pod, node, tuple(takings))
+
+    def take_off(self, placed: Placed) -> None:
+        """Takes a pod that was placed off its node again, and gives back what was taken for it."""
+        self.remove(placed.pod, placed.node)
+        for ledger, taken in reversed(placed.takings):
+            self._do(_Taking(ledger, taken, -1))
+
+    def what_if(self) -> WhatIf:
+        """What follows can be taken back; see WhatIf. They nest, the inner one ending first."""
+        return WhatIf(self._log, self._undo_to)
+
+    def repeat(self, changes: Changes) -> None:
+        """Does again what was taken back, from the same state as the first time."""
+        for entry in changes:
+            self._do(entry)
+
+    def digest(self) -> str:
+        """A hash of all columns and counters."""
+        state = hashlib.sha256()
+        # A resource that a what-if was the first to ask for leaves a row of zeros, which changes nothing.
+        for name, row in zip(self.table.resources, self.table.requested, strict=True):
+            if row.any():
+                state.update(name.encode() + row.tobytes())
+        state.update(self.table.scoring.tobytes())
+        keepers: list[Follower | Ledger[Any]] = [*self._followers.values(), *self._ledgers.values()]
+        for keeper in sorted(keepers, key=lambda each: type(each).__name__):
+            state.update(f"{type(keeper).__name__}={keeper.fingerprint()!r}".encode())
+        return state.hexdigest()
+
+    def ledger_digest(self) -> bytes:
+        """A hash of what all ledgers hold, which may hang on the order in which pods were placed as well."""
+        found = (f"{type(ledger).__name__}={ledger.fingerprint()!r}" for ledger in self._ledgers.values())
+        return hashlib.sha256("\n".join(sorted(found)).encode()).digest()
+
+    def _undo_to(self, start: int) -> None:
+        """Takes back the entries of the log from `start` on, the last ones first."""
+        while len(self._log) > start:
+            entry = self._log.pop()
+            self._apply(entry, -entry.sign)
+
+    def _do(self, entry: _Entry) -> None:
+        self._log.append(entry)
+        self._apply(entry, entry.sign)
+
+    def _apply(self, entry: _Entry, sign: int) -> None:
+        if isinstance(entry, _Change):
+            self._apply_change(entry, sign)
+        elif sign > 0:
+            entry.ledger.restore(entry.taken)
+        else:
+            entry.ledger.release(entry.taken)
+
+    def _apply_change(self, change: _Change, sign: int) -> None:
+        if change.node != NO_NODE:
+            self.table.take(change.node, self._demand(change.pod), sign)
+        if change.is_terminating:
+            (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
+        for follower in self._followers.values():
+            _tell(follower, change, sign)
+
+    def _node_of(self, pod: Pod) -> int:
+        return self.table.index.get(pod.node_name, NO_NODE)
+
+    def _demand(self, pod: Pod) -> Demand:
+        """What a placed pod takes; in-place resizing may make that more than its spec says."""
+        if pod.resized is not None:
+            return self.table.demand(pod.resized.requests, pod.resized.scoring_requests)
+        known = self._demands.get(id(pod.spec))
+        if known is None:
+            demand = self.table.demand(pod.spec.requests, pod.spec.scoring_requests)
+            known = self._demands[id(pod.spec)] = (pod.spec, demand)
+        return known[1]
+
+    def _load(self) -> None:
+        nodes_by_demand: dict[Demand, list[int]] = {}
+        for pod, node in self.placed_pods:
+            if node != NO_NODE:
+                nodes_by_demand.setdefault(self._demand(pod), []).append(node)
+        for demand, nodes in nodes_by_demand.items():
+            self.table.take_all(demand, np.array(nodes, dtype=np.intp))
+
+
+def _tell(follower: Follower, change: _Change, sign: int) -> None:
+    tell = follower.pod_added if sign > 0 else follower.pod_removed
+    tell(change.pod, change.node, is_terminating=change.is_terminating)

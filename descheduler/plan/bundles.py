@@ -1,0 +1,51 @@
+"""What the evictor is asked for: pods that some plugin wants to move, all or none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from descheduler.model.pod import Pod
+
+__all__ = ["Bundle", "Candidate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
+
+    `target_node` is where its replacement is meant to land, "" where any node will do.
+    """
+
+    pod: Pod
+    reason: str = ""
+    target_node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Candidates that `plugin` of `profile` wants to move together: granted or refused whole.
+
+    `profile_index` is the place of the profile in the policy; names may repeat in a DeschedulerPolicy.
+    Raises ValueError when a pod is in it twice.
+    """
+
+    profile: str
+    plugin: str
+    candidates: tuple[Candidate, ...]
+    profile_index: int = 0
+
+    def __post_init__(self) -> None:
+        """Checks that no pod is in it twice."""
+        if len(self.candidates) > 1 and len(set(map(id, self.pods))) < len(self.candidates):
+            names = ", ".join(sorted(pod.key for pod in self.pods))
+            raise ValueError(f"a pod is in the bundle of {self.plugin} twice: {names}")
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """Its pods, in the order in which they leave."""
+        return tuple(candidate.pod for candidate in self.candidates)
+
+    def only(self, candidates: Iterable[Candidate]) -> Bundle:
+        """The bundle with these of its candidates alone."""
+        return replace(self, candidates=tuple(candidates))

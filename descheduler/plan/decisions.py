@@ -1,0 +1,63 @@
+"""What one cycle decided, with everything that the report says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.plan.moves import Move, Refusal
+from descheduler.policy.types import Policy
+
+if TYPE_CHECKING:  # a plan without landings must not pay for numpy
+    from descheduler.placement.landings.landing import JointVerdict
+
+__all__ = ["BACKGROUND", "SUCCESS", "Decisions", "PluginFailure"]
+
+SUCCESS, BACKGROUND = "success", "background"
+"""Answers to requests that were granted; those to all others are reason codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFailure:
+    """A plugin that could not work in this cycle."""
+
+    profile: str
+    plugin: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The decisions of one cycle over `snapshot` at `now`, in the order in which they were taken.
+
+    `moves` has an entry a granted request. `background` are evictions that another controller carries out;
+    `num_background` counts those found in progress as well. `refusals` are refused requests in order, then candidates
+    that nobody asked for. `results` counts the answers to each (profile, plugin): `SUCCESS`, `BACKGROUND` or a reason
+    code.
+
+    `together` tells whether all landings hold together in any order, None where that was not judged; `is_verified`
+    whether every profile verifies where replacements land. `skipped` says why no plugin ran, else it is empty; `notes`
+    are sentences about the policy that operators must see.
+    """
+
+    policy: Policy
+    snapshot: Snapshot
+    now: datetime
+    moves: tuple[Move, ...] = ()
+    background: tuple[Move, ...] = ()
+    num_background: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    results: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    together: JointVerdict | None = None
+    is_verified: bool = False
+    failures: tuple[PluginFailure, ...] = ()
+    skipped: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def leaving(self) -> tuple[Move, ...]:
+        """The moves without repeated requests: one for each pod that leaves."""
+        return tuple(move for move in self.moves if not move.is_repeated)

@@ -1,0 +1,46 @@
+"""Moves of a plan, and candidates that stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Verdict
+
+if TYPE_CHECKING:  # a plan without landings must not pay for numpy
+    from descheduler.placement.landings.landing import Landing
+
+__all__ = ["Move", "Refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An eviction that was granted, and in whose name. `reason` is a sentence.
+
+    `is_repeated` marks a further request for a pod that the plan moves already. `landing` is where the replacement
+    lands, as it was when the eviction was granted; None where nobody looked.
+    """
+
+    pod: Pod
+    profile: str
+    plugin: str
+    reason: str
+    is_repeated: bool = False
+    landing: Landing | None = None
+
+    @property
+    def to_node(self) -> str | None:
+        """The node that the replacement lands on; None when it lands nowhere, or when that was not looked up."""
+        return None if self.landing is None else self.landing.node
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A pod that a plugin would have evicted, and why it stays. `is_attempt` when limits or the API said no."""
+
+    pod: Pod
+    profile: str
+    plugin: str
+    verdict: Verdict
+    is_attempt: bool

@@ -1,0 +1,1 @@
+"""What RemovePodsViolatingInterPodAntiAffinity is made of."""

@@ -1,0 +1,1 @@
+"""What several strategies are made of."""

@@ -1,0 +1,58 @@
+"""The page about kinds of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from descheduler.cluster.kind import AnyKind
+from descheduler.cluster.kinds import KINDS
+from docs.generator.markdown import page, table, wrapped
+from docs.generator.read_rules import read_rules
+
+__all__ = ["make_page"]
+
+_INTRODUCTION = """\
+Nodes, pods and disruption budgets are read in every run, other kinds when a plugin of the policy needs them, or when a
+dry run says where pods would land. Nothing is read twice in a run, and nothing is watched.
+[The snapshot](../explanation/snapshot.md) says what happens when a kind cannot be read."""
+
+_DUMPED = """\
+`descheduler snapshot` writes these besides. No rule reads them yet. Of every object a dump keeps the fields alone that
+some rule reads or a scheduler computes with, and Secrets and ConfigMaps are never asked for."""
+
+_RIGHTS = """\
+A ServiceAccount that runs every policy needs these rules, and those of `cronjob/base/rbac.yaml` that evict. A kind that
+the policy does not need is not read, whatever stands here."""
+
+
+def make_page() -> str:
+    """The whole page."""
+    return page("Kinds of objects", _lines())
+
+
+def _lines() -> Iterator[str]:
+    yield from wrapped(_flat(_INTRODUCTION))
+    yield from _table(kind for kind in KINDS.values() if kind.is_read)
+    yield "## Only in dumps"
+    yield ""
+    yield from wrapped(_flat(_DUMPED))
+    yield from _table(kind for kind in KINDS.values() if not kind.is_read)
+    yield "## Rights"
+    yield ""
+    yield from wrapped(_flat(_RIGHTS))
+    yield from ("```yaml", *read_rules(), "```", "")
+
+
+def _table(kinds: Iterable[AnyKind]) -> Iterator[str]:
+    rows = [[f"`{kind.name}`", f"`{kind.api_version}`", _need(kind), kind.purpose] for kind in kinds]
+    yield from table(("Kind", "API", "A cluster may lack it", "What it says"), rows)
+
+
+def _need(kind: AnyKind) -> str:
+    if kind.is_measured:
+        return "yes, or fail to serve it"
+    return "yes" if kind.is_optional else "no"
+
+
+def _flat(text: str) -> str:
+    return text.replace("\n", " ")

@@ -1,0 +1,92 @@
+"""What is read for a policy, whoever reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.cluster.request import SnapshotRequest
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.policy.load import load_policy
+from tests.policy.builders import koordinator, upstream
+
+ALWAYS = {"Node", "Pod", "PodDisruptionBudget.policy"}
+
+TAINTS = upstream(
+    """\
+    profiles:
+    - name: p
+      pluginConfig:
+      - {name: DefaultEvictor}
+      - {name: RemovePodsViolatingNodeTaints}
+      plugins: {deschedule: {enabled: [RemovePodsViolatingNodeTaints]}}
+    """
+)
+BY_CLASS = TAINTS.replace("{name: DefaultEvictor}", "{name: DefaultEvictor, args: {priorityThreshold: {name: high}}}")
+BY_STATE = upstream(
+    """\
+    profiles:
+    - name: p
+      pluginConfig:
+      - {name: DefaultEvictor}
+      - {name: PodLifeTime, args: {conditions: [{type: Ready}]}}
+      plugins: {deschedule: {enabled: [PodLifeTime]}}
+    """
+)
+VERIFIED = koordinator(
+    """\
+    profiles:
+    - name: p
+      pluginConfig:
+      - {name: RemovePodsViolatingNodeTaints}
+      plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}
+    """
+)
+
+
+def asked(policy: str, landings: Landings = Landings.UNSEEN) -> SnapshotRequest:
+    return snapshot_request(load_policy(policy, REGISTRY), landings)
+
+
+@pytest.mark.parametrize(
+    ("policy", "more"),
+    [
+        pytest.param(TAINTS, set(), id="nodes, pods and budgets"),
+        pytest.param(BY_CLASS, {"PriorityClass.scheduling.k8s.io"}, id="classes that a threshold names"),
+    ],
+)
+def test_run_needs_what_its_plugins_read(policy: str, more: set[str]) -> None:
+    request = asked(policy)
+
+    assert request.needed == ALWAYS | more
+    assert request.wanted == set()
+    assert not request.keep_conditions
+    assert not request.keep_templates
+
+
+def test_bulky_parts_are_kept_for_plugins_that_read_them() -> None:
+    assert asked(BY_STATE).keep_conditions
+    assert asked(VERIFIED).keep_templates
+
+
+def test_verified_placement_needs_owners_and_their_templates() -> None:
+    request = asked(VERIFIED)
+
+    assert {"ReplicaSet.apps", "StorageClass.storage.k8s.io", "ResourceQuota"} < request.needed
+
+
+def test_landings_are_assessed_with_what_little_reading_gives() -> None:
+    request = asked(TAINTS, Landings.ASSESSED)
+
+    assert request.needed == ALWAYS
+    assert "PersistentVolumeClaim" in request.wanted
+    assert "ReplicaSet.apps" not in request.wanted
+    assert request.keep_templates
+
+
+def test_explanation_wants_all_that_decides_about_landings_even_without_a_policy() -> None:
+    request = snapshot_request(None, Landings.EXPLAINED)
+
+    assert request.needed == {"Node", "Pod"}
+    assert {"PersistentVolumeClaim", "ReplicaSet.apps"} < request.wanted
+    assert request.keep_templates

@@ -1,0 +1,105 @@
+"""Disruption budgets, as the eviction API would answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.eviction.checks.budgets import BudgetLedger
+from descheduler.model.objects import DisruptionBudget
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from tests.builders import make_budget, make_pod, make_snapshot
+
+APP = {"app": "x"}
+
+
+def make_covered(name: str = "p", **facts: Any) -> Pod:
+    """A pod that budgets over `app=x` cover."""
+    return make_pod(name, labels=APP, **facts)
+
+
+def make_ledger(*budgets: DisruptionBudget) -> BudgetLedger:
+    """The ledger of a cluster with these budgets."""
+    return BudgetLedger(make_snapshot(budgets=budgets))
+
+
+@pytest.mark.parametrize(
+    ("budgets", "expected"),
+    [
+        pytest.param([], None, id="no budget"),
+        pytest.param([make_budget("b", APP, disruptions_allowed=1)], None, id="one disruption left"),
+        pytest.param([make_budget("b", APP, disruptions_allowed=0)], Reason.DISRUPTION_BUDGET, id="none left"),
+        pytest.param([make_budget("b", {"app": "y"}, disruptions_allowed=0)], None, id="a budget for others"),
+        pytest.param([make_budget("b", APP, namespace="z", disruptions_allowed=0)], None, id="another namespace"),
+        pytest.param([make_budget("b", APP)], None, id="a budget that nobody has reported on"),
+        pytest.param(
+            [make_budget(name, APP, disruptions_allowed=5) for name in "bc"], Reason.SEVERAL_BUDGETS, id="two budgets"
+        ),
+    ],
+)
+def test_budget_decides(budgets: list[DisruptionBudget], expected: Reason | None) -> None:
+    assert make_ledger(*budgets).verdict(make_covered()).reason is expected
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param({"phase": "Succeeded"}, id="a finished pod"),
+        pytest.param({"phase": "Pending"}, id="a pod that does not run yet"),
+        pytest.param({"deleted": 1}, id="a pod that is being deleted"),
+    ],
+)
+def test_pod_that_disrupts_nothing_needs_no_budget(facts: dict[str, Any]) -> None:
+    ledger = make_ledger(make_budget("b", APP, disruptions_allowed=1))
+    ledger.charge(make_covered(**facts))
+    ledger.charge(make_covered("q"))
+
+    assert ledger.verdict(make_covered(**facts)).is_accepted
+    assert ledger.verdict(make_covered("r")).reason is Reason.DISRUPTION_BUDGET
+
+
+@pytest.mark.parametrize(
+    ("allowed", "words"),
+    [
+        pytest.param(0, "allows no disruption (3 healthy, 2 needed)", id="none"),
+        pytest.param(1, "allows 1 disruption, which this run has taken (3 healthy, 2 needed)", id="one"),
+        pytest.param(2, "allows 2 disruptions, which this run has taken (3 healthy, 2 needed)", id="several"),
+    ],
+)
+def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:
+    ledger = make_ledger(make_budget("b", APP, disruptions_allowed=allowed, current_healthy=3, desired_healthy=2))
+    for number in range(allowed):
+        ledger.charge(make_covered(f"p{number}"))
+
+    verdict = ledger.verdict(make_covered("q"))
+
+    assert verdict.subject == "default/b"
+    assert verdict.message == f"PodDisruptionBudget default/b {words}"
+
+
+@pytest.mark.parametrize(
+    ("policy", "healthy", "expected"),
+    [
+        pytest.param("AlwaysAllow", 0, None, id="AlwaysAllow lets an unready pod go"),
+        pytest.param("", 2, None, id="by default if enough others are healthy"),
+        pytest.param("IfHealthyBudget", 2, None, id="IfHealthyBudget says the same"),
+        pytest.param("", 1, Reason.DISRUPTION_BUDGET, id="not if too few are"),
+        pytest.param("Unheard-of", 2, Reason.DISRUPTION_BUDGET, id="nor under a policy that is not known"),
+    ],
+)
+def test_unready_pod_and_the_policy_of_its_budget(policy: str, healthy: int, expected: Reason | None) -> None:
+    budget = make_budget(
+        "b", APP, disruptions_allowed=0, current_healthy=healthy, desired_healthy=2, unhealthy_policy=policy
+    )
+
+    assert make_ledger(budget).verdict(make_covered(ready=False)).reason is expected
+
+
+def test_unready_pod_that_goes_freely_charges_nothing() -> None:
+    ledger = make_ledger(make_budget("b", APP, disruptions_allowed=1, unhealthy_policy="AlwaysAllow"))
+
+    ledger.charge(make_covered(ready=False))
+
+    assert ledger.verdict(make_covered("q")).is_accepted

@@ -1,0 +1,56 @@
+"""Evictors over small clusters, with the program's own checks and any limits, and requests of one pod."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.checks.budgets import BudgetCheck
+from descheduler.eviction.checks.known_answers import KnownAnswerCheck
+from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits, LimitCheck
+from descheduler.eviction.checks.stored_pods import StoredPodCheck
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.evictor import Evictor
+from descheduler.eviction.request_check import RequestCheck
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Verdict
+from descheduler.plan.bundles import Bundle, Candidate
+
+UNLIMITED = EvictionLimits()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An evictor, and what it counts."""
+
+    evictor: Evictor
+    counters: EvictionCounters
+
+
+def make_setting(
+    view: ClusterView,
+    limits: EvictionLimits = UNLIMITED,
+    *further: RequestCheck,
+    answers: Answers | None = None,
+    evictions_in_background: bool = False,
+    **options: Any,
+) -> Setting:
+    """The checks that need no policy, and `further` ones after them."""
+    background = BackgroundEvictions(view.snapshot, answers, is_enabled=evictions_in_background)
+    limit = LimitCheck(limits, background)
+    own = (StoredPodCheck(), limit, KnownAnswerCheck(background), BudgetCheck(view.snapshot, background))
+    return Setting(Evictor(view, (*own, *further), background=background, **options), limit.counters)
+
+
+def make_evictor(
+    view: ClusterView, limits: EvictionLimits = UNLIMITED, *further: RequestCheck, **options: Any
+) -> Evictor:
+    """The evictor alone."""
+    return make_setting(view, limits, *further, **options).evictor
+
+
+def ask(evictor: Evictor, *pods: Pod, profile: str = "p", plugin: str = "q", reason: str = "") -> Verdict:
+    """One request, for all of `pods` or none."""
+    return evictor.request(Bundle(profile, plugin, tuple(Candidate(pod, reason) for pod in pods)))

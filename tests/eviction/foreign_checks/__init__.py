@@ -1,0 +1,1 @@
+"""Checks before an eviction that are not part of the program: each is one module and one row over the public seam."""

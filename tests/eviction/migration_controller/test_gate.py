@@ -1,0 +1,74 @@
+"""What MigrationController asks again at each request of a DeschedulerConfiguration's run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.objects import Workload
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, make_node, make_pod, make_snapshot
+
+TAINT = "maintenance:NoSchedule"
+
+
+def run_taints(pods: list[Pod], replicas: dict[str, int], **args: Any) -> Decisions:
+    """RemovePodsViolatingNodeTaints over tainted node `a`, with MigrationController at `args` besides its defaults."""
+    policy = {
+        "apiVersion": "descheduler/v1alpha2",
+        "kind": "DeschedulerConfiguration",
+        "profiles": [
+            {
+                "name": "p",
+                "plugins": {"deschedule": {"enabled": [{"name": "RemovePodsViolatingNodeTaints"}]}},
+                "pluginConfig": [{"name": "MigrationController", "args": args}],
+            }
+        ],
+    }
+    workloads = {
+        f"replicaset-{name}": Workload("ReplicaSet", "default", name, f"replicaset-{name}", count)
+        for name, count in replicas.items()
+    }
+    snapshot = make_snapshot([make_node("a", taints=[TAINT]), make_node("b")], pods, workloads=workloads)
+    return decide(load_policy(policy, REGISTRY), snapshot, now=NOW)
+
+
+def make_koord_pod(name: str, workload: str) -> Pod:
+    """A pod of a ReplicaSet that koord-scheduler places."""
+    return make_pod(name, owners=[f"ReplicaSet/{workload}"], scheduler="koord-scheduler")
+
+
+def test_a_node_gives_no_more_pods_at_once_than_allowed_although_all_were_listed_before() -> None:
+    names = ["api", "cart", "mail", "shop"]
+
+    decisions = run_taints([make_koord_pod(name, name) for name in names], dict.fromkeys(names, 5))
+
+    assert [booked.pod.name for booked in decisions.moves] == ["api", "cart"]
+    assert {refusal.verdict.reason.value for refusal in decisions.refusals if refusal.verdict.reason} == {
+        "MigratingLimit"
+    }
+
+
+def test_one_workload_starts_one_migration_a_run() -> None:
+    pods = [make_koord_pod(name, "cart") for name in ("cart-1", "cart-2")]
+
+    decisions = run_taints(pods, {"cart": 10}, maxMigratingPerNode=0)
+
+    assert [booked.pod.name for booked in decisions.moves] == ["cart-1"]
+
+
+def test_limiter_of_no_duration_is_off() -> None:
+    pods = [make_koord_pod(name, "cart") for name in ("cart-1", "cart-2")]
+
+    decisions = run_taints(pods, {"cart": 10}, maxMigratingPerNode=0, objectLimiters={"workload": {"duration": "0s"}})
+
+    assert [booked.pod.name for booked in decisions.moves] == ["cart-1", "cart-2"]
+
+
+def test_operators_are_told_that_no_room_is_reserved_yet() -> None:
+    decisions = run_taints([], {})
+
+    assert any("ReservationFirst is not held yet" in note for note in decisions.notes)

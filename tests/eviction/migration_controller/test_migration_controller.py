@@ -1,0 +1,291 @@
+"""MigrationController: which pods may be migrated, with what is on the move already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from descheduler.eviction.handle import Handle
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
+from descheduler.model.objects import MigrationJob, Workload
+from descheduler.model.pod import Owner, Pod
+from descheduler.model.verdict import Reason
+from tests.builders import make_node, make_pod
+from tests.eviction.handles import make_handle
+
+EVICT = {"descheduler.alpha.kubernetes.io/evict": ""}
+NEVER = {"scheduling.koordinator.sh/eviction-cost": "2147483647"}
+LOCAL = [{"name": "logs", "hostPath": {"path": "/var/log"}}]
+
+
+def make_plugin(handle: Handle, **args: Any) -> MigrationController:
+    """The plugin with arguments in YAML spelling, defaults filled in."""
+    return MigrationController(default_args(msgspec.convert(args, MigrationControllerArgs)), handle)
+
+
+def make_workload(replicas: int, *, kind: str = "ReplicaSet", name: str = "web", deployment: str = "") -> Workload:
+    """A workload whose UID is the one that `tests.builders.owner` makes from kind and name."""
+    owners = (Owner("Deployment", deployment, f"deployment-{deployment}", controller=True),) if deployment else ()
+    return Workload(kind, "default", name, f"{kind}-{name}".lower(), replicas, owners)
+
+
+def make_cluster(pods: Sequence[Pod], workloads: Iterable[Workload] = (), jobs: Sequence[MigrationJob] = ()) -> Handle:
+    """A handle over two nodes; without workloads ReplicaSet `web` has five replicas."""
+    known = list(workloads) or [make_workload(5)]
+    return make_handle(
+        [make_node("a"), make_node("b")],
+        pods,
+        kind="DeschedulerConfiguration",
+        workloads={workload.uid: workload for workload in known},
+        migration_jobs=tuple(jobs),
+    )
+
+
+def make_koord_pod(name: str, **facts: Any) -> Pod:
+    """A pod that koord-scheduler places."""
+    return make_pod(name, **{"scheduler": "koord-scheduler"} | facts)
+
+
+def make_job(pod: Pod, *, phase: str = "Running", uid: str | None = None) -> MigrationJob:
+    """A job that moves `pod`."""
+    return MigrationJob(f"job-{pod.name}", phase, pod.namespace, pod.name, pod.uid if uid is None else uid)
+
+
+@pytest.mark.parametrize(
+    ("args", "facts", "expected"),
+    [
+        pytest.param({}, {}, None, id="an ordinary replica may go"),
+        pytest.param({}, {"annotations": NEVER}, Reason.EVICTION_COST, id="the highest eviction cost means never"),
+        pytest.param({}, {"owners": ["DaemonSet/x"]}, Reason.DAEMON_SET, id="never a DaemonSet's pod"),
+        pytest.param(
+            {}, {"annotations": {"kubernetes.io/config.mirror": "x"}}, Reason.MIRROR_POD, id="never a mirror pod"
+        ),
+        pytest.param({}, {"deleted": 1}, Reason.TERMINATING, id="never a pod that is being deleted"),
+        pytest.param({}, {"owners": (), "phase": "Failed"}, Reason.BARE_POD, id="no bare pod by default"),
+        pytest.param(
+            {"evictFailedBarePods": True}, {"owners": (), "phase": "Failed"}, None, id="failed bare pods on request"
+        ),
+        pytest.param({"evictFailedBarePods": True}, {"owners": ()}, Reason.BARE_POD, id="then running ones stay"),
+        pytest.param({"evictAllBarePods": True}, {"owners": ()}, None, id="all bare pods on request"),
+        pytest.param({"skipEvictionGates": ["BarePods"]}, {"owners": ()}, None, id="or by skipping the gate"),
+        pytest.param({}, {"priority": 2_000_000_000}, Reason.SYSTEM_CRITICAL, id="no critical pod by default"),
+        pytest.param(
+            {"priorityThreshold": {"value": 10}},
+            {"priority": 10},
+            Reason.PRIORITY_THRESHOLD,
+            id="none above the threshold",
+        ),
+        pytest.param(
+            {"priorityThreshold": {"value": 10}, "evictSystemCriticalPods": True},
+            {"priority": 10},
+            None,
+            id="the threshold goes with the protection of critical pods",
+        ),
+        pytest.param(
+            {"priorityThreshold": {"value": 10}, "skipEvictionGates": ["PriorityThreshold"]},
+            {"priority": 10},
+            None,
+            id="the threshold has a gate",
+        ),
+        pytest.param({}, {"volumes": LOCAL}, Reason.LOCAL_STORAGE, id="no local storage by default"),
+        pytest.param({"evictLocalStoragePods": True}, {"volumes": LOCAL}, None, id="local storage on request"),
+        pytest.param({}, {"claims": ["c"]}, None, id="claims are no obstacle by default"),
+        pytest.param(
+            {"ignorePvcPods": True}, {"claims": ["c"]}, Reason.PERSISTENT_VOLUME_CLAIM, id="claims on request"
+        ),
+        pytest.param({"namespaces": {"exclude": ["default"]}}, {}, Reason.NAMESPACE, id="an excluded namespace stays"),
+        pytest.param({"namespaces": {"include": ["z"]}}, {}, Reason.NAMESPACE, id="so does one that is not included"),
+        pytest.param(
+            {"namespaces": {"include": ["z"]}, "skipEvictionGates": ["Namespaces"]},
+            {},
+            None,
+            id="namespaces have a gate",
+        ),
+        pytest.param({"labelSelector": {"matchLabels": {"x": "y"}}}, {}, Reason.LABEL_SELECTOR, id="labels must match"),
+        pytest.param(
+            {"namespaces": {"exclude": ["default"]}},
+            {"annotations": EVICT | NEVER, "deleted": 1, "owners": ()},
+            None,
+            id="the evict annotation beats all of these",
+        ),
+        pytest.param({}, {"scheduler": "default-scheduler"}, Reason.SCHEDULER_NAME, id="its scheduler must reserve"),
+        pytest.param(
+            {}, {"scheduler": "x", "annotations": EVICT}, Reason.SCHEDULER_NAME, id="whatever the annotation says"
+        ),
+        pytest.param(
+            {},
+            {"scheduler": "x", "labels": {"scheduling.koordinator.sh/scheduler-name": "koord-scheduler"}},
+            None,
+            id="a label overrides the scheduler",
+        ),
+        pytest.param({"schedulerNames": ["x"]}, {"scheduler": "x"}, None, id="other schedulers may be named"),
+        pytest.param({"defaultJobMode": "EvictDirectly"}, {"scheduler": "x"}, None, id="direct eviction needs none"),
+        pytest.param({"reservationProvider": "placeholder"}, {"scheduler": "x"}, None, id="nor does a placeholder"),
+    ],
+)
+def test_what_the_pod_itself_answers(args: dict[str, Any], facts: dict[str, Any], expected: Reason | None) -> None:
+    pod = make_koord_pod("p", **facts)
+
+    assert make_plugin(make_cluster([pod]), **args).filter(pod).reason is expected
+
+
+@pytest.mark.parametrize(
+    ("phase", "uid", "expected"),
+    [
+        pytest.param("Running", None, Reason.ALREADY_MIGRATING, id="a running job keeps its pod"),
+        pytest.param("Pending", None, Reason.ALREADY_MIGRATING, id="so does a waiting one"),
+        pytest.param("", None, Reason.ALREADY_MIGRATING, id="and one that nobody has looked at"),
+        pytest.param("Running", "of its predecessor", Reason.ALREADY_MIGRATING, id="a pod of the same name waits"),
+        pytest.param("Succeeded", None, None, id="a job that is done does not count"),
+        pytest.param("Failed", None, None, id="nor does a failed one"),
+    ],
+)
+def test_pod_with_a_live_job_stays(phase: str, uid: str | None, expected: Reason | None) -> None:
+    pod = make_koord_pod("p", annotations=EVICT)
+
+    plugin = make_plugin(make_cluster([pod], jobs=[make_job(pod, phase=phase, uid=uid)]))
+
+    assert plugin.filter(pod).reason is expected
+
+
+@pytest.mark.parametrize(
+    ("args", "replicas", "expected"),
+    [
+        pytest.param({}, 1, Reason.WORKLOAD_REPLICAS, id="a single replica stays"),
+        pytest.param({}, 2, None, id="one of two may go"),
+        pytest.param({"maxUnavailablePerWorkload": 2}, 2, Reason.WORKLOAD_REPLICAS, id="not when both might be away"),
+        pytest.param({"maxMigratingPerWorkload": "100%"}, 6, Reason.WORKLOAD_REPLICAS, id="nor when all might move"),
+        pytest.param({"skipCheckExpectedReplicas": True}, 2, None, id="the check can be skipped"),
+        pytest.param(
+            {"skipEvictionGates": ["ExpectedReplicas"], "maxMigratingPerWorkload": "100%"},
+            6,
+            None,
+            id="by its gate, too",
+        ),
+        pytest.param({}, 0, Reason.WORKLOAD_REPLICAS, id="a workload that wants no pods keeps its pods"),
+    ],
+)
+def test_workload_needs_replicas_to_spare(args: dict[str, Any], replicas: int, expected: Reason | None) -> None:
+    pod = make_koord_pod("p")
+
+    assert make_plugin(make_cluster([pod], [make_workload(replicas)]), **args).filter(pod).reason is expected
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param({}, id="by default"),
+        pytest.param({"skipCheckExpectedReplicas": True}, id="and without the replicas check"),
+    ],
+)
+def test_pod_of_an_unknown_workload_stays(args: dict[str, Any]) -> None:
+    pod = make_koord_pod("p", owners=["Job/etl"])
+
+    assert make_plugin(make_cluster([pod]), **args).filter(pod).reason is Reason.WORKLOAD_UNKNOWN
+
+
+def test_replicas_of_a_deployment_decide_for_its_replica_sets() -> None:
+    pod = make_koord_pod("p")
+    workloads = [make_workload(1, deployment="shop"), make_workload(5, kind="Deployment", name="shop")]
+
+    assert make_plugin(make_cluster([pod], workloads)).filter(pod).is_accepted
+    assert make_plugin(make_cluster([pod], workloads[:1])).filter(pod).reason is Reason.WORKLOAD_UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        pytest.param({"maxMigratingPerNode": 1}, Reason.MIGRATING_LIMIT, id="of the node"),
+        pytest.param({"maxMigratingPerNamespace": 1}, Reason.MIGRATING_LIMIT, id="of the namespace"),
+        pytest.param({"maxMigratingGlobally": 1}, Reason.MIGRATING_LIMIT, id="of the cluster"),
+        pytest.param({"maxMigratingPerNode": 0}, None, id="where 0 is no limit"),
+        pytest.param(
+            {"maxMigratingPerNode": 1, "skipEvictionGates": ["MaxMigratingPerNode"]},
+            None,
+            id="and a skipped gate is none",
+        ),
+    ],
+)
+def test_pods_on_the_move_count_against_the_limit(args: dict[str, Any], reason: Reason | None) -> None:
+    pod, moving = make_koord_pod("p"), make_koord_pod("m", owners=["StatefulSet/db"])
+    by_job = make_plugin(make_cluster([pod, moving], jobs=[make_job(moving)]), **args)
+    handle = make_cluster([pod, moving])
+    by_booking = make_plugin(handle, **args)
+    before = by_booking.filter(pod)
+
+    handle.view.book_eviction(moving)
+
+    assert before.is_accepted
+    assert by_job.filter(pod).reason is reason
+    assert by_booking.filter(pod).reason is reason
+
+
+def test_booked_pod_is_not_asked_for_twice() -> None:
+    pod = make_koord_pod("p")
+    handle = make_cluster([pod])
+    plugin = make_plugin(handle)
+
+    handle.view.book_eviction(pod)
+
+    assert plugin.filter(pod).reason is Reason.ALREADY_MIGRATING
+
+
+def test_replicas_of_one_workload_move_one_after_the_other() -> None:
+    pods = [make_koord_pod(name, node=name) for name in "abc"]
+    handle = make_cluster(pods, [make_workload(3)])
+    plugin = make_plugin(handle)
+
+    handle.view.book_eviction(pods[0])
+
+    assert plugin.filter(pods[1]).reason is Reason.MIGRATING_LIMIT
+    assert plugin.filter(pods[2]).reason is Reason.MIGRATING_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        pytest.param({"ready": False}, Reason.WORKLOAD_UNAVAILABLE, id="a pod that is not ready"),
+        pytest.param({"deleted": 1}, Reason.WORKLOAD_UNAVAILABLE, id="a pod that is being deleted"),
+        pytest.param({"phase": "Failed"}, Reason.WORKLOAD_UNAVAILABLE, id="a pod that has failed"),
+        pytest.param({}, None, id="not a healthy one"),
+    ],
+)
+def test_unavailable_replicas_use_the_limit_up(facts: dict[str, Any], expected: Reason | None) -> None:
+    pod, other = make_koord_pod("p"), make_koord_pod("q", **facts)
+
+    assert make_plugin(make_cluster([pod, other], [make_workload(3)])).filter(pod).reason is expected
+
+
+def test_unready_pod_counts_against_itself() -> None:
+    pod = make_koord_pod("p", ready=False)
+
+    assert make_plugin(make_cluster([pod], [make_workload(2)])).filter(pod).reason is Reason.WORKLOAD_UNAVAILABLE
+
+
+def test_unready_pods_of_all_replica_sets_of_a_deployment_count() -> None:
+    pod, old = make_koord_pod("p"), make_koord_pod("q", owners=["ReplicaSet/old"], ready=False)
+    workloads = [
+        make_workload(0, deployment="shop"),
+        make_workload(0, name="old", deployment="shop"),
+        make_workload(3, kind="Deployment", name="shop"),
+    ]
+
+    assert make_plugin(make_cluster([pod, old], workloads)).filter(pod).reason is Reason.WORKLOAD_UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        pytest.param({}, None, id="nobody asks by default"),
+        pytest.param({"nodeFit": True}, Reason.NO_NODE_FITS, id="node fit asks for room elsewhere"),
+        pytest.param({"nodeFit": True, "skipEvictionGates": ["NodeFit"]}, None, id="node fit has a gate"),
+    ],
+)
+def test_pre_eviction_filter_asks_for_room_elsewhere(args: dict[str, Any], expected: Reason | None) -> None:
+    pod = make_koord_pod("p", cpu="5")
+
+    assert make_plugin(make_cluster([pod]), **args).pre_eviction_filter(pod).reason is expected

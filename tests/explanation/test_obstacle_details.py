@@ -1,0 +1,271 @@
+"""What is said of the obstacle on one node, plugin by plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from descheduler.placement.plugins.table import PLUGINS
+from tests.builders import Object, node_object, pod_object, required_anti_affinity, required_node_affinity
+from tests.explanation.questions import ZONE, claim, pending_pod, placement_of, storage_class, volume
+
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": ZONE,
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+}
+AFFINITY = {
+    "podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": ZONE}
+        ]
+    }
+}
+
+
+def port(number: int) -> Object:
+    return {"containers": [{"name": "c", "image": "i", "ports": [{"hostPort": number, "containerPort": 80}]}]}
+
+
+def details(*objects: Object) -> list[tuple[str, str]]:
+    """(plugin, sentence) of the obstacles that node `here` has for the pending pod `new`."""
+    (miss,) = [miss for miss in placement_of("new", *objects).misses if miss.node == "here"]
+    return [(obstacle.plugin, sentence) for obstacle in miss.obstacles for sentence in obstacle.details]
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        pytest.param(
+            [
+                node_object("here"),
+                pod_object("there", node="here", cpu="3700m"),
+                pending_pod("new", cpu="500m"),
+            ],
+            [("NodeResourcesFit", "needs 200m cpu more: the pod asks for 500m, 300m of 4 is free")],
+            id="cpu that others hold",
+        ),
+        pytest.param(
+            [node_object("here", memory="1Gi"), pending_pod("new", memory="1536Mi")],
+            [("NodeResourcesFit", "too small: the pod asks for 1.5Gi memory, the node has 1Gi in all")],
+            id="memory that no node of the size has",
+        ),
+        pytest.param(
+            [node_object("here", pods="1"), pod_object("there", node="here"), pending_pod("new")],
+            [("NodeResourcesFit", "has no place left: 1 of 1 pods are there")],
+            id="all places taken",
+        ),
+        pytest.param(
+            [node_object("here", unschedulable=True), pending_pod("new")],
+            [("NodeUnschedulable", "is cordoned; kubectl uncordon here takes that back")],
+            id="a cordon",
+        ),
+        pytest.param(
+            [
+                node_object("here"),
+                pending_pod("new", spec={"hostNetwork": True, "hostUsers": False}),
+            ],
+            [("NodeDeclaredFeatures", "the node does not declare UserNamespacesHostNetworkSupport")],
+            id="a feature of the kubelet",
+        ),
+        pytest.param(
+            [node_object("here", taints=["gpu=yes:NoSchedule", "soft:PreferNoSchedule"]), pending_pod("new")],
+            [("TaintToleration", "the taint gpu=yes:NoSchedule is not tolerated")],
+            id="the taint that keeps pods away",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={"disk": "hdd"}),
+                pending_pod("new", node_selector={"disk": "ssd"}, affinity=required_node_affinity("arch", "arm")),
+            ],
+            [
+                ("NodeAffinity", "nodeSelector asks for disk=ssd, the node has hdd"),
+                ("NodeAffinity", "the affinity asks for arch in (arm), the node has no such label"),
+            ],
+            id="labels that differ or are missing",
+        ),
+        pytest.param(
+            [
+                node_object("here"),
+                pod_object("holder", node="here", spec=port(80)),
+                pending_pod("new", spec=port(80)),
+            ],
+            [("NodePorts", "host port 80/TCP is held by default/holder")],
+            id="the pod that holds a port",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z1"}),
+                node_object("next", labels={ZONE: "z1"}),
+                pod_object("met", node="next", labels={"app": "db"}),
+                pending_pod("new", affinity=required_anti_affinity({"app": "db"}, key=ZONE)),
+            ],
+            [("InterPodAffinity", f"the pod keeps away from default/met on next by anti-affinity ({ZONE}=z1)")],
+            id="the pod that it keeps away from",
+        ),
+        pytest.param(
+            [
+                node_object("here"),
+                pod_object("holder", node="here", affinity=required_anti_affinity({"app": "web"})),
+                pending_pod("new", labels={"app": "web"}),
+            ],
+            [
+                (
+                    "InterPodAffinity",
+                    "default/holder keeps such pods away by anti-affinity (kubernetes.io/hostname=here)",
+                )
+            ],
+            id="the pod that keeps it away",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z1"}),
+                node_object("next", labels={ZONE: "z2"}),
+                pod_object("db", node="next", labels={"app": "db"}),
+                pending_pod("new", affinity=AFFINITY),
+            ],
+            [("InterPodAffinity", f"no pod that the affinity asks for is in {ZONE}=z1")],
+            id="company that is elsewhere",
+        ),
+        pytest.param(
+            [node_object("here"), pending_pod("new", affinity=AFFINITY)],
+            [("InterPodAffinity", f"has no label {ZONE}, by which the pod's affinity finds its company")],
+            id="a node outside of the affinity's topology",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z1"}),
+                node_object("next", labels={ZONE: "z2"}),
+                pod_object("web", node="here", labels={"app": "web"}),
+                pending_pod("new", labels={"app": "web"}, spread=[SPREAD]),
+            ],
+            [
+                (
+                    "PodTopologySpread",
+                    f"such pods in {ZONE}=z1: 1 already; the emptiest domain 0, and maxSkew is 1",
+                )
+            ],
+            id="a domain that is too full",
+        ),
+        pytest.param(
+            [node_object("here"), pending_pod("new", labels={"app": "web"}, spread=[SPREAD])],
+            [("PodTopologySpread", f"has no label {ZONE}, which pods are to be spread by")],
+            id="a node outside of the spread's topology",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z2"}),
+                storage_class(),
+                claim("data", volume_name="pv"),
+                volume("pv", "data", zone="z1"),
+                pending_pod("new", claims=["data"]),
+            ],
+            [
+                (
+                    "VolumeBinding",
+                    f"volume pv of claim data is reached only from nodes with {ZONE} in (z1), the node has z2",
+                )
+            ],
+            id="a volume of another zone",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z1"}),
+                {
+                    "apiVersion": "storage.k8s.io/v1",
+                    "kind": "CSINode",
+                    "metadata": {
+                        "name": "here",
+                        "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"},
+                    },
+                },
+                storage_class(),
+                claim("data", volume_name="pv"),
+                volume("pv", "data", zone="z1", source={"awsElasticBlockStore": {"volumeID": "vol-1"}}),
+                pending_pod("new", claims=["data"]),
+            ],
+            [
+                (
+                    "VolumeBinding",
+                    "volume pv of claim data is reached only from nodes with topology.ebs.csi.aws.com/zone in (z1),"
+                    " the node has no such label",
+                )
+            ],
+            id="a volume whose driver asks for a label of its own",
+        ),
+        pytest.param(
+            [node_object("here"), storage_class(), claim("data"), pending_pod("new", claims=["data"])],
+            [
+                (
+                    "VolumeBinding",
+                    "claim data gets no volume here: none of storage class local that is free and fits is reached"
+                    " from the node, and none can be made for it",
+                )
+            ],
+            id="a claim without a volume",
+        ),
+        pytest.param(
+            [
+                node_object("here", labels={ZONE: "z2"}),
+                storage_class(),
+                claim("data", volume_name="pv"),
+                volume("pv", "data", labels={ZONE: "z1"}),
+                pending_pod("new", claims=["data"]),
+            ],
+            [("VolumeZone", f"volume pv of claim data is in {ZONE}=z1, the node in z2")],
+            id="a volume whose label names another zone",
+        ),
+        pytest.param(
+            [
+                node_object("here"),
+                storage_class(),
+                claim("data", volume_name="pv", modes=["ReadWriteOncePod"]),
+                volume("pv", "data"),
+                pod_object("user", node="here", claims=["data"]),
+                pending_pod("new", claims=["data"]),
+            ],
+            [("VolumeRestrictions", "claim data is for one pod alone, and default/user on here uses it")],
+            id="the pod that uses a claim for one pod",
+        ),
+    ],
+)
+def test_an_obstacle_names_what_is_missing_or_in_the_way(
+    objects: Sequence[Object], expected: list[tuple[str, str]]
+) -> None:
+    assert details(*objects) == expected
+
+
+def test_a_driver_that_attaches_no_more_says_how_many_it_has() -> None:
+    volumes = []
+    for name in ("one", "two"):
+        made = volume(f"pv-{name}", name)
+        made["spec"]["csi"] = {"driver": "disk.example.com", "volumeHandle": name}
+        volumes += [claim(name, volume_name=f"pv-{name}"), made]
+    limits = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSINode",
+        "metadata": {"name": "here", "uid": "csi-here"},
+        "spec": {"drivers": [{"name": "disk.example.com", "nodeID": "here", "allocatable": {"count": 1}}]},
+    }
+
+    found = details(
+        node_object("here"),
+        storage_class(),
+        limits,
+        *volumes,
+        pod_object("user", node="here", claims=["one"]),
+        pending_pod("new", claims=["two"]),
+    )
+
+    assert found == [
+        (
+            "NodeVolumeLimits",
+            "driver disk.example.com attaches 1 volumes at most; 1 are attached and the pod brings 1 more",
+        )
+    ]
+
+
+def test_every_explained_plugin_is_one_that_filters() -> None:
+    assert {name for name, row in PLUGINS.items() if row.explain is not None and row.plugin is None} == set()

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from descheduler.kube.errors import KubeError
+from descheduler.kube.lists.body import ListBodyReader
+
+BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
+USAGE = "/apis/metrics.k8s.io/v1beta1/nodes"
+
+
+def page(**changes: Any) -> bytes:
+    """An empty page of budgets with these top-level fields; None leaves one out."""
+    whole = {"kind": "PodDisruptionBudgetList", "apiVersion": "policy/v1", "metadata": {}, "items": []} | changes
+    return json.dumps({name: field for name, field in whole.items() if field is not None}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        pytest.param(page(kind="Status", message="no\nsuch thing"), r"a Status: no\\nsuch thing", id="a Status"),
+        pytest.param(page(kind="PodDisruptionBudget"), "a PodDisruptionBudget of policy/v1", id="a single object"),
+        pytest.param(page(kind=None), "JSON without a kind", id="no kind"),
+        pytest.param(page(apiVersion="x.io/v1"), "a PodDisruptionBudgetList of x.io/v1", id="another group"),
+        pytest.param(page(metadata=None), "without metadata", id="no metadata"),
+        pytest.param(page(items=None), "without items", id="no items"),
+        pytest.param(page().replace(b"[]", b"null"), "with items: null", id="items: null"),
+        pytest.param(page(items={}), "Expected `array", id="items that are an object"),
+        pytest.param(page(items=[7]), "Expected `object`", id="items that are numbers"),
+        pytest.param(page(items=[{}, {"kind": "ConfigMap"}]), "holds a ConfigMap", id="an item of another kind"),
+        pytest.param(page(items=[{"apiVersion": "v1"}]), "holds JSON without a kind", id="an item of another group"),
+        pytest.param(b"[]", "JSON of another shape", id="an array"),
+    ],
+)
+def test_answer_that_is_not_the_list_is_an_error_and_named(body: bytes, found: str) -> None:
+    with pytest.raises(KubeError, match=rf"GET {BUDGETS}: the answer is not the list of .*, but .*{found}"):
+        ListBodyReader(BUDGETS).read(body)
+
+
+def test_list_says_what_it_is_and_where_it_goes_on() -> None:
+    metadata = {"resourceVersion": "7", "continue": "more"}
+    budget = {"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "a"}}
+
+    read = ListBodyReader(BUDGETS).read(page(metadata=metadata, items=[budget, {"metadata": {"name": "b"}}]))
+
+    assert (read.kind, read.resource_version, read.continue_token) == ("PodDisruptionBudgetList", "7", "more")
+    assert json.loads(read.first) == {"name": "a"}
+
+
+def test_server_of_usage_writes_null_for_an_empty_list() -> None:
+    """It is another program than the API server, which always writes `[]`."""
+    body = b'{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},"items":null}'
+
+    assert ListBodyReader(USAGE).read(body).first == b""
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        pytest.param(page(apiVersion="v1"), "PodDisruptionBudgetList", id="a version without its group"),
+        pytest.param(page(apiVersion=None), "PodDisruptionBudgetList", id="no version"),
+        pytest.param(page(kind="List"), "", id="a List of nothing"),
+        pytest.param(page(kind="List", items=[{"kind": "ConfigMap"}]), "ConfigMapList", id="a List of something"),
+        pytest.param(page(kind=None, metadata={"resourceVersion": "7"}), "", id="no kind, but a version"),
+    ],
+)
+def test_list_of_a_careless_server_is_read_and_says_what_it_holds(body: bytes, kind: str) -> None:
+    assert ListBodyReader(BUDGETS).read(body).kind == kind

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from descheduler.model.amounts import amount_text, amounts_text, percent_text
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "text"),
+    [
+        pytest.param("cpu", 200, "200m", id="a fifth of a core"),
+        pytest.param("cpu", 4000, "4", id="whole cores"),
+        pytest.param("cpu", -1500, "-1500m", id="less than nothing"),
+        pytest.param("memory", 1023, "1023", id="bytes"),
+        pytest.param("memory", 3 * 2**29, "1.5Gi", id="one and a half GiB"),
+        pytest.param("memory", -(2**20), "-1Mi", id="an overcommitted node"),
+        pytest.param("hugepages-2Mi", 2**21, "2Mi", id="huge pages are bytes"),
+        pytest.param("nvidia.com/gpu", 3, "3", id="devices"),
+    ],
+)
+def test_amounts_are_written_as_people_read_them(resource: str, amount: int, text: str) -> None:
+    assert amount_text(resource, amount) == text
+
+
+def test_several_amounts_are_one_phrase() -> None:
+    assert amounts_text([("cpu", 500), ("memory", 2**30)]) == "cpu 500m, memory 1Gi"
+    assert amounts_text([]) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [
+        pytest.param(1, 3, "33%", id="a third"),
+        pytest.param(31_900, 32_000, "99%", id="room for one more small pod"),
+        pytest.param(32_000, 32_000, "100%", id="full"),
+        pytest.param(48_000, 32_000, "150%", id="overcommitted"),
+        pytest.param(1, 0, "?", id="of nothing"),
+    ],
+)
+def test_only_what_is_full_is_a_hundred_percent(part: int, whole: int, text: str) -> None:
+    assert percent_text(part, whole) == text

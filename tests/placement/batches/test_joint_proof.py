@@ -1,0 +1,363 @@
+"""Verdicts on whole batches: every order, some order, another assignment, or a proof that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
+from descheduler.placement.prover import LandingProver
+from tests.builders import Object, make_node, make_pod, make_snapshot, pod_object, required_anti_affinity
+from tests.placement.batches.small_batches import ZONE, make_instance, snapshot_of, victims_of
+from tests.placement.workloads import cluster_of, pod_named, workload_object
+
+LANDS, LANDS_IF, NO, UNKNOWN = (
+    LandingVerdict.LANDS,
+    LandingVerdict.LANDS_IF,
+    LandingVerdict.NO,
+    LandingVerdict.UNKNOWN,
+)
+
+
+def prove(nodes: Sequence[Node], pods: Sequence[Pod], *victims: str) -> JointVerdict:
+    """The verdict on the pods of these names, or else of all."""
+    snapshot = make_snapshot(nodes, pods)
+    return LandingProver(snapshot).prove([pod_named(snapshot, name) for name in victims] or snapshot.pods)
+
+
+def victim(name: str, **facts: object) -> Pod:
+    """A pod of an owner of its own on the node `c`, which is cordoned in these tests."""
+    return make_pod(name, node="c", owners=[f"ReplicaSet/{name}"], **facts)
+
+
+def cordoned(**facts: object) -> Node:
+    """The node that all victims leave, and that takes none of them back."""
+    return make_node("c", unschedulable=True, **facts)
+
+
+def test_two_slots_take_no_three_pods_although_each_fits_alone() -> None:
+    nodes = [make_node("x", pods="1"), make_node("y", pods="1"), cordoned()]
+    pods = [victim(name) for name in ("one", "two", "three")]
+    prover = LandingProver(snapshot := make_snapshot(nodes, pods))
+
+    alone = [prover.consider(pod).verdict for pod in snapshot.pods]
+    together = prover.prove(snapshot.pods)
+
+    assert alone == [LANDS, LANDS, LANDS]
+    assert together.verdict is NO
+    assert together.certificate == "3 replacements need 3 pods, and the nodes that may take them have 2"
+
+
+def test_batch_that_lands_in_one_order_only_lands_if() -> None:
+    nodes = [make_node("x", cpu="4"), make_node("y", cpu="2"), cordoned(cpu="10")]
+
+    joint = prove(nodes, [victim("p1", cpu="2"), victim("p2", cpu="4")])
+
+    assert (joint.verdict, joint.settled) == (LANDS_IF, LANDS_IF)
+    assert [landing.node for landing in joint.landings] == ["y", "x"]
+    assert joint.conditions == ("it lands only when the replacements come in another order than the evictions",)
+
+
+def test_batch_that_lands_in_the_order_of_evictions_but_not_in_all_lands_if() -> None:
+    nodes = [make_node("x", cpu="4"), make_node("y", cpu="2"), cordoned(cpu="10")]
+
+    joint = prove(nodes, [victim("p1", cpu="2"), victim("p2", cpu="4")], "p2", "p1")
+
+    assert joint.verdict is LANDS_IF
+    assert joint.conditions == (
+        "in some orders of the replacements, or by some breaking of ties, no node is left for it",
+    )
+
+
+def test_higher_priority_comes_first_in_every_order() -> None:
+    nodes = [make_node("x", cpu="4"), make_node("y", cpu="2"), cordoned(cpu="10")]
+
+    joint = prove(nodes, [victim("p1", cpu="2"), victim("p2", cpu="4", priority=10)])
+
+    assert joint.verdict is LANDS
+
+
+def test_pending_pod_of_higher_priority_that_fits_only_the_hole_left_by_the_victim_makes_a_condition() -> None:
+    nodes = [make_node("c", cpu="2")]
+    waiting = make_pod("waiting", node="", cpu="2", priority=9, owners=["ReplicaSet/waiting"])
+
+    joint = prove(nodes, [victim("p1", cpu="2"), waiting], "p1")
+
+    assert joint.verdict is LANDS_IF
+    assert joint.conditions == ("pending pod default/waiting may take its room first",)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_proofs_and_bookings_leave_the_state_that_was_there(seed: int) -> None:
+    instance = make_instance(seed)
+    snapshot = snapshot_of(instance)
+    victims = victims_of(instance, snapshot)
+    prover = LandingProver(snapshot)
+    prover.prove(victims)
+    before = prover.cluster.digest()
+
+    prover.prove(victims)
+    for pod in victims:
+        prover.consider(pod)
+
+    assert prover.cluster.digest() == before
+
+
+def test_proof_leaves_the_book_as_it_is() -> None:
+    nodes = [make_node("x", pods="2"), make_node("y", pods="1"), cordoned()]
+    snapshot = make_snapshot(nodes, [victim("p1"), victim("p2"), victim("p3"), victim("p4")])
+    p1, p2, p3, p4 = snapshot.pods
+    prover = LandingProver(snapshot)
+    for pod in (p1, p2, p3, p4):
+        prover.book(pod)
+    before = prover.cluster.digest()
+
+    joint = prover.prove([p1])
+
+    assert joint.verdict is LANDS
+    assert prover.cluster.digest() == before
+
+
+def test_batch_needs_the_room_of_its_own_victims_when_cold() -> None:
+    nodes = [make_node("x", cpu="2"), make_node("y", cpu="2")]
+    pods = [
+        make_pod("p1", node="x", cpu="2", owners=["ReplicaSet/p1"]),
+        make_pod("p2", node="y", cpu="2", owners=["ReplicaSet/p2"]),
+    ]
+
+    joint = prove(nodes, pods)
+
+    assert (joint.cold, joint.settled, joint.verdict) == (NO, LANDS, LANDS)
+
+
+def test_first_pod_of_a_group_opens_the_way_for_the_others() -> None:
+    """The pod with affinity comes first, fails, and is tried again once its company is there."""
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": ZONE}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    nodes = [make_node("x", labels={ZONE: "a"}), cordoned(labels={ZONE: "b"})]
+
+    joint = prove(nodes, [victim("client", affinity=affinity), victim("db", labels={"app": "db"})], "client", "db")
+
+    assert joint.verdict is LANDS
+    assert [landing.node for landing in joint.landings] == ["x", "x"]
+
+
+def test_assignment_that_the_scheduler_would_not_choose_lands_if() -> None:
+    """Both prefer the large node, which only one of them needs, and neither order is better than the other."""
+    prefers = {
+        "nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "weight": 100,
+                    "preference": {"matchExpressions": [{"key": "size", "operator": "In", "values": ["large"]}]},
+                }
+            ]
+        }
+    }
+    nodes = [make_node("x", cpu="3", labels={"size": "large"}), make_node("y", cpu="2"), cordoned(cpu="10")]
+    pods = [
+        victim("p1", cpu="2", affinity=prefers),
+        victim("p2", cpu="3", priority=-5),
+    ]
+
+    joint = prove(nodes, pods)
+
+    assert joint.verdict is LANDS_IF
+    assert [landing.node for landing in joint.landings] == ["y", "x"]
+    assert joint.conditions == ("it lands only where the scheduler puts others on nodes that it does not prefer",)
+
+
+def test_member_of_a_large_batch_is_moved_out_of_the_way() -> None:
+    """Twenty small pods fill the large node, which the last one needs; all the small ones may go elsewhere."""
+    prefers = {
+        "nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 100, "preference": {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}}
+            ]
+        }
+    }
+    nodes = [
+        make_node("x", cpu="20", labels={"gpu": "yes"}),
+        make_node("y", cpu="20"),
+        cordoned(cpu="100"),
+    ]
+    small = [victim(f"s{index:02}", cpu="1", affinity=prefers, priority=10) for index in range(20)]
+    picky = victim("z", cpu="2", node_selector={"gpu": "yes"})
+
+    joint = prove(nodes, [*small, picky])
+
+    assert joint.verdict is LANDS_IF
+    assert joint.landings[-1].node == "x"
+    assert joint.conditions == ("it lands only where the scheduler puts others on nodes that it does not prefer",)
+
+
+def test_large_batch_that_fails_in_the_reverse_order_lands_if() -> None:
+    """Too many to try every order: those that are tried find the one in which the picky pod comes last."""
+    nodes = [make_node("x", cpu="4"), make_node("y", cpu="2"), cordoned(cpu="10")]
+    idle = [victim(f"idle{index}") for index in range(8)]
+    pods = [*idle, victim("large", cpu="4"), victim("small", cpu="2")]
+
+    joint = prove(nodes, pods, "large", "small", *(pod.name for pod in idle))
+
+    assert joint.verdict is LANDS_IF
+    assert [landing.victim.name for landing in joint.landings if landing.conditions] == ["large"]
+
+
+def test_batch_lands_whatever_part_of_a_large_cluster_the_scheduler_looks_at() -> None:
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    nodes = [make_node(f"n{index:03}") for index in range(120)]
+    pods = [make_pod(f"p{index}", node="n000", labels={"app": "web"}, spread=[constraint]) for index in range(9)]
+
+    joint = prove(nodes, pods)
+
+    assert joint.verdict is LANDS
+    assert joint.num_orders == 6
+    assert all(landing.is_sampled for landing in joint.landings)
+    assert len({landing.node for landing in joint.landings}) == 9
+
+
+def test_loose_batch_is_played_once() -> None:
+    joint = prove([make_node(name) for name in "wxyz"], [make_pod(f"p{index}", node="w") for index in range(3)])
+
+    assert (joint.verdict, joint.num_orders) == (LANDS, 1)
+
+
+def test_unmovable_victim_makes_the_batch_a_no() -> None:
+    joint = prove([make_node("c")], [make_pod("agent", node="c", owners=["DaemonSet/agent"])])
+
+    assert joint.verdict is NO
+    assert joint.landings[0].message == "a DaemonSet puts its pod on the same node again"
+
+
+def test_batch_with_an_undecided_member_is_unknown_and_judges_the_others() -> None:
+    nodes = [make_node("x"), cordoned()]
+
+    joint = prove(nodes, [victim("p1"), victim("p2", scheduler="volcano")])
+
+    assert joint.verdict is UNKNOWN
+    assert [landing.verdict for landing in joint.landings] == [LANDS, UNKNOWN]
+
+
+def test_pods_beyond_the_replicas_leave_nothing_to_land() -> None:
+    snapshot = cluster_of(
+        *(pod_object(name, cpu="3") for name in ("p1", "p2")),
+        workload_object("ReplicaSet/web", replicas=1, template=pod_object("t", cpu="3")),
+        nodes=["a"],
+    )
+
+    joint = LandingProver(snapshot).prove(snapshot.pods)
+
+    assert [landing.node for landing in joint.landings] == [None, "a"]
+    assert joint.verdict is LANDS
+
+
+def test_rollout_with_a_revision_that_has_no_room_is_unknown() -> None:
+    def revision(name: str, number: int, cpu: str) -> Object:
+        template = pod_object("t", cpu=cpu)
+        return workload_object(f"ReplicaSet/{name}", deployment="s", revision=number, template=template)
+
+    snapshot = cluster_of(pod_object("p1", cpu="1"), revision("web", 1, "1"), revision("new", 2, "9"))
+
+    joint = LandingProver(snapshot).prove(snapshot.pods)
+
+    assert joint.verdict is UNKNOWN
+    assert joint.landings[0].message.startswith("a rollout is under way, and only one of the two revisions would land")
+
+
+class TestCertificates:
+    """A no comes with a proof where there is a simple one."""
+
+    @pytest.mark.parametrize(
+        ("nodes", "pods", "proof"),
+        [
+            pytest.param(
+                [make_node("x", taints=["pool=gpu:NoSchedule"]), cordoned()],
+                [victim("p1")],
+                "no node may ever take the replacement of default/p1: 0 of 2 nodes take its replacement:"
+                " 1 untolerated taint, 1 unschedulable",
+                id="no node passes what no move changes",
+            ),
+            pytest.param(
+                [make_node("x", cpu="1"), cordoned()],
+                [victim("p1", cpu="2")],
+                "with all victims gone and nothing else placed for default/p1, 0 of 2 nodes take its replacement:"
+                " 1 insufficient cpu, 1 unschedulable",
+                id="no node has room even for one alone",
+            ),
+            pytest.param(
+                [make_node("x", cpu="3"), make_node("y", cpu="3"), cordoned(cpu="9")],
+                [make_pod(f"p{i}", node="c", cpu="2") for i in range(3)],
+                "3 replacements like that of default/p0 need a place each, and the nodes that may take them have 2",
+                id="free room is there in pieces that are too small",
+            ),
+            pytest.param(
+                [make_node("x", cpu="3"), cordoned(cpu="9")],
+                [victim("p1", cpu="2"), victim("p2", cpu="1500m")],
+                "2 replacements need 3500m cpu, and the nodes that may take them have 3",
+                id="too little in all",
+            ),
+            pytest.param(
+                [
+                    make_node("x", labels={ZONE: "a"}),
+                    make_node("full", pods="0", labels={ZONE: "b"}),
+                    cordoned(labels={ZONE: "a"}),
+                ],
+                [
+                    make_pod(
+                        f"p{i}",
+                        node="c",
+                        labels={"app": "web"},
+                        spread=[
+                            {
+                                "maxSkew": 1,
+                                "topologyKey": ZONE,
+                                "whenUnsatisfiable": "DoNotSchedule",
+                                "labelSelector": {"matchLabels": {"app": "web"}},
+                            }
+                        ],
+                    )
+                    for i in range(2)
+                ],
+                f"topology spread over {ZONE} lets 1 of 2 replacements like that of default/p0 into the domains that"
+                " may take them",
+                id="a full zone bounds the other one",
+            ),
+            pytest.param(
+                [make_node("x"), make_node("y"), cordoned()],
+                [
+                    victim(f"p{i}", labels={"app": "web"}, affinity=required_anti_affinity({"app": "web"}))
+                    for i in range(3)
+                ],
+                "an exhaustive search over the orders and nodes of the batch found no assignment",
+                id="search is the proof where there is no simpler one",
+            ),
+        ],
+    )
+    def test_proof_says_what_is_too_small(self, nodes: list[Node], pods: list[Pod], proof: str) -> None:
+        joint = prove(nodes, pods)
+
+        assert (joint.verdict, joint.certificate) == (NO, proof)
+
+
+def test_victim_of_an_undecided_member_keeps_its_room() -> None:
+    """Its replacement takes as much somewhere, and nobody knows where."""
+    nodes = [make_node("x", cpu="2"), make_node("c", cpu="2")]
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-7"}]}
+    pods = [
+        make_pod("p1", node="x", cpu="2", owners=["ReplicaSet/p1"], spec=claims),
+        make_pod("p2", node="c", cpu="2", owners=["ReplicaSet/p2"], node_selector={"kubernetes.io/hostname": "x"}),
+    ]
+
+    joint = prove(nodes, pods)
+
+    assert [landing.verdict for landing in joint.landings] == [UNKNOWN, NO]

@@ -1,0 +1,83 @@
+"""Strategies that propose: what they would ask for, without anything being booked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from random import Random
+
+import pytest
+
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.pod import Pod
+from descheduler.plan.bundles import Candidate
+from descheduler.policy.load import load_policy
+from descheduler.strategies.proposals import propose
+from tests.bench.policies import STRATEGIES, policy_of
+from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
+from tests.eviction.runs import Run, make_run
+from tests.migration.random_rounds.worlds import make_world, snapshot_of
+
+
+def handle_of(run: Run, plugin: str) -> StrategyHandle:
+    """What `plugin` of the first profile is handed."""
+    handle, profile = run.handle, run.handle.policy.profiles[0]
+    filters = [DefaultEvictor(profile.args["DefaultEvictor"], handle)]  # type: ignore[arg-type] # by the table
+    evictor = PluginEvictor(
+        run.evictor, profile=profile.name, plugin=plugin, filters=filters, pre_eviction_filters=filters
+    )
+    return StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
+
+
+def proposed(run: Run, plugin: str) -> list[Candidate]:
+    """What `plugin` proposes for all nodes."""
+    build = partial(REGISTRY[plugin].factory, run.handle.policy.profiles[0].args[plugin])
+    return propose(build, handle_of(run, plugin), run.handle.view.snapshot.nodes)  # type: ignore[arg-type] # by the table
+
+
+def old_pods(policy: Object, pods: Sequence[Pod]) -> Run:
+    """A policy that finds all pods too old."""
+    return make_run(policy, make_snapshot([make_node("a"), make_node("b")], pods))
+
+
+def policy_with(**limits: int) -> Object:
+    """PodLifeTime within limits."""
+    configs = [{"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 60}}]
+    profile = {"name": "p", "pluginConfig": configs, "plugins": {"deschedule": {"enabled": ["PodLifeTime"]}}}
+    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile], **limits}
+
+
+def test_candidates_come_with_the_sentence_of_the_strategy() -> None:
+    run = old_pods(policy_with(), [make_pod("old", age=3600)])
+
+    (candidate,) = proposed(run, "PodLifeTime")
+
+    assert (candidate.pod.name, candidate.reason) == ("old", "is 3600 s old, 60 s are allowed")
+
+
+def test_proposal_books_and_notes_nothing() -> None:
+    run = old_pods(policy_with(maxNoOfPodsToEvictPerNode=1), [make_pod("one"), make_pod("two")])
+    before = run.state()
+
+    candidates = proposed(run, "PodLifeTime")
+
+    book = run.evictor.book
+    assert [candidate.pod.name for candidate in candidates] == ["one", "two"]
+    assert run.state() == before
+    assert (book.moves, book.refusals, dict(book.results)) == ([], (), {})
+
+
+@pytest.mark.parametrize("plugin", STRATEGIES)
+@pytest.mark.parametrize("seed", [3, 7, 11])
+def test_what_is_proposed_is_what_a_run_evicts(plugin: str, seed: int) -> None:
+    snapshot = snapshot_of(make_world(Random(seed)))
+    policy = policy_of([plugin], node_fit=False)
+
+    candidates = proposed(make_run(policy, snapshot), plugin)
+
+    decided = decide(load_policy(policy, REGISTRY), snapshot, now=NOW, processed_nodes=snapshot.nodes, most_assessed=0)
+    assert [candidate.pod.name for candidate in candidates] == [move.pod.name for move in decided.leaving]
