@@ -21,6 +21,7 @@ from descheduler.cluster.kinds import kind_of
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError, snapshot_fields
 from descheduler.documents.json_values import JsonFaultError, elements
+from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.printable import clipped
@@ -85,7 +86,10 @@ class SnapshotBuilder:
     warnings: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self.pod_decoder = PodDecoder(keep_conditions=self.request.keep_conditions)
+        self.pod_decoder = PodDecoder(
+            keep_conditions=self.request.keep_conditions,
+            annotation_keys=AnnotationKeys(KNOWN_ANNOTATIONS | self.request.annotations),
+        )
         decoding = Decoding(self.pod_decoder, keep_templates=self.request.keep_templates)
         decoders = {key: kind.decoder for key, kind in self.request.kinds.items() if kind.decoder is not None}
         self._decoders = {key: decoder(decoding) for key, decoder in decoders.items()}

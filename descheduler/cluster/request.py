@@ -27,6 +27,9 @@ class SnapshotRequest:
     """Of pods: the bulkiest part of them that is unique to each."""
     keep_templates: bool = False
     """Of workloads: pods that they make, as large as pods."""
+    annotations: frozenset[str] = frozenset()
+    """Keys of annotations of pods and nodes that plugins read beside those that are always known; all of a domain for
+    one that ends with `/`."""
     skip_broken: bool = False
     """Whether a broken object is left out and named, instead of being an error."""
     kinds: Kinds = field(default_factory=lambda: KINDS, repr=False)

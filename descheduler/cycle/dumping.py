@@ -12,6 +12,7 @@ from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live
 from descheduler.cycle.options import ConnectionOptions
+from descheduler.cycle.request import dumped_annotations
 from descheduler.kube.client import connect
 from descheduler.kube.discovery import discover_version
 from descheduler.kube.lists.listing import doing_of
@@ -37,6 +38,6 @@ def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch,
         with closing(connected) as client:
             reader = client.watched(lambda path: watch.tell(doing_of(path)))
             kinds = tuple(KINDS.values())
-            writer = DumpWriter(out, taken_at, kinds, source=client.host)
+            writer = DumpWriter(out, taken_at, kinds, source=client.host, annotations=dumped_annotations())
             version = watch.call("reaching the API server", partial(discover_version, reader))
             watch.call("reading the cluster", partial(dump_live, reader, kinds, writer, git_version=version))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 
 import msgspec
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.placement_verification.placement_verification import OWNER_KINDS, PLACEMENT_KINDS
+from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.policy.plugin import Needs, Registry
 from descheduler.policy.priority_thresholds import threshold_of
 from descheduler.policy.types import Policy
 
-__all__ = ["Landings", "snapshot_request"]
+__all__ = ["Landings", "dumped_annotations", "snapshot_request"]
 
 _ALWAYS_READ = frozenset({"Node", "Pod"})
 
@@ -34,18 +35,28 @@ def snapshot_request(
 ) -> SnapshotRequest:
     """What a snapshot must hold for the plugins of `policy`, and as far as it may be read for `landings`."""
     needs = Needs(_ALWAYS_READ) if policy is None else Needs(_ALWAYS_READ) | _needs(policy, registry)
-    wanted = {
-        Landings.UNSEEN: frozenset[str](),
-        Landings.ASSESSED: PLACEMENT_KINDS,
-        Landings.EXPLAINED: PLACEMENT_KINDS | OWNER_KINDS,
-    }
+    wanted = _WANTED[landings]()
     return SnapshotRequest(
         needed=needs.kinds,
-        wanted=wanted[landings],
+        wanted=wanted.kinds,
         keep_conditions=needs.pod_conditions,
-        keep_templates=needs.pod_templates or landings is not Landings.UNSEEN,
+        keep_templates=needs.pod_templates or wanted.pod_templates,
+        annotations=needs.annotations | wanted.annotations,
         skip_broken=skip_broken,
     )
+
+
+_WANTED: Mapping[Landings, Callable[[], Needs]] = {
+    Landings.UNSEEN: Needs,
+    Landings.ASSESSED: lambda: landing_needs(owners=False) | Needs(pod_templates=True),
+    Landings.EXPLAINED: lambda: landing_needs(owners=True) | Needs(pod_templates=True),
+}
+
+
+def dumped_annotations(registry: Registry = REGISTRY) -> frozenset[str]:
+    """The keys of annotations that some plugin may want to find in a dump, beside those that are always known."""
+    needs = (spec.needs(spec.defaults(spec.args_type())) for spec in registry.values())
+    return frozenset(key for each in needs for key in each.annotations)
 
 
 def _needs(policy: Policy, registry: Registry) -> Needs:

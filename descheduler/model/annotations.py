@@ -1,9 +1,11 @@
-"""The annotations that are known: no rule sees another one, and no other one goes into a dump.
+"""The annotations that are known: no rule sees another one unless its plugin says so, and no other goes into a dump.
 
 Objects carry many more: manifests with passwords, commands that were typed, settings of other controllers.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -25,6 +27,7 @@ __all__ = [
     "READ_ANNOTATIONS",
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
+    "AnnotationKeys",
 ]
 
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
@@ -79,3 +82,14 @@ KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     "scheduling.volcano.sh/queue-name",
 }
 """Those, and keys under which schedulers note what they gave to a pod; they go with the kinds that only dumps hold."""
+
+
+class AnnotationKeys:
+    """Keys of annotations; those of `keys` that end with `/` stand for all keys of a domain."""
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self.keys = frozenset(keys)
+        self._domains = tuple(sorted(key for key in self.keys if key.endswith("/")))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys or key.startswith(self._domains)

@@ -44,6 +44,9 @@ class Needs:
     """The bulkiest part of a pod that is unique to it."""
     pod_templates: bool = False
     """Those of workloads, as large as pods."""
+    annotations: frozenset[str] = frozenset()
+    """Keys of annotations of pods and nodes beside those that are always known; all of a domain for one that ends with
+    `/`."""
 
     def __or__(self, other: Needs) -> Needs:
         """What either needs."""
@@ -51,6 +54,7 @@ class Needs:
             self.kinds | other.kinds,
             self.pod_conditions or other.pod_conditions,
             self.pod_templates or other.pod_templates,
+            self.annotations | other.annotations,
         )
 
 

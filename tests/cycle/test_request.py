@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.cycle.request import Landings, dumped_annotations, snapshot_request
 from descheduler.policy.load import load_policy
+from descheduler.policy.plugin import Needs
 from tests.policy.builders import koordinator, upstream
 
 ALWAYS = {"Node", "Pod", "PodDisruptionBudget.policy"}
@@ -90,3 +93,14 @@ def test_explanation_wants_all_that_decides_about_landings_even_without_a_policy
     assert request.needed == {"Node", "Pod"}
     assert {"PersistentVolumeClaim", "ReplicaSet.apps"} < request.wanted
     assert request.keep_templates
+
+
+def test_annotations_that_a_plugin_reads_are_decoded_and_dumped() -> None:
+    keys = frozenset({"example.com/cooldown"})
+    row = replace(REGISTRY["RemovePodsViolatingNodeTaints"], needs=lambda _: Needs(annotations=keys))
+    registry = {**REGISTRY, "RemovePodsViolatingNodeTaints": row}
+
+    request = snapshot_request(load_policy(TAINTS, registry), Landings.UNSEEN, registry=registry)
+
+    assert request.annotations == keys
+    assert dumped_annotations(registry) >= keys

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_text
-from descheduler.model.annotations import KNOWN_ANNOTATIONS
+from descheduler.model.annotations import AnnotationKeys
 
 __all__ = ["AnnotationReader"]
 
@@ -17,9 +17,10 @@ _MAX_IDLE = 10_000
 
 
 class AnnotationReader:
-    """Keeps the annotations that some rule reads and drops all others."""
+    """Keeps the annotations of `keys`, which some rule reads, and drops all others."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: AnnotationKeys) -> None:
+        self._keys = keys
         self._idle: set[str] = set()
 
     def read(self, found: dict[str, msgspec.Raw] | None) -> Mapping[str, str]:
@@ -31,7 +32,7 @@ class AnnotationReader:
     def _sort_out(self, found: dict[str, msgspec.Raw]) -> dict[str, str]:
         wanted: dict[str, str] = {}
         for key, raw in found.items():
-            if key in KNOWN_ANNOTATIONS:
+            if key in self._keys:
                 wanted[key] = decode_text(raw)
             elif len(self._idle) < _MAX_IDLE:
                 self._idle.add(key)

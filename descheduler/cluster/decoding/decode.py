@@ -30,6 +30,7 @@ from descheduler.cluster.decoding.pods.status import (
 from descheduler.cluster.decoding.pods.volumes import PodVolumes, read_volumes
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT
+from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.node import Node
 from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
@@ -40,6 +41,7 @@ __all__ = ["Decoding", "NodeDecoder", "PodDecoder", "PodParts", "node_decoder", 
 _read_pod = msgspec.json.Decoder(wire.PodWire).decode
 _read_node = msgspec.json.Decoder(wire.NodeWire).decode
 
+_KNOWN = AnnotationKeys(KNOWN_ANNOTATIONS)
 _NO_METADATA = wire.MetadataWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
 _NO_NODE_STATUS = wire.NodeStatusWire()
@@ -103,13 +105,14 @@ class PodDecoder:
     Conditions are the bulkiest part that is unique to each pod, so they are kept only where a plugin reads them.
     """
 
-    def __init__(self, *, keep_conditions: bool = True) -> None:
+    def __init__(self, *, keep_conditions: bool = True, annotation_keys: AnnotationKeys = _KNOWN) -> None:
         self.keep_conditions = keep_conditions
+        self.annotation_keys = annotation_keys
         self._label_blocks = BlockCache(decode_labels)
         self._owner_blocks = BlockCache(decode_owners)
         self._labels = LastBlock(self._label_blocks)
         self._owners = LastBlock(self._owner_blocks)
-        self._annotations = AnnotationReader()
+        self._annotations = AnnotationReader(annotation_keys)
         self._specs = SpecDecoder(self._label_blocks)
         self._statuses = StatusDecoder()
         self._resizes = ResizeDecoder()
@@ -174,9 +177,9 @@ class PodDecoder:
 class NodeDecoder:
     """Makes `Node` values."""
 
-    def __init__(self) -> None:
+    def __init__(self, annotation_keys: AnnotationKeys = _KNOWN) -> None:
         self._labels = BlockCache(decode_labels)
-        self._annotations = AnnotationReader()
+        self._annotations = AnnotationReader(annotation_keys)
         self._quantities = BlockCache(decode_quantities)
         self._images = BlockCache(decode_images)
 
@@ -219,9 +222,9 @@ def pod_decoder(decoding: Decoding) -> Callable[[bytes], Pod]:
     return decode
 
 
-def node_decoder(_decoding: Decoding) -> Callable[[bytes], Node]:
+def node_decoder(decoding: Decoding) -> Callable[[bytes], Node]:
     """What makes a Node from its bytes."""
-    nodes = NodeDecoder()
+    nodes = NodeDecoder(decoding.pods.annotation_keys)
 
     def decode(block: bytes) -> Node:
         node = nodes.decode(_read_node(block))

@@ -15,6 +15,7 @@ from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTraile
 from descheduler.cluster.dumps.redaction import REFUSED_KINDS, redact
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.printable import printable
 
 __all__ = ["DumpWriter"]
@@ -46,11 +47,14 @@ class DumpWriter:
     kinds: Sequence[AnyKind]
     server_version: str = ""
     source: str = ""
+    annotations: frozenset[str] = frozenset()
+    """Keys of annotations that plugins read beside those that are always known, see `SnapshotRequest`."""
     _num_objects: dict[str, int] = field(default_factory=dict, init=False)
     _versions: dict[str, str] = field(default_factory=dict, init=False)
     _absent: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
+        self._annotation_keys = AnnotationKeys(KNOWN_ANNOTATIONS | self.annotations)
         header = DumpHeader(
             api_version=API_VERSION,
             kind="DumpHeader",
@@ -85,7 +89,7 @@ class DumpWriter:
             raise SnapshotError(f"{kind.path}: the list cannot be read: {error}") from error
         if decoded.kind != f"{kind.name}List":
             raise SnapshotError(f"{kind.path}: a {printable(decoded.kind)!r} where a {kind.name}List was expected")
-        items = [redact(kind, item) for item in decoded.items or ()]
+        items = [redact(kind, item, self._annotation_keys) for item in decoded.items or ()]
         if not items:
             return
         line = _encode({"kind": decoded.kind, "apiVersion": decoded.api_version, "items": items})

@@ -13,7 +13,6 @@ from descheduler.cluster.decoding import wire
 from descheduler.cluster.decoding.decode import PodDecoder, PodParts
 from descheduler.cluster.messages.as_json import json_of, json_of_all, moment_of
 from descheduler.cluster.messages.definitions import message_class
-from descheduler.model.annotations import KNOWN_ANNOTATIONS
 from descheduler.model.pod import Owner, Pod, PodCondition
 
 __all__ = ["ProtoPodReader"]
@@ -140,12 +139,13 @@ class ProtoPodReader:
             intern(block.namespace or ""),
             self._decoder.labels(bytes(block.labels)),
             self._decoder.owners(bytes(block.owner_references)),
-            has_annotations=not KNOWN_ANNOTATIONS.isdisjoint(names),
+            has_annotations=any(name in self._decoder.annotation_keys for name in names),
         )
 
     def _annotations(self, item: bytes) -> Mapping[str, str]:
         found = _Annotated.FromString(item).metadata.annotations
-        return {entry.key: entry.value for entry in found if entry.key in KNOWN_ANNOTATIONS}
+        keys = self._decoder.annotation_keys
+        return {entry.key: entry.value for entry in found if entry.key in keys}
 
 
 def _has_named_volume(spec: Any) -> bool:

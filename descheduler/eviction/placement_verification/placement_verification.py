@@ -23,14 +23,13 @@ from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
-    "OWNER_KINDS",
-    "PLACEMENT_KINDS",
     "REFUSE",
     "REFUSE_BALANCE",
     "PlacementVerification",
     "PlacementVerificationArgs",
     "default_args",
     "file_problems",
+    "landing_needs",
     "needs",
     "scheduling_by_profile",
     "scheduling_settings",
@@ -38,30 +37,6 @@ __all__ = [
     "verification_args",
     "verification_notes",
 ]
-
-PLACEMENT_KINDS = frozenset(
-    {
-        "Namespace",
-        "PersistentVolumeClaim",
-        "PersistentVolume",
-        "StorageClass.storage.k8s.io",
-        "CSINode.storage.k8s.io",
-        "CSIDriver.storage.k8s.io",
-        "CSIStorageCapacity.storage.k8s.io",
-        "VolumeAttachment.storage.k8s.io",
-        "Service",
-        "ResourceQuota",
-        "LimitRange",
-        "RuntimeClass.node.k8s.io",
-        "PriorityClass.scheduling.k8s.io",
-    }
-)
-"""Kinds that decide where a pod lands, beside nodes and pods; there are few objects of them."""
-
-OWNER_KINDS = frozenset(
-    {"ReplicaSet.apps", "Deployment.apps", "StatefulSet.apps", "ReplicationController", "Job.batch"}
-)
-"""Kinds whose templates say what is created instead of an evicted pod; old revisions make them many."""
 
 REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
 
@@ -103,7 +78,15 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
 
 def needs(_args: PlacementVerificationArgs) -> Needs:
     """What decides about landings, with the pod templates of workloads."""
-    return Needs(PLACEMENT_KINDS | OWNER_KINDS, pod_templates=True)
+    return landing_needs(owners=True) | Needs(pod_templates=True)
+
+
+def landing_needs(*, owners: bool) -> Needs:
+    """What tells where replacements land, and with `owners` what tells which pods these are."""
+    # numpy, which plugins import, takes longer than validating a policy may.
+    from descheduler.placement.needs import LANDING_ANNOTATIONS, LANDING_KINDS, OWNER_KINDS
+
+    return Needs(LANDING_KINDS | OWNER_KINDS if owners else LANDING_KINDS, annotations=LANDING_ANNOTATIONS)
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:

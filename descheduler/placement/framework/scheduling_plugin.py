@@ -12,7 +12,7 @@ from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Int
 from descheduler.placement.framework.refused_node import Explain
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["About", "SchedulingPlugin", "annotations_read_by", "own_node"]
+__all__ = ["About", "SchedulingPlugin", "annotations_read_by", "kinds_read_by", "own_node"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,9 @@ class SchedulingPlugin(PluginSettings):
     `plugin` takes part in all of `points` but Score, `score` in that one. `interactions` says how pods that are placed
     bear on each other by this plugin, under a profile; see Interactions. `explain` has more to say of its obstacles
     than their words, None where these say it all. `preempts` says that at PostFilter it evicts others for a pod that
-    fits nowhere. `reads_annotations` are keys of annotations of the pod that its answers hang on, all of a domain for
-    one that ends with `/`: pods that differ in them are not of one placement class.
+    fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain for one that
+    ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
+    `reads_kinds` are the kinds of objects that it reads beside pods and nodes, by their keys in the table of kinds.
     """
 
     plugin: Callable[[ShadowCluster, SchedulerProfile], Plugin] | None = None
@@ -50,11 +51,17 @@ class SchedulingPlugin(PluginSettings):
     explain: Explain | None = None
     preempts: bool = False
     reads_annotations: tuple[str, ...] = ()
+    reads_kinds: frozenset[str] = frozenset()
 
 
 def annotations_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
     """The annotations of pods that any of the plugins reads."""
     return frozenset(key for row in rows for key in row.reads_annotations)
+
+
+def kinds_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
+    """The kinds of objects that any of the plugins reads, beside pods and nodes."""
+    return frozenset(key for row in rows for key in row.reads_kinds)
 
 
 def own_node(profile: SchedulerProfile) -> Interactions:

@@ -18,7 +18,7 @@ from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.volumes.attachable import AttachableVolumes, may_have_attachable
 from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
-from descheduler.placement.plugins.volumes.pod_claims import PodClaims, not_found
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, PodClaims, not_found
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeVolumeLimits"]
@@ -90,6 +90,7 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(),
     interactions=own_node,
     explain=explain_volume_limits,
+    reads_kinds=CLAIM_KINDS | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "VolumeAttachment.storage.k8s.io"},
     about=About(
         check="A storage driver attaches only so many volumes to a node, as its CSINode says.",
         reasons=tuple(reason.reason for reason in LimitReason),

@@ -25,7 +25,7 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.placement.plugins.helper.node_selector_words import unmet
 from descheduler.placement.plugins.helper.shape import ShapePointSection
 from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
-from descheduler.placement.plugins.volumes.pod_claims import claims_of
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of
 from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
@@ -162,6 +162,8 @@ ROW = SchedulingPlugin(
     interactions=lambda _: ClaimInteractions(),
     explain=explain_volume_binding,
     scoring_gate="StorageCapacityScoring",
+    reads_kinds=CLAIM_KINDS
+    | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "CSIStorageCapacity.storage.k8s.io"},
     about=About(
         check="Bound volumes have to be in reach of the node, and unbound claims have to get a volume there.",
         reasons=(

@@ -22,7 +22,7 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
 from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
 from descheduler.placement.plugins.volumes.disk_users import DiskUsers
-from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of, not_found
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
 __all__ = ["VolumeRestrictions"]
@@ -138,6 +138,7 @@ ROW = SchedulingPlugin(
     prepared_for=frozenset({"filter"}),
     interactions=lambda _: ClaimInteractions(),
     explain=explain_volume_restrictions,
+    reads_kinds=CLAIM_KINDS,
     about=About(
         check="A ReadWriteOncePod claim serves one pod, and some kinds of inline disks one pod a node.",
         reasons=tuple(reason.reason for reason in VolumeUseReason),

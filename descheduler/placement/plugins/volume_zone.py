@@ -20,7 +20,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
-from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -160,6 +160,7 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(),
     interactions=own_node,
     explain=explain_volume_zone,
+    reads_kinds=CLAIM_KINDS,
     about=About(
         check="A volume whose labels name a zone or region is used from there alone.",
         reasons=(ZoneReason.ANOTHER_ZONE.reason,),

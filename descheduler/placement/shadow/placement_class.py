@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand
 
-__all__ = ["AnnotationKeys", "PlacementClass", "class_key"]
+__all__ = ["PlacementClass", "class_key"]
 
 
 class PlacementClass:
@@ -28,21 +27,11 @@ class PlacementClass:
         return self.pod.spec
 
 
-class AnnotationKeys:
-    """The annotations that plugins read: `keys`, of which those that end with `/` stand for all keys of a domain."""
-
-    def __init__(self, keys: Iterable[str] = ()) -> None:
-        self.keys = frozenset(keys)
-        self._domains = tuple(sorted(key for key in self.keys if key.endswith("/")))
-
-    def read_of(self, pod: Pod) -> tuple[tuple[str, str], ...]:
-        """Those that `pod` has, in the order of their keys."""
-        if not self.keys or not pod.annotations:
-            return ()
-        return tuple(sorted(each for each in pod.annotations.items() if self._covers(each[0])))
-
-    def _covers(self, key: str) -> bool:
-        return key in self.keys or key.startswith(self._domains)
+def _read_of(pod: Pod, keys: AnnotationKeys) -> tuple[tuple[str, str], ...]:
+    """The annotations of `pod` with these keys, in the order of the keys."""
+    if not keys.keys or not pod.annotations:
+        return ()
+    return tuple(sorted(each for each in pod.annotations.items() if each[0] in keys))
 
 
 def class_key(pod: Pod, annotations: AnnotationKeys) -> object:
@@ -55,7 +44,7 @@ def class_key(pod: Pod, annotations: AnnotationKeys) -> object:
         None if controller is None else (controller.api_version, controller.kind, controller.name),
         pod.node_name,
         pod.claim_names,
-        annotations.read_of(pod),
+        _read_of(pod, annotations),
         # Claims of generic ephemeral volumes carry the pod's name and belong to its uid.
         (pod.name, pod.uid, id(pod.ephemeral_volumes)) if pod.ephemeral_volumes else None,
     )

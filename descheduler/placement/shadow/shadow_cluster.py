@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.node_table import Demand, NodeTable
-from descheduler.placement.shadow.placement_class import AnnotationKeys, PlacementClass, class_key
+from descheduler.placement.shadow.placement_class import PlacementClass, class_key
 
 __all__ = ["NO_NODE", "Changes", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
 

@@ -49,6 +49,18 @@ def read_back(raw: bytes, folder: Path) -> object:
     return read_dump([path], SnapshotRequest({"Node", "Pod", "PodDisruptionBudget.policy"}))
 
 
+def test_annotations_that_plugins_declare_go_into_a_dump() -> None:
+    out, pod = io.BytesIO(), KINDS["Pod"]
+    writer = DumpWriter(out, TAKEN_AT, [pod], annotations=frozenset({"devices.example.com/"}))
+    writer.begin(pod)
+    writer.add_page(page(pod, pod_object("x", annotations={"devices.example.com/held": "d0", "note": "s3cr3t"})))
+    writer.end("42")
+    writer.finish()
+
+    [items] = [line["items"] for line in written_lines(out.getvalue()) if "items" in line]
+    assert items[0]["metadata"]["annotations"] == {"devices.example.com/held": "d0"}
+
+
 def test_written_dump_reads_back_with_its_time_and_version() -> None:
     out = io.BytesIO()
     writer = DumpWriter(out, TAKEN_AT, [KINDS["Node"], KINDS["Pod"], KINDS["PodDisruptionBudget.policy"]], "v1.36.0")

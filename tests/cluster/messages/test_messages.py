@@ -154,6 +154,16 @@ def test_neighbours_do_not_change_a_pod(facts: list[dict[str, Any]]) -> None:
     assert value(from_messages("Pod", pods)) == value(from_json("Pod", pods))
 
 
+def test_annotations_that_plugins_declare_are_those_in_json() -> None:
+    pods = [pod_object(name, annotations={"devices.example.com/held": name, "note": "x"}) for name in ("a", "b")]
+    declared = frozenset({"devices.example.com/"})
+
+    found = from_messages("Pod", pods, annotations=declared)
+
+    assert value(found) == value(from_json("Pod", pods, annotations=declared))
+    assert [pod.annotations for pod in found.pods] == [{"devices.example.com/held": name} for name in ("a", "b")]
+
+
 def test_replicas_share_their_spec() -> None:
     pods = [pod_object(f"p{number}", node=f"n{number}", labels={"app": "x"}) for number in range(2)]
 

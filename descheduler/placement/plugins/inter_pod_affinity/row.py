@@ -24,6 +24,7 @@ ROW = SchedulingPlugin(
     args=ARGS,
     interactions=lambda _: AffinityInteractions(),
     explain=explain_pod_affinity,
+    reads_kinds=frozenset({"Namespace"}),
     about=About(
         check="Required pod affinity and anti-affinity, of the pod and, for anti-affinity, of the pods that are there.",
         preference="Nodes near the pods that preferred terms ask for, and far from those that they shun.",

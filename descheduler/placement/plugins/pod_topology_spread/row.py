@@ -20,6 +20,7 @@ ROW = SchedulingPlugin(
     args=ARGS,
     interactions=SpreadInteractions,
     explain=explain_spread,
+    reads_kinds=frozenset({"Service"}),
     about=About(
         check=(
             "No domain may hold more than maxSkew pods above the emptiest one (topologySpreadConstraints that say "

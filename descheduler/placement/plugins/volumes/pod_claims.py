@@ -13,9 +13,11 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["PodClaim", "PodClaims", "is_read", "not_found"]
+__all__ = ["CLAIM_KINDS", "PodClaim", "PodClaims", "is_read", "not_found"]
 
 _Kind = Literal["PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"]
+CLAIM_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"})
+"""What tells which volumes a pod has or will have, by the keys of the table of kinds."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
