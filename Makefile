@@ -49,7 +49,7 @@ format: setup ## Put the code in the house style.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-schema: setup ## Write the JSON Schemas of the documents anew.
+schema: setup ## Write the JSON Schemas of the documents again.
 	$(BIN)/python -m descheduler.report.schema
 
 bench: setup ## Measure speed and memory; prints figures and ratios.

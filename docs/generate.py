@@ -1,4 +1,4 @@
-"""`python -m docs.generate` writes the pages of docs/reference anew, from the code that they describe.
+"""`python -m docs.generate` writes the pages of docs/reference again, from the code that they describe.
 
 It also writes the rules of the role that reads, in cronjob/base, from the table of kinds. With `--conformance` it runs
 the recorded cases and writes their table as well.

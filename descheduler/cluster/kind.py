@@ -11,7 +11,7 @@ from descheduler.cluster.kept.shapes import IDENTITY, Fields
 if TYPE_CHECKING:
     from descheduler.cluster.decoding.decode import Decoding
 
-__all__ = ["AnyKind", "Kind", "NamedObject", "alone", "kind_key", "name_of"]
+__all__ = ["AnyKind", "Kind", "NamedObject", "kind_key", "name_of", "unshared"]
 
 _PAGE_SIZE = 2500
 """The API server counts what is left of a list for every page, so that at 150,000 pods it spends twice the time on
@@ -90,7 +90,7 @@ def kind_key(name: str, api_version: str) -> str:
     return f"{name}.{group}" if group else name
 
 
-def alone(decode: Callable[[bytes], ObjectT]) -> Callable[[Decoding], Callable[[bytes], ObjectT]]:
+def unshared(decode: Callable[[bytes], ObjectT]) -> Callable[[Decoding], Callable[[bytes], ObjectT]]:
     """The decoder of objects that have nothing in common with others."""
     return lambda _: decode
 

@@ -14,7 +14,7 @@ from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
-from descheduler.cluster.kind import AnyKind, Kind, alone, kind_key
+from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
 
 __all__ = ["KINDS", "Kinds", "kind_of", "kinds_by_key"]
 
@@ -54,14 +54,14 @@ _TABLE: tuple[AnyKind, ...] = (
         "v1",
         "namespaces",
         purpose="which namespaces a selector of labels means",
-        decoder=alone(small_objects.decode_namespace),
+        decoder=unshared(small_objects.decode_namespace),
     ),
     Kind(
         "PersistentVolumeClaim",
         "v1",
         "persistentvolumeclaims",
         purpose="which volumes a pod needs, and their storage classes",
-        decoder=alone(storage_objects.decode_claim),
+        decoder=unshared(storage_objects.decode_claim),
         kept=kubernetes.CLAIM,
     ),
     Kind(
@@ -69,7 +69,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "scheduling.k8s.io/v1",
         "priorityclasses",
         purpose="the number behind a name of a priority",
-        decoder=alone(small_objects.decode_priority_class),
+        decoder=unshared(small_objects.decode_priority_class),
         kept=kubernetes.PRIORITY_CLASS,
     ),
     Kind(
@@ -77,7 +77,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "policy/v1",
         "poddisruptionbudgets",
         purpose="how many pods of an application may be gone",
-        decoder=alone(small_objects.decode_budget),
+        decoder=unshared(small_objects.decode_budget),
         kept=kubernetes.BUDGET,
     ),
     Kind(
@@ -134,7 +134,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "v1",
         "services",
         purpose="which pods are spread by default",
-        decoder=alone(small_objects.decode_service),
+        decoder=unshared(small_objects.decode_service),
         kept=kubernetes.SERVICE,
     ),
     Kind(
@@ -142,7 +142,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "v1",
         "persistentvolumes",
         purpose="from which nodes a volume can be reached",
-        decoder=alone(storage_objects.decode_volume),
+        decoder=unshared(storage_objects.decode_volume),
         kept=kubernetes.VOLUME,
     ),
     Kind(
@@ -150,7 +150,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_STORAGE}/v1",
         "storageclasses",
         purpose="when and where volumes are made",
-        decoder=alone(storage_objects.decode_storage_class),
+        decoder=unshared(storage_objects.decode_storage_class),
         kept=kubernetes.STORAGE_CLASS,
     ),
     Kind(
@@ -158,7 +158,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_STORAGE}/v1",
         "csinodes",
         purpose="how many volumes a node can attach",
-        decoder=alone(storage_objects.decode_csi_node),
+        decoder=unshared(storage_objects.decode_csi_node),
         kept=kubernetes.CSI_NODE,
     ),
     Kind(
@@ -166,7 +166,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_STORAGE}/v1",
         "csidrivers",
         purpose="whether a driver tells its capacity",
-        decoder=alone(storage_objects.decode_csi_driver),
+        decoder=unshared(storage_objects.decode_csi_driver),
         kept=kubernetes.CSI_DRIVER,
     ),
     Kind(
@@ -174,7 +174,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_STORAGE}/v1",
         "csistoragecapacities",
         purpose="how much room there is for new volumes",
-        decoder=alone(storage_objects.decode_storage_capacity),
+        decoder=unshared(storage_objects.decode_storage_capacity),
         kept=kubernetes.STORAGE_CAPACITY,
     ),
     Kind(
@@ -182,7 +182,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_STORAGE}/v1",
         "volumeattachments",
         purpose="which volumes are attached where",
-        decoder=alone(storage_objects.decode_attachment),
+        decoder=unshared(storage_objects.decode_attachment),
         kept=kubernetes.ATTACHMENT,
     ),
     Kind(
@@ -190,7 +190,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "node.k8s.io/v1",
         "runtimeclasses",
         purpose="what a runtime adds to a pod's requests, and where it is offered",
-        decoder=alone(small_objects.decode_runtime_class),
+        decoder=unshared(small_objects.decode_runtime_class),
         kept=kubernetes.RUNTIME_CLASS,
     ),
     Kind(
@@ -198,7 +198,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "v1",
         "limitranges",
         purpose="requests that a new pod gets by default",
-        decoder=alone(small_objects.decode_limit_range),
+        decoder=unshared(small_objects.decode_limit_range),
         kept=kubernetes.LIMIT_RANGE,
     ),
     Kind(
@@ -206,7 +206,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "v1",
         "resourcequotas",
         purpose="whether a namespace has room for one more pod",
-        decoder=alone(small_objects.decode_quota),
+        decoder=unshared(small_objects.decode_quota),
         kept=kubernetes.QUOTA,
     ),
     Kind(
@@ -214,7 +214,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "podmigrationjobs",
         purpose="which pods are being moved",
-        decoder=alone(small_objects.decode_migration_job),
+        decoder=unshared(small_objects.decode_migration_job),
         kept=schedulers.MIGRATION_JOB,
         is_optional=True,
     ),
@@ -223,7 +223,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "metrics.k8s.io/v1beta1",
         "nodes",
         purpose="what nodes really use",
-        decoder=alone(small_objects.decode_node_usage),
+        decoder=unshared(small_objects.decode_node_usage),
         kept=kubernetes.NODE_USAGE,
         is_optional=True,
         is_measured=True,
@@ -233,7 +233,7 @@ _TABLE: tuple[AnyKind, ...] = (
         "metrics.k8s.io/v1beta1",
         "pods",
         purpose="what pods really use",
-        decoder=alone(small_objects.decode_pod_usage),
+        decoder=unshared(small_objects.decode_pod_usage),
         kept=kubernetes.POD_USAGE,
         is_optional=True,
         is_measured=True,

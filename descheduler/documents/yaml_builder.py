@@ -107,7 +107,7 @@ class YamlBuilder(ABC, Generic[ValueT, MemberT]):
         self._num_kept = 0
 
     def start_object(self) -> None:
-        """Begins to count values anew."""
+        """Begins to count values again."""
         self._num_values = 0
 
     def value(self, event: yaml.Event, depth: int) -> ValueT:

@@ -37,7 +37,7 @@ def explain(
 ) -> Explanation:
     """Why the pod (`namespace/name`), the node or the plugin called `name` stands where it stands in `snapshot`.
 
-    Raises UnknownSubjectError when there is none of that name, PolicyError as `cycle.decide` does.
+    Raises UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
     warnings: tuple[str, ...] = ()
     pod, node, plugin = None, None, None

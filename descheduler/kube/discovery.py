@@ -29,10 +29,6 @@ class ServerFacts:
         """The preferred version of group `policy`, the `apiVersion` of an eviction."""
         return self.groups["policy"]
 
-    def serves(self, group: str) -> bool:
-        """Whether an optional group, such as `metrics.k8s.io` or `scheduling.koordinator.sh`, is there."""
-        return group in self.groups
-
 
 class DiscoveryApi(Protocol):
     """What discovery needs of a client."""

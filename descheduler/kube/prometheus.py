@@ -141,7 +141,7 @@ class PrometheusClient:
 
 
 def read_service_account_token(file: Path = SERVICE_ACCOUNT_TOKEN) -> str:
-    """The token of the service account this runs as, read anew each time; "" outside a pod. Raises KubeConfigError."""
+    """The token of the service account this runs as, read again each time; "" outside a pod. Raises KubeConfigError."""
     return read_token(file, "the service account token") if file.exists() else ""
 
 

@@ -1,4 +1,4 @@
-"""Carries a plan out, and decides anew where the API server refused what the plan had counted on.
+"""Carries a plan out, and decides again where the API server refused what the plan had counted on.
 
 Upstream learns of a refusal while a strategy runs and lets the strategy choose another pod. Here the plan is complete
 before the first call, so unforeseen refusals become known answers of a second decision over the same snapshot: what
@@ -28,11 +28,11 @@ from descheduler.plan.prior_moves import PriorMove
 __all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
 
 MAX_ROUNDS = 50
-"""A bound on deciding anew. Each further round needs a refusal of a pod that was never asked for before, so a run gets
+"""A bound on deciding again. Each further round needs a refusal of a pod that was never asked for before, so a run gets
 here only under a tight limit and with dozens of unforeseen refusals in a row."""
 
 MAX_FAULTY_ROUNDS = 3
-"""A bound on deciding anew after calls without a clear answer, each of which takes the time in which such a call can
+"""A bound on deciding again after calls without a clear answer, each of which takes the time in which such a call can
 still take effect."""
 
 Decide = Callable[[Answers, Sequence[PriorMove]], Decisions]

@@ -22,7 +22,6 @@ __all__ = [
     "FEATURE_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
-    "PASSED_ARBITRATION_ANNOTATION",
     "READ_ANNOTATIONS",
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
@@ -37,7 +36,6 @@ FEATURE_ANNOTATIONS = {
     "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
 }
 """What pods ask of Koordinator's scheduler, in words."""
-PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
 
 REVISION_ANNOTATION = "deployment.kubernetes.io/revision"
 
@@ -60,7 +58,6 @@ READ_ANNOTATIONS = frozenset(
         SOURCE_ANNOTATION,
         COST_ANNOTATION,
         *FEATURE_ANNOTATIONS,
-        PASSED_ARBITRATION_ANNOTATION,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,

@@ -54,11 +54,10 @@ class Namespace(msgspec.Struct, frozen=True):
 
 
 class PriorityClass(msgspec.Struct, frozen=True):
-    """A named pod priority; the one that is the global default counts where a pod names none."""
+    """A named pod priority."""
 
     name: str
     value: int
-    is_global_default: bool = False
     preemption_policy: str = ""
 
 
@@ -148,7 +147,6 @@ class MigrationJob(msgspec.Struct, frozen=True):
     pod_namespace: str
     pod_name: str
     pod_uid: str
-    passed_arbitration: bool = False
 
 
 class NodeUsage(msgspec.Struct, frozen=True):

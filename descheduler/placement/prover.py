@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
@@ -14,6 +16,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
+from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import place
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
@@ -25,7 +28,7 @@ from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Changes, ShadowCluster, WhatIf
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster, WhatIf
 
 __all__ = ["LandingProver"]
 
@@ -49,15 +52,16 @@ class LandingProver:
         others: Mapping[str, MakeScheduler] | None = None,
     ) -> None:
         version = version or KubeVersion()
-        self.cluster = ShadowCluster(snapshot, version=version, reads_annotations=annotations_read_by(plugins.values()))
-        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
+        self._cluster = ShadowCluster(
+            snapshot, version=version, reads_annotations=annotations_read_by(plugins.values())
+        )
         schedulers = Schedulers(
-            self.cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
+            self._cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
         )
         forms = PlacementForms(snapshot)
-        self._candidates = CandidateMaker(snapshot, self.cluster, schedulers, forms)
-        self._pending = self.cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
-        self._competitors = CompetitorFinder(self.cluster, self._pending)
+        self._candidates = CandidateMaker(snapshot, self._cluster, schedulers, forms)
+        self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, schedulers, forms))
+        self._competitors = CompetitorFinder(self._cluster, self._pending)
         self._pending.place_all()
         self._bookings: list[_Booking] = []
         self._booked: dict[int, Pod] = {}
@@ -66,10 +70,16 @@ class LandingProver:
         """What was asked about since the last booking; it is booked without asking again."""
 
     @property
+    def cluster(self) -> ShadowCluster:
+        """The cluster with everything that is booked. Whoever changes it has to roll it back."""
+        self._leave()
+        return self._cluster
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the answers leave out, each a sentence."""
         found = []
-        num_ghosts = sum(node == NO_NODE for _, node in self.cluster.placed_pods)
+        num_ghosts = sum(node == NO_NODE for _, node in self._cluster.placed_pods)
         if num_ghosts:
             found.append(f"counted for the claims in use only: {_pods(num_ghosts)} on nodes that were not read")
         if self._pending.num_foreign:
@@ -84,23 +94,23 @@ class LandingProver:
         `NO`: no node takes it with all booked replacements where they were predicted. `UNKNOWN`: the snapshot cannot
         tell. `cold` is the same question while the victim is terminating.
         """
-        with self.cluster.what_if() as trial:
-            candidate = self._candidate(victim)
-            decision = self._decide(candidate)
-            self._last = _Considered(victim, candidate, decision, trial.changes)
-            return decision.landing
+        trial = self.cluster.what_if()
+        candidate = self._candidate(victim)
+        decision = self._decide(candidate)
+        self._last = _Considered(victim, candidate, decision, trial)
+        return decision.landing
 
     def book(self, victim: Pod) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
         """
-        last, self._last = self._last, None
-        changes = self.cluster.what_if()
+        last = self._last
         if last is not None and last.victim is victim:
-            candidate, decision = last.candidate, last.decision
-            self.cluster.repeat(last.changes)
+            self._last = None
+            candidate, decision, changes = last.candidate, last.decision, last.changes
         else:
+            changes = self.cluster.what_if()
             candidate = self._candidate(victim)
             decision = self._decide(candidate)
         if candidate.is_moved:
@@ -112,7 +122,8 @@ class LandingProver:
 
     def take_back(self) -> None:
         """Takes the last booking back, with all that it changed."""
-        booking, self._last = self._bookings.pop(), None
+        self._leave()
+        booking = self._bookings.pop()
         booking.changes.take_back()
         if booking.homeless is not None:
             self._pending.withdraw([booking.homeless])
@@ -124,12 +135,13 @@ class LandingProver:
 
         It has to be told, as it hurts others, and is never a landing.
         """
+        self._leave()
         unplaced = self._candidate(victim).unplaced
         if unplaced is None:
             return ""
-        with self.cluster.what_if():
-            self.cluster.remove(victim)
-            return preemption_hint(unplaced, self.cluster, {*self._booked, id(victim)})
+        with self._cluster.what_if():
+            self._cluster.remove(victim)
+            return preemption_hint(unplaced, self._cluster, {*self._booked, id(victim)})
 
     def prove(self, victims: Sequence[Pod]) -> JointVerdict:
         """Whether the replacements of `victims`, and of no others, land when all are evicted at once; see JointProof.
@@ -149,6 +161,12 @@ class LandingProver:
         """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
         proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone)
         return proof.verdict(list(dict.fromkeys(victims)))
+
+    def _leave(self) -> None:
+        """Takes back what was last asked about, as it was not booked."""
+        if self._last is not None:
+            self._last.changes.take_back()
+            self._last = None
 
     def _count(self, victim: Pod) -> None:
         self._booked[id(victim)] = victim
@@ -170,45 +188,56 @@ class LandingProver:
 
         A victim whose landing is unknown stays where it is, in the place of a replacement that takes room somewhere.
         """
-        with self.cluster.what_if() as trial:
-            decision = self._settle(candidate)
+        with self._cluster.what_if() as trial:
+            decision = self._settle(candidate, trial)
             if decision.landing.settled is not LandingVerdict.UNKNOWN:
                 trial.keep()
             return decision
 
-    def _settle(self, candidate: Candidate) -> _Decision:
+    def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
         if candidate.leaves:
-            cold = None if candidate.unplaced is None else self._cold(candidate.unplaced)
-            self.cluster.remove(candidate.victim)
+            self._cluster.remove(candidate.victim)
         if candidate.unplaced is None:
             assert candidate.landing is not None  # noqa: S101 - it is one or the other
             return _Decision(candidate.landing)
         unplaced = candidate.unplaced
+        num_placed = len(self._pending.placed)
         self._pending.place_after(unplaced.victim, unplaced.priority)
         other = (
             None if unplaced.alternative is None else unplaced.alternative.scheduler.evaluate(unplaced.alternative.pod)
         )
         attempt = place(unplaced.scheduler, unplaced.pod)
         placement = attempt.placement
+        if len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation):
+            cold = LandingVerdict.LANDS if unplaced.returns_at_once else None
+        else:
+            cold = self._cold(unplaced, trial)
         if other is not None and other.fits is (placement is None):
             return _Decision(differing_revisions(unplaced, attempt, other, cold=cold))
         if placement is not None:
-            return _Decision(landed(unplaced, placement, self.cluster, cold=cold))
+            return _Decision(landed(unplaced, placement, self._cluster, cold=cold))
         competition = self._competitors.competition(unplaced, attempt.evaluation)
         if competition is None:
             landing = not_landed(unplaced, attempt.evaluation, cold=cold)
             return _Decision(landing, unplaced.pod if landing.settled is LandingVerdict.NO else None)
         conditions = (competition.condition,)
-        landing = landed(unplaced, competition.placement, self.cluster, cold=cold, conditions=conditions)
+        landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
         return _Decision(landing, unplaced.pod)
 
-    def _cold(self, unplaced: UnplacedReplacement) -> LandingVerdict | None:
-        """What is said while the victim is terminating; None for a replacement that comes only when it is gone."""
+    def _cold(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
+        """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
+
+        For that question alone the changes of `trial` are taken back.
+        """
         if not unplaced.returns_at_once:
             return None
-        with self.cluster.what_if():
-            self.cluster.terminate(unplaced.victim)
-            return verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+        changes = trial.changes
+        trial.take_back()
+        with self._cluster.what_if():
+            self._cluster.terminate(unplaced.victim)
+            verdict = verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+        self._cluster.repeat(changes)
+        return verdict
 
 
 class _Decision(NamedTuple):
@@ -227,12 +256,23 @@ class _Booking(NamedTuple):
 
 
 class _Considered(NamedTuple):
-    """A victim that was asked about, and what its eviction would change."""
+    """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
+    booked."""
 
     victim: Pod
     candidate: Candidate
     decision: _Decision
-    changes: Changes
+    changes: WhatIf
+
+
+def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
+    """Whether a node takes the replacement, by `evaluation`, for which it does not matter that the victim is gone."""
+    interactions = unplaced.scheduler.interactions
+    if not interactions.is_local(unplaced.pod) or interactions.is_felt_widely(unplaced.victim):
+        return False
+    source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
+    takes_it = source is not None and bool(evaluation.feasible[source])
+    return int(np.count_nonzero(evaluation.feasible)) > takes_it
 
 
 def _pods(number: int) -> str:

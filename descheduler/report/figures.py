@@ -37,7 +37,7 @@ class NodeFigures(Fields, frozen=True):
 
 
 class TotalFigures(Fields, frozen=True):
-    """All nodes together. `displaced` is what leaves its node and has to be placed anew: `before` less `after`."""
+    """All nodes together. `displaced` is what leaves its node and has to be placed again: `before` less `after`."""
 
     num_nodes: int
     before: Amounts

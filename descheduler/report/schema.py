@@ -31,7 +31,7 @@ def published_schema(name: str) -> str:
 
 
 def schema_text(name: str) -> str:
-    """The schema of a document as JSON, made anew from its type."""
+    """The schema of a document as JSON, made from its type."""
     document = DOCUMENTS[name]
     schema = {"$schema": _DIALECT, "title": document.__name__, **msgspec.json.schema(document)}
     return msgspec.json.format(msgspec.json.encode(schema, order="deterministic"), indent=2).decode() + "\n"

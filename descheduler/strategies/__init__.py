@@ -1,1 +1,1 @@
-"""Which pods should leave: one module a plugin, and one table of them all."""
+"""Which pods should leave: one module a plugin, by its name; `cycle.plugins` lists them all."""

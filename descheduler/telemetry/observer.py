@@ -20,7 +20,7 @@ __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
 
 @dataclass(frozen=True, slots=True)
 class PluginRun:
-    """One run of a plugin; a run that decides anew runs its plugins anew."""
+    """One run of a plugin; a run that decides again runs its plugins again."""
 
     profile: str
     plugin: str

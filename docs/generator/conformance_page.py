@@ -23,7 +23,7 @@ Run them with
 .venv/bin/python -m tests.conformance tests/conformance/vectors/*.jsonl.gz
 ```
 
-`python -m docs.generate --conformance` writes this page anew; further files can be named after the flag."""
+`python -m docs.generate --conformance` writes this page again; further files can be named after the flag."""
 
 _DESCHEDULER = """\
 ## Descheduler

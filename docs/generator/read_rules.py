@@ -28,7 +28,7 @@ def read_rules() -> Iterator[str]:
 
 
 def with_read_rules(manifest: str) -> str:
-    """`manifest` with the rules that it holds between two comments made anew. Raises ValueError without these."""
+    """`manifest` with the rules that it holds between two comments made again. Raises ValueError without these."""
     before, begin, rest = manifest.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not (begin and end):

@@ -16,12 +16,12 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.replacements.replacement import ReplacementMaker
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.bench.measure import in_own_process, megabytes
 from tests.builders import decode_pod, pod_object
+from tests.placement.default_scheduler import default_scheduler
 from tests.worlds.generate import generate_cluster
 
 _BATCH = 1000

@@ -13,11 +13,11 @@ from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import decode_pod
 from tests.conformance.scheduler_answer import Answer, normalised_scores
+from tests.placement.default_scheduler import default_scheduler
 
 __all__ = ["is_scheduler_case", "make_scheduler", "our_answers"]
 

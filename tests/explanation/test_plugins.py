@@ -11,10 +11,11 @@ from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
+from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.report.decided_cycles import pod_life_time_policy
 
 OBJECTS = [

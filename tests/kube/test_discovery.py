@@ -15,8 +15,8 @@ def test_facts_name_version_policy_and_optional_groups(fake_api: FakeApi, client
 
     assert (facts.git_version, facts.major, facts.minor) == ("v1.36.0", "1", "36")
     assert facts.policy_version == "policy/v1"
-    assert facts.serves("scheduling.koordinator.sh")
-    assert not facts.serves("metrics.k8s.io")
+    assert facts.groups["scheduling.koordinator.sh"] == "scheduling.koordinator.sh/v1alpha1"
+    assert "metrics.k8s.io" not in facts.groups
 
 
 def test_server_without_the_eviction_resource_is_an_error(fake_api: FakeApi, client: KubeClient) -> None:

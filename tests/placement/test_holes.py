@@ -1,7 +1,7 @@
 """What upstream's NodeFit (kubernetes-sigs/descheduler 0.36) answers, and what the landing prover does.
 
 Each test is named after a hole, a way in which NodeFit differs from a scheduling decision. Upstream's answer is that
-of `placement.node_fit`, which reproduces it.
+of `eviction.node_fit`, which reproduces it.
 """
 
 from __future__ import annotations

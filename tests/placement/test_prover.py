@@ -10,7 +10,17 @@ from descheduler.placement.configuration.kube_scheduler.configuration import loa
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
-from tests.builders import Object, make_node, make_pod, make_snapshot, node_object, pod_object, required_anti_affinity
+from tests.builders import (
+    Object,
+    make_node,
+    make_pod,
+    make_snapshot,
+    node_object,
+    pod_object,
+    preferred_node_affinity,
+    required_anti_affinity,
+)
+from tests.placement.clusters import ZONE
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
 LANDS, LANDS_IF, NO, UNKNOWN = (
@@ -148,6 +158,22 @@ def test_pod_of_a_replica_set_waits_for_the_room_of_its_victim() -> None:
     landing = consider(snapshot)
 
     assert (landing.cold, landing.settled) == (NO, LANDS)
+
+
+def test_replacement_waits_for_a_victim_that_keeps_it_out_of_the_whole_zone() -> None:
+    """The template no longer says so, but the victim does as long as it is there."""
+    app, repelling = {"app": "web"}, required_anti_affinity({"app": "web"}, key=ZONE)
+    template = pod_object("t", labels=app, affinity=preferred_node_affinity((ZONE, "east", 1)))
+    snapshot = cluster_of(
+        pod_object("web-1", node="a", labels=app, affinity=repelling, owners=["ReplicaSet/web"]),
+        workload_object("ReplicaSet/web", template=template),
+        *(node_object(name, labels={ZONE: "east"}) for name in ("a", "b")),
+    )
+
+    landing = consider(snapshot, "web-1")
+
+    assert (landing.cold, landing.settled) == (NO, LANDS)
+    assert landing.ties == ("a", "b")
 
 
 def test_template_decides_and_not_the_running_pod() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_selector
-from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text, decode_tolerations
+from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_tolerations
 from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
-from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.objects import (
     DisruptionBudget,
     LimitRange,
@@ -81,7 +80,6 @@ class _Small(Wire):
 
     metadata: _Metadata | None = None
     value: int | None = None
-    global_default: bool | None = None
     preemption_policy: str | None = None
     usage: msgspec.Raw = ABSENT
     containers: list[_ContainerUsage] | None = None
@@ -108,7 +106,7 @@ def decode_namespace(block: bytes) -> Namespace:
 def decode_priority_class(block: bytes) -> PriorityClass:
     """One PriorityClass."""
     wire, metadata, _, _ = _named(block)
-    return PriorityClass(metadata.name or "", wire.value or 0, bool(wire.global_default), wire.preemption_policy or "")
+    return PriorityClass(metadata.name or "", wire.value or 0, wire.preemption_policy or "")
 
 
 def decode_budget(block: bytes) -> DisruptionBudget:
@@ -172,14 +170,12 @@ def decode_migration_job(block: bytes) -> MigrationJob:
     """One PodMigrationJob of Koordinator."""
     _, metadata, spec, status = _named(block)
     reference = spec.pod_ref or MetadataWire()
-    arbitration = (metadata.annotations or {}).get(PASSED_ARBITRATION_ANNOTATION, ABSENT)
     return MigrationJob(
         name=metadata.name or "",
         phase=status.phase or "",
         pod_namespace=reference.namespace or "",
         pod_name=reference.name or "",
         pod_uid=reference.uid or "",
-        passed_arbitration=decode_text(arbitration) == "true",
     )
 
 

@@ -1,7 +1,7 @@
 """The parts of Kubernetes objects that are read, in the shape in which the API server sends them.
 
 Every field is optional and nullable, as Kubernetes' own decoder has it; unknown fields are skipped without being
-built. Blocks that many objects share stay raw bytes here, so that each distinct one is decoded once (`cluster.blocks`).
+built. Blocks that many objects share stay raw bytes here, so that each distinct one is decoded once (`blocks`).
 Fields stand in the order in which the API server writes them, which is where the decoder looks for them first.
 """
 

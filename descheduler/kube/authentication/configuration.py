@@ -29,7 +29,7 @@ SERVICE_ACCOUNT_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/toke
 SERVICE_ACCOUNT_CA = Path("/var/run/secrets/kubernetes.io/serviceaccount/ca.crt")
 """The certificate authority of the cluster, next to the token."""
 
-# One more than the executor ever has in flight, so that no connection is thrown away and opened anew.
+# One more than the executor ever has in flight, so that no connection is thrown away and opened again.
 _POOL_SIZE = 65
 
 

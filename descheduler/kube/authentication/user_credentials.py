@@ -152,7 +152,7 @@ def _provider_token(configuration: Configuration) -> Issued:
     try:
         setting = configuration.auth_settings().get("BearerToken")
     except Exception:  # whatever a provider does; its text may hold the token
-        raise KubeConfigError(f"{owner} cannot be renewed; log in anew") from None
+        raise KubeConfigError(f"{owner} cannot be renewed; log in again") from None
     value = str(setting["value"] or "") if setting else ""
     return Issued(bearer(value.removeprefix("Bearer "), owner), _PROVIDER_SECONDS)
 

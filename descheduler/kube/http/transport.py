@@ -44,7 +44,7 @@ _TEXT = "application/json"
 
 
 class Connection(Protocol):
-    """What `descheduler.kube.kubeconfig` hands over: an address, a pool and the current credentials."""
+    """What `descheduler.kube.authentication` hands over: an address, a pool and the current credentials."""
 
     @property
     def host(self) -> str:

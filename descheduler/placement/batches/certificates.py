@@ -27,27 +27,27 @@ _ENDLESS = 2**62
 
 
 def certificate(
-    members: Sequence[UnplacedReplacement], singles: Mapping[PlacementClass, SingleLanding], cluster: ShadowCluster
+    replacements: Sequence[UnplacedReplacement], singles: Mapping[PlacementClass, SingleLanding], cluster: ShadowCluster
 ) -> str:
-    """Why `members` can never all land on `cluster`, which is as it is without any of them; empty without a proof.
+    """Why `replacements` can never all land on `cluster`, which is as it is without any of them; empty without a proof.
 
-    `alone` is what their classes find on that very cluster.
+    `singles` is what their classes find on that very cluster.
     """
-    for member in members:
-        if sentence := _hopeless(member, singles[member.placement_class]):
+    for unplaced in replacements:
+        if sentence := _hopeless(unplaced, singles[unplaced.placement_class]):
             return sentence
-    if all(_FIT in member.scheduler.filters for member in members):
+    if all(_FIT in unplaced.scheduler.filters for unplaced in replacements):
         by_class: dict[PlacementClass, list[UnplacedReplacement]] = {}
-        for member in members:
-            by_class.setdefault(member.placement_class, []).append(member)
+        for unplaced in replacements:
+            by_class.setdefault(unplaced.placement_class, []).append(unplaced)
         proofs = (
             *(
                 _too_few_slots(alike, singles[placement_class], cluster.table)
                 for placement_class, alike in by_class.items()
             ),
-            _too_little_in_all(members, singles, cluster.table),
+            _too_little_in_all(replacements, singles, cluster.table),
             *(
-                _too_uneven(alike, members, singles[placement_class].may, cluster)
+                _too_uneven(alike, replacements, singles[placement_class].may, cluster)
                 for placement_class, alike in by_class.items()
             ),
         )
@@ -55,21 +55,21 @@ def certificate(
     return ""
 
 
-def _hopeless(member: UnplacedReplacement, singles: SingleLanding) -> str:
-    """A member for which no node is left even when it is singles, and that no other can help."""
-    if not singles.open.any():
-        return f"no node may ever take the replacement of {member.victim.key}: {singles.refusal}"
-    if not singles.may.any():
-        return f"with all victims gone and nothing else placed for {member.victim.key}, {singles.refusal}"
+def _hopeless(unplaced: UnplacedReplacement, single: SingleLanding) -> str:
+    """A replacement for which no node is left even on its own, and that no other can help."""
+    if not single.open.any():
+        return f"no node may ever take the replacement of {unplaced.victim.key}: {single.refusal}"
+    if not single.may.any():
+        return f"with all victims gone and nothing else placed for {unplaced.victim.key}, {single.refusal}"
     return ""
 
 
-def _too_few_slots(alike: Sequence[UnplacedReplacement], singles: SingleLanding, table: NodeTable) -> str:
-    """More members of one class than fit on the nodes that may take them, each filled up with that class singles."""
-    slots = _room(table, PODS_ROW, singles)[singles.may]
+def _too_few_slots(alike: Sequence[UnplacedReplacement], single: SingleLanding, table: NodeTable) -> str:
+    """More replacements of one class than fit on the nodes that may take them, each filled up with it alone."""
+    slots = _room(table, PODS_ROW, single)[single.may]
     for row, amount in alike[0].placement_class.demand.amounts:
         if row in _CHECKED_ROWS:
-            slots = np.minimum(slots, _room(table, row, singles)[singles.may] // amount)
+            slots = np.minimum(slots, _room(table, row, single)[single.may] // amount)
     num_slots = int(slots.sum())
     if num_slots >= len(alike):
         return ""
@@ -80,38 +80,41 @@ def _too_few_slots(alike: Sequence[UnplacedReplacement], singles: SingleLanding,
 
 
 def _too_little_in_all(
-    members: Sequence[UnplacedReplacement], singles: Mapping[PlacementClass, SingleLanding], table: NodeTable
+    replacements: Sequence[UnplacedReplacement], singles: Mapping[PlacementClass, SingleLanding], table: NodeTable
 ) -> str:
-    """More of one resource than there is room on all nodes that may take any of the members.
+    """More of one resource than there is room on all nodes that may take any of the replacements.
 
     The last one that a node takes sees all others there, so what is on it never exceeds the most that any one may use.
     """
     may = np.zeros(len(table), dtype=bool)
     need = dict.fromkeys(_CHECKED_ROWS, 0)
-    for member in members:
-        may |= singles[member.placement_class].may
+    for unplaced in replacements:
+        may |= singles[unplaced.placement_class].may
         need[PODS_ROW] += 1
-        for row, amount in member.placement_class.demand.amounts:
+        for row, amount in unplaced.placement_class.demand.amounts:
             if row in _CHECKED_ROWS:
                 need[row] += amount
-    classes = {member.placement_class: singles[member.placement_class] for member in members}.values()
+    classes = {unplaced.placement_class: singles[unplaced.placement_class] for unplaced in replacements}.values()
     for row, amount in need.items():
         room = int(np.maximum.reduce([_room(table, row, each) for each in classes])[may].sum())
         if amount > room:
             what = table.resources[row]
             return (
-                f"{_replacements(len(members))} need {_quantity(row, amount)} {what}, and the nodes that may take them"
-                f" have {_quantity(row, room)}"
+                f"{_replacements(len(replacements))} need {_quantity(row, amount)} {what},"
+                f" and the nodes that may take them have {_quantity(row, room)}"
             )
     return ""
 
 
 def _too_uneven(
-    alike: Sequence[UnplacedReplacement], members: Sequence[UnplacedReplacement], may: BoolMask, cluster: ShadowCluster
+    alike: Sequence[UnplacedReplacement],
+    replacements: Sequence[UnplacedReplacement],
+    may: BoolMask,
+    cluster: ShadowCluster,
 ) -> str:
-    """More members of one class than a spread constraint lets into the domains that may take them.
+    """More replacements of one class than a spread constraint lets into the domains that may take them.
 
-    As long as some domain takes none of them, its count bounds the others. Only where no other member counts for the
+    As long as some domain takes none of them, its count bounds the others. Only where no other one counts for the
     constraint too.
     """
     first = alike[0]
@@ -120,7 +123,7 @@ def _too_uneven(
         return ""
     constraints = SpreadConstraints(cluster, first.scheduler.profile.args.of(PodTopologySpreadArgs))
     for constraint in constraints.of(first.pod, "DoNotSchedule"):
-        others = (member.pod for member in members if member.placement_class is not first.placement_class)
+        others = (unplaced.pod for unplaced in replacements if unplaced.placement_class is not first.placement_class)
         if constraint.is_self_matching and not any(
             constraint.query.covers(pod.namespace, pod.labels) for pod in others
         ):
@@ -149,10 +152,10 @@ def _most_in_domains(constraint: SpreadConstraint, may: BoolMask, cluster: Shado
     return int(np.maximum(0, least + constraint.max_skew - sums[is_open]).sum())
 
 
-def _room(table: NodeTable, row: int, singles: SingleLanding) -> NDArray[np.int64]:
+def _room(table: NodeTable, row: int, single: SingleLanding) -> NDArray[np.int64]:
     """What a class may use of a resource on each node: what is free, and what plugins grant it on top."""
     free: NDArray[np.int64] = table.allocatable[row] - table.requested[row]
-    credit = singles.credit.get(row)
+    credit = single.credit.get(row)
     return np.maximum(0, free if credit is None else free + credit)
 
 

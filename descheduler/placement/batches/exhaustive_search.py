@@ -37,93 +37,97 @@ class _Search:
         self._seen: set[object] = set()
 
     def _is_new(self, placed: Assignment) -> bool:
-        where = tuple(sorted((id(member.placement_class), node) for member, node in placed))
+        where = tuple(sorted((id(unplaced.placement_class), node) for unplaced, node in placed))
         state = where, self._cluster.ledger_digest()
         is_new = state not in self._seen
         self._seen.add(state)
         return is_new
 
-    def _evaluated(self, members: Sequence[UnplacedReplacement]) -> Iterator[tuple[UnplacedReplacement, Evaluation]]:
-        """The first member of each class, and what the filters say of it."""
+    def _evaluated(
+        self, replacements: Sequence[UnplacedReplacement]
+    ) -> Iterator[tuple[UnplacedReplacement, Evaluation]]:
+        """The first replacement of each class, and what the filters say of it."""
         classes = set[PlacementClass]()
-        for member in members:
-            if member.placement_class not in classes:
-                classes.add(member.placement_class)
+        for unplaced in replacements:
+            if unplaced.placement_class not in classes:
+                classes.add(unplaced.placement_class)
                 if not self._num_left:
                     raise OutOfBudgetError
                 self._num_left -= 1
-                yield member, member.scheduler.evaluate(member.pod)
+                yield unplaced, unplaced.scheduler.evaluate(unplaced.pod)
 
 
 class OrderSearch(_Search):
-    """Looks for an order, with tie-breaks, in which the scheduler leaves members without a node."""
+    """Looks for an order, with tie-breaks, in which the scheduler leaves replacements without a node."""
 
     def __init__(self, cluster: ShadowCluster, pending: PendingPods) -> None:
         super().__init__(cluster)
         self._pending = pending
 
-    def stuck(self, members: Sequence[UnplacedReplacement], placed: Assignment = ()) -> tuple[UnplacedReplacement, ...]:
-        """Members left over in the first such order that is found; none when all land in every order.
+    def stuck(
+        self, replacements: Sequence[UnplacedReplacement], placed: Assignment = ()
+    ) -> tuple[UnplacedReplacement, ...]:
+        """Those left over in the first such order that is found; none when all land in every order.
 
-        Of the members that fit one of the highest priority is next, and goes to any node that scores best. Raises
+        Of the replacements that fit one of the highest priority is next, and goes to any node that scores best. Raises
         OutOfBudgetError, also when the scheduler would not look at every node.
         """
-        if not members or not self._is_new(placed):
+        if not replacements or not self._is_new(placed):
             return ()
         with self._cluster.what_if():
-            options = self._next(members)
+            options = self._next(replacements)
             if not options:
-                return tuple(members)
-            for member, evaluation, ties in options:
-                rest = tuple(other for other in members if other is not member)
+                return tuple(replacements)
+            for unplaced, evaluation, ties in options:
+                rest = tuple(other for other in replacements if other is not unplaced)
                 for node in ties:
                     with self._cluster.what_if():
-                        put_on_node(member.scheduler, evaluation, node)
-                        left = self.stuck(rest, (*placed, (member, node)))
+                        put_on_node(unplaced.scheduler, evaluation, node)
+                        left = self.stuck(rest, (*placed, (unplaced, node)))
                     if left:
                         return left
         return ()
 
     def _next(
-        self, members: Sequence[UnplacedReplacement]
+        self, replacements: Sequence[UnplacedReplacement]
     ) -> list[tuple[UnplacedReplacement, Evaluation, tuple[int, ...]]]:
-        """The members that may be placed next, with their best nodes."""
-        for level in sorted({member.priority for member in members}, reverse=True):
+        """The replacements that may be placed next, with their best nodes."""
+        for level in sorted({unplaced.priority for unplaced in replacements}, reverse=True):
             self._pending.place_after(None, level)
             options = []
-            for member, evaluation in self._evaluated([each for each in members if each.priority == level]):
+            for unplaced, evaluation in self._evaluated([each for each in replacements if each.priority == level]):
                 choice = evaluation.choose()
                 if choice is not None and choice.is_sampled:
                     raise OutOfBudgetError
                 if choice is not None:
-                    options.append((member, evaluation, choice.ties))
+                    options.append((unplaced, evaluation, choice.ties))
             if options:
                 return options
         return []
 
 
 class AssignmentSearch(_Search):
-    """Looks for an assignment of members to nodes, whatever the scheduler prefers."""
+    """Looks for an assignment of replacements to nodes, whatever the scheduler prefers."""
 
-    def find(self, members: Sequence[UnplacedReplacement], placed: Assignment = ()) -> Assignment | None:
-        """An assignment that is reached by placing one member after the other where it fits; None when there is none.
+    def find(self, replacements: Sequence[UnplacedReplacement], placed: Assignment = ()) -> Assignment | None:
+        """An assignment that is reached by placing one after the other where it fits; None when there is none.
 
         Raises OutOfBudgetError.
         """
-        if not members:
+        if not replacements:
             return placed
         if not self._is_new(placed):
             return None
-        options = [(member, evaluation) for member, evaluation in self._evaluated(members)]
-        if not any(member.can_be_helped for member in members):
-            # Placements only ever take nodes away, so each member has to be placed, and the order does not matter.
+        options = [(unplaced, evaluation) for unplaced, evaluation in self._evaluated(replacements)]
+        if not any(unplaced.can_be_helped for unplaced in replacements):
+            # Placements only ever take nodes away, so each has to be placed, and the order does not matter.
             options = [min(options, key=lambda option: len(option[1].nodes))]
-        for member, evaluation in options:
-            rest = tuple(other for other in members if other is not member)
+        for unplaced, evaluation in options:
+            rest = tuple(other for other in replacements if other is not unplaced)
             for node in evaluation.nodes.tolist():
                 with self._cluster.what_if():
-                    put_on_node(member.scheduler, evaluation, node)
-                    found = self.find(rest, (*placed, (member, node)))
+                    put_on_node(unplaced.scheduler, evaluation, node)
+                    found = self.find(rest, (*placed, (unplaced, node)))
                 if found is not None:
                     return found
         return None

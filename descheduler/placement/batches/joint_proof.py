@@ -72,8 +72,8 @@ class JointProof:
         for candidate in candidates:
             if candidate.leaves:
                 self._cluster.remove(candidate.victim)
-        members = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
-        finding = self._with_other_revision(members, self._settled(members))
+        replacements = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
+        finding = self._with_other_revision(replacements, self._settled(replacements))
         landings = tuple(_landing(candidate, finding, cold) for candidate in candidates)
         return JointVerdict(
             verdict=worst(landing.verdict for landing in landings),
@@ -91,39 +91,39 @@ class JointProof:
             for candidate in candidates:
                 if candidate.leaves:
                     self._cluster.terminate(candidate.victim)
-            members = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
-            early = [member for member in members if member.returns_at_once]
+            replacements = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
+            early = [unplaced for unplaced in replacements if unplaced.returns_at_once]
             run = SequentialPlacer(self._cluster, self._pending).place_in_turn(early, with_pending=False)
             verdicts = dict.fromkeys(run.placed, LandingVerdict.LANDS)
-            for member in run.failed:
-                verdict = verdict_of(member.scheduler.evaluate(member.pod))
-                verdicts[member] = LandingVerdict.NO if verdict is LandingVerdict.LANDS else verdict
+            for unplaced in run.failed:
+                verdict = verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+                verdicts[unplaced] = LandingVerdict.NO if verdict is LandingVerdict.LANDS else verdict
         return verdicts
 
-    def _settled(self, members: Sequence[UnplacedReplacement]) -> Finding:
-        return SettledBatch(members, self._cluster, self._pending).finding()
+    def _settled(self, replacements: Sequence[UnplacedReplacement]) -> Finding:
+        return SettledBatch(replacements, self._cluster, self._pending).finding()
 
-    def _with_other_revision(self, members: Sequence[UnplacedReplacement], finding: Finding) -> Finding:
+    def _with_other_revision(self, replacements: Sequence[UnplacedReplacement], finding: Finding) -> Finding:
         """`finding`, unless a rollout is under way and the batch with its pods instead has another end."""
-        if not any(member.alternative for member in members):
+        if not any(unplaced.alternative for unplaced in replacements):
             return finding
-        others = [member.alternative or member for member in members]
+        others = [unplaced.alternative or unplaced for unplaced in replacements]
         other = self._settled(others)
         landings = dict(finding.landings)
-        for member, instead in zip(members, others, strict=True):
+        for unplaced, instead in zip(replacements, others, strict=True):
             landing = other.landings[instead]
-            if instead is not member and landing.verdict is not landings[member].verdict:
-                landings[member] = _undecided(landings[member], landing)
+            if instead is not unplaced and landing.verdict is not landings[unplaced].verdict:
+                landings[unplaced] = _undecided(landings[unplaced], landing)
         return finding._replace(landings=landings)
 
 
 def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:
-    member = candidate.unplaced
-    if member is None:
+    unplaced = candidate.unplaced
+    if unplaced is None:
         assert candidate.landing is not None  # noqa: S101 - it is one or the other
         return candidate.landing
-    landing = finding.landings[member]
-    return replace(landing, cold=cold.get(member, landing.settled))
+    landing = finding.landings[unplaced]
+    return replace(landing, cold=cold.get(unplaced, landing.settled))
 
 
 def _undecided(landing: Landing, other: Landing) -> Landing:

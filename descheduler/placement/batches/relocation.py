@@ -1,4 +1,4 @@
-"""Relocation after a sequential run that left members without a node: others of the batch make way for them.
+"""Relocation after a sequential run that left replacements without a node: others of the batch make way for them.
 
 No scheduler does that. What is found shows that an assignment exists, which another order of events may reach.
 """
@@ -21,7 +21,7 @@ _DEPTHS = (1, 2)
 
 
 class Relocation:
-    """One relocation on `cluster`, in which the members of `placed` are. Leaves the cluster changed."""
+    """One relocation on `cluster`, in which the replacements of `placed` are. Leaves the cluster changed."""
 
     def __init__(self, cluster: ShadowCluster, placed: Mapping[UnplacedReplacement, Placed]) -> None:
         self._cluster = cluster
@@ -31,23 +31,23 @@ class Relocation:
     def assignment(
         self, failed: Sequence[UnplacedReplacement], open_nodes: Mapping[UnplacedReplacement, BoolMask]
     ) -> Assignment | None:
-        """An assignment of all members, once each of `failed` has a place; None when that was not brought about.
+        """An assignment of all replacements, once each of `failed` has a place; None when that was not brought about.
 
         `open_nodes` are those that each of `failed` may ever go to. Whether there is an order in which the scheduler
         comes to that is for the caller to try.
         """
-        for member in failed:
-            if not any(self._makes_room(member, open_nodes[member], depth) for depth in _DEPTHS):
+        for unplaced in failed:
+            if not any(self._makes_room(unplaced, open_nodes[unplaced], depth) for depth in _DEPTHS):
                 return None
-        return tuple((member, placed.node) for member, placed in self._placed.items())
+        return tuple((unplaced, placed.node) for unplaced, placed in self._placed.items())
 
-    def _makes_room(self, member: UnplacedReplacement, open_nodes: BoolMask, depth: int) -> bool:
+    def _makes_room(self, unplaced: UnplacedReplacement, open_nodes: BoolMask, depth: int) -> bool:
         for node, movers in self._movers(open_nodes, depth):
             if not self._num_left:
                 return False
             self._num_left -= 1
             with self._cluster.what_if() as trial:
-                places = self._swapped(member, node, movers)
+                places = self._swapped(unplaced, node, movers)
                 if places is not None:
                     trial.keep()
                     self._placed.update(places)
@@ -55,15 +55,15 @@ class Relocation:
         return False
 
     def _swapped(
-        self, member: UnplacedReplacement, node: int, movers: Sequence[UnplacedReplacement]
+        self, unplaced: UnplacedReplacement, node: int, movers: Sequence[UnplacedReplacement]
     ) -> dict[UnplacedReplacement, Placed] | None:
-        """New places of `member` and of those that leave `node` for it."""
+        """New places of `unplaced` and of those that leave `node` for it."""
         for mover in movers:
             self._cluster.take_off(self._placed[mover])
-        evaluation = member.scheduler.evaluate(member.pod)
+        evaluation = unplaced.scheduler.evaluate(unplaced.pod)
         if not evaluation.feasible[node]:
             return None
-        places = {member: put_on_node(member.scheduler, evaluation, node).placed}
+        places = {unplaced: put_on_node(unplaced.scheduler, evaluation, node).placed}
         for mover in movers:
             placement = place(mover.scheduler, mover.pod).placement
             if placement is None:
@@ -72,14 +72,14 @@ class Relocation:
         return places
 
     def _movers(self, open_nodes: BoolMask, depth: int) -> Iterator[tuple[int, tuple[UnplacedReplacement, ...]]]:
-        """Nodes, and members there that may be moved; of equal ones one stands for all."""
+        """Nodes, and replacements there that may be moved; of equal ones one stands for all."""
         by_node: dict[int, list[UnplacedReplacement]] = {}
-        for member, placed in self._placed.items():
+        for unplaced, placed in self._placed.items():
             if open_nodes[placed.node]:
-                by_node.setdefault(placed.node, []).append(member)
-        for node, members in by_node.items():
+                by_node.setdefault(placed.node, []).append(unplaced)
+        for node, replacements in by_node.items():
             seen = set()
-            for movers in combinations(members, depth):
+            for movers in combinations(replacements, depth):
                 classes = tuple(id(mover.placement_class) for mover in movers)
                 if classes not in seen:
                     seen.add(classes)

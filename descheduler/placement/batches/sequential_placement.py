@@ -21,7 +21,7 @@ __all__ = ["SequentialPlacer", "SequentialRun", "random_pick"]
 
 
 class SequentialRun(NamedTuple):
-    """How a run went: where the placed members are, and those without a node, in the order in which they were tried."""
+    """How a run went: where the placed replacements are, and those without a node in the order of the tries."""
 
     placed: Mapping[UnplacedReplacement, Placed]
     landings: Mapping[UnplacedReplacement, Landing]
@@ -36,9 +36,9 @@ class SequentialPlacer:
         self._pending = pending
 
     def place_in_turn(
-        self, members: Iterable[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
+        self, replacements: Iterable[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
     ) -> SequentialRun:
-        """Tries `members` by priority, those of the same one in the order given.
+        """Tries `replacements` by priority, those of the same one in the order given.
 
         Before each priority pending pods of at least that one are tried, unless not `with_pending`. Members that fail
         are tried again whenever another success may have helped them, as in the real queue.
@@ -47,28 +47,28 @@ class SequentialPlacer:
         waiting: list[UnplacedReplacement] = []
         hopeless = set()
         level: int | None = None
-        for member in sorted(members, key=lambda each: -each.priority):
-            if with_pending and member.priority != level:
-                level = member.priority
+        for unplaced in sorted(replacements, key=lambda each: -each.priority):
+            if with_pending and unplaced.priority != level:
+                level = unplaced.priority
                 self._pending.place_after(None, level)
-            if member.placement_class in hopeless:
-                waiting.append(member)
-            elif progress.takes(member, pick):
+            if unplaced.placement_class in hopeless:
+                waiting.append(unplaced)
+            elif progress.takes(unplaced, pick):
                 while helped := next((m for m in waiting if m.can_be_helped and progress.takes(m, pick)), None):
                     waiting.remove(helped)
             else:
-                waiting.append(member)
-                if not member.can_be_helped:
-                    hopeless.add(member.placement_class)
+                waiting.append(unplaced)
+                if not unplaced.can_be_helped:
+                    hopeless.add(unplaced.placement_class)
         return SequentialRun(progress.placed, progress.landings, tuple(waiting))
 
     def place_as_assigned(self, assignment: Assignment) -> SequentialRun:
-        """Puts members on the nodes that `assignment` names, each as soon as its node takes it."""
+        """Puts replacements on the nodes that `assignment` names, each as soon as its node takes it."""
         progress = _Progress(self._cluster, {}, {})
         waiting = list(assignment)
         while step := next((each for each in waiting if progress.goes_to(*each)), None):
             waiting.remove(step)
-        return SequentialRun(progress.placed, progress.landings, tuple(member for member, _ in waiting))
+        return SequentialRun(progress.placed, progress.landings, tuple(unplaced for unplaced, _ in waiting))
 
 
 class _Progress(NamedTuple):
@@ -78,21 +78,21 @@ class _Progress(NamedTuple):
     placed: dict[UnplacedReplacement, Placed]
     landings: dict[UnplacedReplacement, Landing]
 
-    def takes(self, member: UnplacedReplacement, pick: Picker) -> bool:
-        """Whether the scheduler finds a node for `member`, which is put there."""
-        placement = place(member.scheduler, member.pod, pick).placement
-        return placement is not None and self._note(member, placement)
+    def takes(self, unplaced: UnplacedReplacement, pick: Picker) -> bool:
+        """Whether the scheduler finds a node for `unplaced`, which is put there."""
+        placement = place(unplaced.scheduler, unplaced.pod, pick).placement
+        return placement is not None and self._note(unplaced, placement)
 
-    def goes_to(self, member: UnplacedReplacement, node: int) -> bool:
-        """Whether `node` takes `member`, which is put there."""
-        evaluation = member.scheduler.evaluate(member.pod)
+    def goes_to(self, unplaced: UnplacedReplacement, node: int) -> bool:
+        """Whether `node` takes `unplaced`, which is put there."""
+        evaluation = unplaced.scheduler.evaluate(unplaced.pod)
         if not evaluation.feasible[node]:
             return False
-        return self._note(member, put_on_node(member.scheduler, evaluation, node))
+        return self._note(unplaced, put_on_node(unplaced.scheduler, evaluation, node))
 
-    def _note(self, member: UnplacedReplacement, placement: Placement) -> bool:
-        self.placed[member] = placement.placed
-        self.landings[member] = landed(member, placement, self.cluster, cold=None)
+    def _note(self, unplaced: UnplacedReplacement, placement: Placement) -> bool:
+        self.placed[unplaced] = placement.placed
+        self.landings[unplaced] = landed(unplaced, placement, self.cluster, cold=None)
         return True
 
 

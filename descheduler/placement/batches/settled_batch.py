@@ -45,68 +45,74 @@ class Finding(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """A run that lands all members, and the conditions under which it comes to that."""
+    """A run that lands all replacements, and the conditions under which it comes to that."""
 
     landings: dict[UnplacedReplacement, Landing]
     conditions: tuple[str, ...]
 
 
 class SettledBatch:
-    """Judges `members` on `cluster`, which their victims have left. The cluster is left as it is."""
+    """Judges `replacements` on `cluster`, which their victims have left. The cluster is left as it is."""
 
-    def __init__(self, members: Sequence[UnplacedReplacement], cluster: ShadowCluster, pending: PendingPods) -> None:
+    def __init__(
+        self, replacements: Sequence[UnplacedReplacement], cluster: ShadowCluster, pending: PendingPods
+    ) -> None:
         self._cluster = cluster
         self._pending = pending
         self._placer = SequentialPlacer(cluster, pending)
-        singles = single_landings(members)
+        singles = single_landings(replacements)
         unknown = LandingVerdict.UNKNOWN
-        self._undecided = [member for member in members if singles[member.placement_class].verdict is unknown]
-        self._members = [member for member in members if singles[member.placement_class].verdict is not unknown]
+        self._undecided = [
+            unplaced for unplaced in replacements if singles[unplaced.placement_class].verdict is unknown
+        ]
+        self._replacements = [
+            unplaced for unplaced in replacements if singles[unplaced.placement_class].verdict is not unknown
+        ]
         self._singles = singles
         self._num_orders = 0
         self._is_exhausted = False
 
     def finding(self) -> Finding:
-        """The landings of all members; JointProof says what the verdicts mean."""
+        """The landings of all replacements; JointProof says what the verdicts mean."""
         refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in self._undecided}
         with self._cluster.what_if():
             if refused:
                 index = self._cluster.table.index
-                for member in refused:  # their victims stand in for them
-                    self._cluster.add(member.victim, index.get(member.victim.node_name, NO_NODE))
-                self._singles = single_landings(self._members)
+                for unplaced in refused:  # their victims stand in for them
+                    self._cluster.add(unplaced.victim, index.get(unplaced.victim.node_name, NO_NODE))
+                self._singles = single_landings(self._replacements)
             landings, proof = self._of_decided()
         return Finding({**landings, **refused}, proof, self._num_orders)
 
     def _of_decided(self) -> tuple[dict[UnplacedReplacement, Landing], str]:
         with self._cluster.what_if():
             num_placed = len(self._pending.placed)
-            run = self._run(self._members)
+            run = self._run(self._replacements)
             competitors = self._pending.placed[num_placed:]
             refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in run.failed}
         if not refused:
-            is_certain = not competitors and has_spare_nodes_for_all(self._members, self._singles, self._cluster)
+            is_certain = not competitors and has_spare_nodes_for_all(self._replacements, self._singles, self._cluster)
             return self._doubted(run, () if is_certain else self._unlucky()), ""
         way = self._way(competitors)
         if way is None:
             return {**run.landings, **refused}, self._proof()
         return {
-            m: _under(way.conditions, way.landings[m]) if m in refused else way.landings[m] for m in self._members
+            m: _under(way.conditions, way.landings[m]) if m in refused else way.landings[m] for m in self._replacements
         }, ""
 
     def _unlucky(self) -> tuple[UnplacedReplacement, ...]:
-        """Members that find no node in some order; those of the first one found where all of them are looked at."""
-        if len(self._members) <= _MOST_EXPLORED:
+        """Those that find no node in some order; those of the first one found where all of them are looked at."""
+        if len(self._replacements) <= _MOST_EXPLORED:
             try:
                 with self._cluster.what_if():
-                    return OrderSearch(self._cluster, self._pending).stuck(self._members)
+                    return OrderSearch(self._cluster, self._pending).stuck(self._replacements)
             except OutOfBudgetError:
                 pass
         failed = [run.failed for run in self._runs(with_pending=True)]
-        return tuple(dict.fromkeys(member for members in failed for member in members))
+        return tuple(dict.fromkeys(unplaced for replacements in failed for unplaced in replacements))
 
     def _way(self, competitors: Sequence[Competitor]) -> _Way | None:
-        """Some way in which all members land, the likeliest first; None when none was found."""
+        """Some way in which all replacements land, the likeliest first; None when none was found."""
         conditions = (competitor_condition(competitors[0]),) if competitors else ()
         way = self._way_beside_pending(conditions)
         if way is None and self._pending.placed:
@@ -120,7 +126,7 @@ class SettledBatch:
         """A way without any more pending pods than those that are placed now."""
         if conditions:
             with self._cluster.what_if():
-                run = self._run(self._members, with_pending=False)
+                run = self._run(self._replacements, with_pending=False)
             if not run.failed:
                 return _Way(dict(run.landings), conditions)
         for run in self._runs(with_pending=False):
@@ -134,54 +140,56 @@ class SettledBatch:
         return None if run.failed else _Way(dict(run.landings), (*conditions, _OTHER_CHOICE))
 
     def _assignment(self) -> Assignment | None:
-        """Nodes for all members, found by search where there are few of them, else by relocation."""
+        """Nodes for all replacements, found by search where there are few of them, else by relocation."""
         self._is_exhausted = False
-        if len(self._members) <= _MOST_SEARCHED:
+        if len(self._replacements) <= _MOST_SEARCHED:
             try:
                 with self._cluster.what_if():
-                    found = AssignmentSearch(self._cluster).find(self._members)
+                    found = AssignmentSearch(self._cluster).find(self._replacements)
                 self._is_exhausted = found is None
                 return found
             except OutOfBudgetError:
                 pass
         with self._cluster.what_if():
             run = self._run(self._hardest_first(), with_pending=False)
-            open_nodes = {member: self._singles[member.placement_class].open for member in run.failed}
+            open_nodes = {unplaced: self._singles[unplaced.placement_class].open for unplaced in run.failed}
             return Relocation(self._cluster, run.placed).assignment(run.failed, open_nodes)
 
     def _proof(self) -> str:
         with self._cluster.what_if():
             self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
-            proof = certificate(self._members, single_landings(self._members), self._cluster)
+            proof = certificate(self._replacements, single_landings(self._replacements), self._cluster)
         return proof or (_EXHAUSTED if self._is_exhausted else "")
 
     def _runs(self, *, with_pending: bool) -> Iterator[SequentialRun]:
         """The batch in other orders: the reverse one, the hardest first and, unless it is large, a few shuffled."""
         orders: list[tuple[Sequence[UnplacedReplacement], Picker]] = [
-            (self._members[::-1], first_of_ties),
+            (self._replacements[::-1], first_of_ties),
             (self._hardest_first(), first_of_ties),
         ]
-        for seed in range(_NUM_SHUFFLES if len(self._members) <= _MOST_SHUFFLED else 0):
+        for seed in range(_NUM_SHUFFLES if len(self._replacements) <= _MOST_SHUFFLED else 0):
             generator = Random(seed)  # noqa: S311 - the same every time
-            orders.append((generator.sample(self._members, len(self._members)), random_pick(generator)))
-        for members, pick in orders:
+            orders.append((generator.sample(self._replacements, len(self._replacements)), random_pick(generator)))
+        for replacements, pick in orders:
             with self._cluster.what_if():
-                run = self._run(members, pick, with_pending=with_pending)
+                run = self._run(replacements, pick, with_pending=with_pending)
             yield run
 
     def _run(
-        self, members: Sequence[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
+        self, replacements: Sequence[UnplacedReplacement], pick: Picker = first_of_ties, *, with_pending: bool = True
     ) -> SequentialRun:
         self._num_orders += 1
-        return self._placer.place_in_turn(members, pick, with_pending=with_pending)
+        return self._placer.place_in_turn(replacements, pick, with_pending=with_pending)
 
     def _hardest_first(self) -> list[UnplacedReplacement]:
-        return sorted(self._members, key=lambda member: int(self._singles[member.placement_class].feasible.sum()))
+        return sorted(
+            self._replacements, key=lambda unplaced: int(self._singles[unplaced.placement_class].feasible.sum())
+        )
 
     def _doubted(
         self, run: SequentialRun, unlucky: Sequence[UnplacedReplacement]
     ) -> dict[UnplacedReplacement, Landing]:
-        doubted = {member: _under((_UNLUCKY,), run.landings[member]) for member in unlucky}
+        doubted = {unplaced: _under((_UNLUCKY,), run.landings[unplaced]) for unplaced in unlucky}
         return {**run.landings, **doubted}
 
 

@@ -27,8 +27,8 @@ _HOSTNAME = "kubernetes.io/hostname"
 class SingleLanding:
     """The answer for one class: `feasible` nodes, those `open` to it for good, and those it `may` get.
 
-    The last are the ones that no plugin refuses but those which other members of the batch may appease. `refusal` is
-    a sentence where there is no such node. `credit` is the room that the class gets on top of what is free.
+    The last are the ones that no plugin refuses but those which others of the batch may appease. `refusal` is a
+    sentence where there is no such node. `credit` is the room that the class gets on top of what is free.
     """
 
     verdict: LandingVerdict
@@ -39,39 +39,39 @@ class SingleLanding:
     credit: Mapping[int, NDArray[np.int64]]
 
 
-def single_landings(members: Iterable[UnplacedReplacement]) -> dict[PlacementClass, SingleLanding]:
-    """The answers for the classes of `members`, with the cluster as it is now."""
+def single_landings(replacements: Iterable[UnplacedReplacement]) -> dict[PlacementClass, SingleLanding]:
+    """The answers for the classes of `replacements`, with the cluster as it is now."""
     found: dict[PlacementClass, SingleLanding] = {}
-    for member in members:
-        if member.placement_class not in found:
-            found[member.placement_class] = _single_landing(member)
+    for unplaced in replacements:
+        if unplaced.placement_class not in found:
+            found[unplaced.placement_class] = _single_landing(unplaced)
     return found
 
 
 def has_spare_nodes_for_all(
-    members: list[UnplacedReplacement], singles: dict[PlacementClass, SingleLanding], cluster: ShadowCluster
+    replacements: list[UnplacedReplacement], singles: dict[PlacementClass, SingleLanding], cluster: ShadowCluster
 ) -> bool:
-    """Whether every order lands every member, because each has more nodes than the others can ever close to it.
+    """Whether every order lands all replacements, because each has more nodes than the others can ever close to it.
 
     Where placements bear on the node alone that they are on, each of the others closes one node at most.
     """
     hosts = cluster.table.label(_HOSTNAME)
     if len(hosts.values) != int((hosts.ids >= 0).sum()):
         return False
-    if any(int(each.feasible.sum()) < len(members) for each in singles.values()):
+    if any(int(each.feasible.sum()) < len(replacements) for each in singles.values()):
         return False
-    number_by_class = Counter(member.placement_class for member in members)
-    scheduler_by_class = {member.placement_class: member.scheduler for member in members}
+    number_by_class = Counter(unplaced.placement_class for unplaced in replacements)
+    scheduler_by_class = {unplaced.placement_class: unplaced.scheduler for unplaced in replacements}
     return not interact_across_nodes(
         [EqualPods(each.pod, number, scheduler_by_class[each].interactions) for each, number in number_by_class.items()]
     )
 
 
-def _single_landing(member: UnplacedReplacement) -> SingleLanding:
-    evaluation = member.scheduler.evaluate(member.pod)
-    is_open = open_for_good(member.scheduler, evaluation)
+def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
+    evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+    is_open = open_for_good(unplaced.scheduler, evaluation)
     may = evaluation.feasible
-    helpers = member.scheduler.interactions.helpers(member.pod)
+    helpers = unplaced.scheduler.interactions.helpers(unplaced.pod)
     if helpers and not evaluation.refusals:
         may = is_open & ~ObstacleCounts(evaluation).of_others(helpers)
     refusal = ""

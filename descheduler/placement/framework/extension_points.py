@@ -19,6 +19,7 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 
 __all__ = [
+    "PASS",
     "SKIP",
     "FilterPlugin",
     "PermitPlugin",

@@ -6,10 +6,13 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
@@ -32,14 +35,18 @@ from descheduler.placement.framework.extension_points import (
 from descheduler.placement.framework.interactions import JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed, ShadowCluster
 
 __all__ = ["Scheduler"]
 
 _STATIC_CELLS = 5_000_000
-"""Nodes times placement classes whose static answers are kept, some ten bytes each."""
+"""Nodes times distinct columns of static answers that are kept, at most four bytes each."""
 _LEAST_STATIC = 64
+_MOST_CLASSES = 20_000
+"""Placement classes whose static answers are kept, a kilobyte each beside the columns, which most of them share."""
+CellType = TypeVar("CellType", bound=np.generic)
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 
 
@@ -49,13 +56,11 @@ class _StaticAnswers:
     __slots__ = ("bits", "blocked", "pre_filters")
 
     def __init__(
-        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], num_nodes: int
+        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], blocked: BoolMask
     ) -> None:
         self.pre_filters = pre_filters
         self.bits = bits
-        self.blocked = np.zeros(num_nodes, dtype=bool)
-        for against in bits.values():
-            self.blocked |= against != 0
+        self.blocked = blocked
 
 
 class Scheduler:
@@ -101,7 +106,8 @@ class Scheduler:
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
-        self._most_static = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
+        self._shared: dict[bytes, NDArray[Any]] = {}
+        self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def doubt(self, pod: Pod) -> str:
         """Why it cannot be told where `pod` is placed, or an empty string."""
@@ -222,17 +228,27 @@ class Scheduler:
 
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
         pre_filters, bits = {}, {}
+        blocked = np.zeros(len(self.cluster.table), dtype=bool)
+        if len(self._static) >= _MOST_CLASSES or len(self._shared) >= self._most_shared:
+            self._static.clear()  # pods with claims of their own are a class each
+            self._shared.clear()
         for name, plugin in self._pre_filters.items():
             if plugin.is_static:
-                result = pre_filters[name] = plugin.pre_filter(cycle)
+                result = plugin.pre_filter(cycle)
+                if result.nodes is not None:
+                    result = replace(result, nodes=self._share(result.nodes))
+                pre_filters[name] = result
                 if result.obstacle is None and not result.is_skipped and name not in self._only_before:
                     against = plugin.filter(cycle)
                     if against is not None:
-                        bits[name] = against
-        if len(self._static) >= self._most_static:
-            del self._static[next(iter(self._static))]  # pods with claims of their own are a class each
-        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, len(self.cluster.table))
+                        bits[name] = self._share(against)
+                        blocked |= against != 0
+        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, self._share(blocked))
         return answers
+
+    def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
+        """The one column of this content that all classes share of which the same is said."""
+        return self._shared.setdefault(hashlib.blake2b(column.tobytes()).digest(), column)
 
 
 def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:

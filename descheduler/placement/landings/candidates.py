@@ -47,7 +47,7 @@ class UnplacedReplacement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A victim: with a `landing` that is clear without looking at nodes, or else a `unplaced` that looks for one.
+    """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
     to its node, or stands in for a replacement of which nobody knows where it takes its room. `is_moved` says whether

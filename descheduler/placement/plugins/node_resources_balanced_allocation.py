@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +15,17 @@ from numpy.typing import NDArray
 from descheduler.documents.problems import shown
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import is_counted
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args, Int64
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["NodeResourcesBalancedAllocation"]
 
@@ -84,22 +81,27 @@ class NodeResourcesBalancedAllocation:
         names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
         self._resources = {name: scored_resource(cluster.table, name) for name in names}
         self._asked: dict[PlacementClass, tuple[tuple[ScoredResource, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
 
     def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
         """100 for perfect balance; since 1.36, 75 for no change of it."""
         asked = self._asked_by(cycle.pod)
         if not any(amount for _, amount in asked):
             return None
+        key = tuple([(resource.row, amount) for resource, amount in asked])
+        return Scores(self._kept.column(key, lambda some: self._balances(asked, some)).take(nodes))
+
+    def _balances(self, asked: tuple[tuple[ScoredResource, int], ...], nodes: NDArray[np.intp]) -> Ints:
         allocatable = [resource.allocatable.take(nodes) for resource, _ in asked]
         taken: list[Ints] = [self._table.requested[resource.row].take(nodes) for resource, _ in asked]
         after = [column + amount for column, (_, amount) in zip(taken, asked, strict=True)]
         masks = [None if resource.is_available is None else resource.is_available.take(nodes) for resource, _ in asked]
         with_pod = _balance(_fractions(after, allocatable, masks), masks)
         if not self._scores_change:
-            return Scores(with_pod)
+            return with_pod
         without_pod = _balance(_fractions(taken, allocatable, masks), masks)
         half = MAX_SCORE // 2
-        return Scores(half + tdiv(half + with_pod - without_pod, 2))
+        return half + tdiv(half + with_pod - without_pod, 2)
 
     def _asked_by(self, pod: PlacementClass) -> tuple[tuple[ScoredResource, int], ...]:
         """The resources that count for the pod and how much it asks for."""

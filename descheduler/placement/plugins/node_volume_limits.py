@@ -6,13 +6,13 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits` (1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
@@ -21,13 +21,9 @@ from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolum
 from descheduler.placement.plugins.volumes.pod_claims import PodClaims, not_found
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-
 __all__ = ["NodeVolumeLimits"]
 
 _TOO_MANY_VOLUMES, _NO_CLAIM = 1, 2
-_PASS = PreFilterResult()
 
 
 class LimitReason(Reason):
@@ -53,7 +49,7 @@ class NodeVolumeLimits:
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone that have nothing to attach."""
         is_asked = self._attached.has_limits or self._asks_for_claims
-        return _PASS if is_asked and may_have_attachable(cycle.pod.pod) else SKIP
+        return PASS if is_asked and may_have_attachable(cycle.pod.pod) else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes that would have more volumes of some driver than it attaches."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
-from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
     beside_placement,
@@ -26,9 +23,8 @@ from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["DEFAULT_CONFIGURATION", "PLUGINS", "default_scheduler"]
+__all__ = ["PLUGINS"]
 
 PLUGINS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
@@ -57,11 +53,3 @@ PLUGINS: dict[str, SchedulingPlugin] = {
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
-
-DEFAULT_CONFIGURATION = default_configuration(KubeVersion(), PLUGINS)
-"""kube-scheduler of the newest version known, as it comes."""
-
-
-def default_scheduler(cluster: ShadowCluster) -> Scheduler:
-    """The scheduler of `DEFAULT_CONFIGURATION` over `cluster`."""
-    return Scheduler(cluster, DEFAULT_CONFIGURATION.profiles[0], plugins=PLUGINS)

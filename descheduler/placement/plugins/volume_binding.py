@@ -7,7 +7,7 @@ unbound claims, or pins the claims to the node that the volumes will be made for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -17,7 +17,8 @@ from descheduler.model.in_tree_volumes import migrated_affinity
 from descheduler.model.storage import PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
@@ -28,9 +29,6 @@ from descheduler.placement.plugins.volumes.pod_claims import claims_of
 from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
 __all__ = ["VolumeBinding", "VolumeFault"]
 
@@ -60,9 +58,6 @@ class VolumeFault(Reason):
     )
 
 
-_PASS = PreFilterResult()
-
-
 class VolumeBinding:
     """Matches claims and volumes as the scheduler would, one pod after the other; `ledger` keeps what is taken."""
 
@@ -82,7 +77,7 @@ class VolumeBinding:
         demand = self.ledger.demands.of(cycle.pod)
         if isinstance(demand, Obstacle):
             return PreFilterResult(obstacle=demand)
-        return _PASS if demand.reaches or demand.unbound else SKIP
+        return PASS if demand.reaches or demand.unbound else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes that do not reach a bound volume, and those where an unbound claim gets none."""

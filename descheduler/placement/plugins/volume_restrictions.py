@@ -1,21 +1,21 @@
 """Filter VolumeRestrictions: what some volumes allow one pod alone, and other volumes one pod a node.
 
 Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions` (1.36), which does not look at
-ReadWriteOnce: a pod whose volume is attached to another node is scheduled, and then waits. `multi_attach_nodes` says
-where.
+ReadWriteOnce: a pod whose volume is attached to another node is scheduled, and then waits. `before_start` says for
+whom.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.model.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
@@ -23,15 +23,9 @@ from descheduler.placement.plugins.volumes.claim_interactions import ClaimIntera
 from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
 from descheduler.placement.plugins.volumes.disk_users import DiskUsers
 from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
-from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-
 __all__ = ["VolumeRestrictions"]
-
-_PASS = PreFilterResult()
 
 
 class VolumeUseReason(Reason):
@@ -65,7 +59,7 @@ class VolumeRestrictions:
         for name in pod.claim_names:
             if (pod.namespace, name) not in self._snapshot.claims:
                 return PreFilterResult(obstacle=not_found(self._snapshot, self.name, "PersistentVolumeClaim", name))
-        return _PASS if pod.spec.inline_disks or self._is_blocked(pod) else SKIP
+        return PASS if pod.spec.inline_disks or self._is_blocked(pod) else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Every node when a claim for one pod alone is in use, else those where a stated disk is."""
@@ -83,15 +77,6 @@ class VolumeRestrictions:
         del cycle, node
         found = next(reason for reason in VolumeUseReason if reason.bit == bits)
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, found)
-
-    def multi_attach_nodes(self, cycle: Cycle) -> BoolMask | None:
-        """Nodes where the pod would wait for a volume that a pod elsewhere holds; None when there are none."""
-        waits: BoolMask | None = None
-        for _, holders in self._held(cycle.pod.pod):
-            elsewhere = np.ones(len(self._table), dtype=bool)
-            elsewhere[[node for node in holders if node != NO_NODE]] = False
-            waits = elsewhere if waits is None else waits | elsewhere
-        return waits
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """For each volume that keeps the pod waiting on `node`: who has to let it go."""

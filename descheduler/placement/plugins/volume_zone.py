@@ -6,7 +6,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone` (1.36).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from descheduler.model.labels import Requirement
 from descheduler.model.pod import Pod
 from descheduler.model.storage import PersistentVolume
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
@@ -22,9 +23,6 @@ from descheduler.placement.plugins.volumes.node_sets import NodeSets
 from descheduler.placement.plugins.volumes.pod_claims import claims_of, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
 __all__ = ["VolumeZone"]
 
@@ -37,7 +35,6 @@ _CURRENT_KEYS = {
 }
 """Each label key that names a place → the key that nodes carry now in its stead."""
 _SEPARATOR = "__"
-_PASS = PreFilterResult()
 
 _Zone: TypeAlias = tuple[str, frozenset[str]]
 """A label key that names a place, and the places of a volume."""
@@ -74,7 +71,7 @@ class VolumeZone:
         zones = self._zones(pod) if pod.claim_names else ()
         if isinstance(zones, Obstacle):
             return PreFilterResult(obstacle=zones)
-        return _PASS if zones else SKIP
+        return PASS if zones else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes in another zone. A node that names no place at all passes."""

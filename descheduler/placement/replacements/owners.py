@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import takewhile
 from typing import Literal
 
 from descheduler.cluster.snapshot import Snapshot
@@ -69,7 +70,8 @@ class Owners:
 
     def _first_unready_before(self, victim: Pod, workload: Workload) -> Pod | None:
         pods = self._pods_of_stateful_sets.get(workload.uid, ())
-        before = [pod for pod in pods if _ordinal(pod) < _ordinal(victim)]
+        ordinal = _ordinal(victim)
+        before = takewhile(lambda pod: _ordinal(pod) < ordinal, pods)
         return next((pod for pod in before if not pod.is_ready or pod.is_terminating), None)
 
     @cached_property

@@ -23,6 +23,8 @@ CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
+_FEW = 4
+"""Changes are told apart up to one in so many nodes."""
 
 
 class Demand(NamedTuple):
@@ -80,6 +82,8 @@ class NodeTable:
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
         self._labels: dict[str, LabelColumn] = {}
+        self._changed: list[int] = []
+        self._num_forgotten = 0
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -113,6 +117,7 @@ class NodeTable:
         for row, taken in demand.amounts:
             self.requested[row, node] += sign * taken
         self.requested[PODS_ROW, node] += sign
+        self._changed.append(node)
         self.scoring[0, node] += sign * demand.scoring_cpu
         self.scoring[1, node] += sign * demand.scoring_memory
 
@@ -123,6 +128,23 @@ class NodeTable:
         np.add.at(self.requested[PODS_ROW], nodes, 1)
         np.add.at(self.scoring[0], nodes, demand.scoring_cpu)
         np.add.at(self.scoring[1], nodes, demand.scoring_memory)
+        self._num_forgotten = self.num_changes + 1
+        self._changed.clear()
+
+    @property
+    def num_changes(self) -> int:
+        """How often a pod came or went so far."""
+        return self._num_forgotten + len(self._changed)
+
+    def changed_since(self, num_changes: int) -> NDArray[np.intp] | None:
+        """The nodes where pods came or went after that many changes, each as often; None where that may be most."""
+        most = len(self.nodes) // _FEW
+        if len(self._changed) > 2 * most:
+            self._num_forgotten += len(self._changed) - most
+            del self._changed[: len(self._changed) - most]
+        start = num_changes - self._num_forgotten
+        is_known = start >= 0 and len(self._changed) - start <= most
+        return np.array(self._changed[start:], dtype=np.intp) if is_known else None
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""

@@ -79,6 +79,23 @@ class _Column:
         self.counts_terminating = counts_terminating
         self.num_seen = 0
 
+    def change(self, group: int, node: int, by: int, is_terminating: int) -> None:
+        """Takes in one change."""
+        if self.counts_terminating or not is_terminating:
+            self.counts[node] += by * self.weights[group]
+
+    def change_all(self, changes: NDArray[np.int64]) -> None:
+        """Takes in the changes, a row each, of which a few cost less one by one."""
+        felt = changes[np.flatnonzero(self.weights[changes[:, 0]])]
+        if len(felt) <= _FEW:
+            for change in felt.tolist():
+                self.change(*change)
+            return
+        if not self.counts_terminating:
+            felt = felt[felt[:, 3] == 0]
+        groups, nodes, by, _ = felt.T
+        np.add.at(self.counts, nodes, by * self.weights[groups])
+
 
 class PodTally:
     """Counts pods on `num_nodes` nodes, which are known by index."""
@@ -100,7 +117,10 @@ class PodTally:
         group = self._groups.get((pod.namespace, id(pod.labels)))
         if group is None:
             group = self._new_group(pod)
-        self._log.extend((group, node, by, is_terminating))
+        if self._log[-_WIDTH:] == array("q", (group, node, -by, is_terminating)):
+            self._take_back()
+        else:
+            self._log.extend((group, node, by, is_terminating))
 
     def counts(self, query: PodQuery | PodSum) -> PodsPerNode:
         """Pods a node that `query` finds. Not to be written to; valid until the next change."""
@@ -125,6 +145,17 @@ class PodTally:
         numbers = zip(cells.groups, cells.nodes, cells.all_pods, cells.lasting, strict=True)
         for group, node, pods, lasting in numbers:
             yield *self._members[group], int(node), int(pods), int(pods - lasting)
+
+    def _take_back(self) -> None:
+        """Takes the last change off the log: what was only tried would make it long, and all columns slow to follow."""
+        group, node, by, is_terminating = self._log[-_WIDTH:]
+        del self._log[-_WIDTH:]
+        # Those that have seen it are among those that were asked for last.
+        for column in reversed(self._columns.values()):
+            if column.num_seen <= self._num_logged:
+                break
+            column.num_seen = self._num_logged
+            column.change(group, node, -by, is_terminating)
 
     def _new_group(self, pod: Pod) -> int:
         group = self._groups[pod.namespace, id(pod.labels)] = len(self._members)
@@ -178,11 +209,7 @@ class PodTally:
             new = [sum(w for w, part in parts if part.covers(*member)) for member in self._members[num_known:]]
             column.weights = np.concatenate((column.weights, np.array(new, dtype=column.weights.dtype)))
         if column.num_seen < self._num_logged:
-            changes = self._changes(column.num_seen)
-            if not column.counts_terminating:
-                changes = changes[changes[:, 3] == 0]
-            groups, nodes, by, _ = changes[np.flatnonzero(column.weights[changes[:, 0]])].T
-            np.add.at(column.counts, nodes, by * column.weights[groups])
+            column.change_all(self._changes(column.num_seen))
         column.num_seen = self._num_logged
 
     @property

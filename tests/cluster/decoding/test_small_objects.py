@@ -54,11 +54,9 @@ def test_runtime_class_says_what_it_costs_and_where_it_runs() -> None:
 
 
 def test_priority_class_may_count_for_pods_that_name_none() -> None:
-    snapshot = snapshot_of(
-        "PriorityClass", "scheduling.k8s.io/v1", value=5, globalDefault=True, preemptionPolicy="Never"
-    )
+    snapshot = snapshot_of("PriorityClass", "scheduling.k8s.io/v1", value=5, preemptionPolicy="Never")
 
-    assert snapshot.priority_classes == {"x": PriorityClass("x", 5, is_global_default=True, preemption_policy="Never")}
+    assert snapshot.priority_classes == {"x": PriorityClass("x", 5, preemption_policy="Never")}
 
 
 def test_node_names_its_images_and_features() -> None:

@@ -145,9 +145,7 @@ def _cluster_objects() -> dict[str, Object]:
             "status": {"hard": {"pods": "5"}, "used": {"pods": "3"}},
         },
         "PodMigrationJob": {
-            "metadata": full_metadata(
-                "x", annotations=IDLE_ANNOTATIONS | {"descheduler.koordinator.sh/passed-arbitration": "true"}
-            ),
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
             "spec": {
                 "paused": True,
                 "ttl": CANARY,

@@ -134,7 +134,7 @@ def test_decoders_spell_no_key_of_an_annotation_themselves() -> None:
 
     spelled = {key for file in readers for key in _KEY.findall(file.read_text())} - MIGRATED_DRIVERS.keys()
 
-    assert {"storage_objects", "workload_objects", "small_objects"} < {file.stem for file in readers}
+    assert {"storage_objects", "workload_objects"} < {file.stem for file in readers}
     assert spelled == set()
 
 

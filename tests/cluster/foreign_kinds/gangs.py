@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from descheduler.cluster.kept.shapes import an_object, scalars
-from descheduler.cluster.kind import Kind, alone
+from descheduler.cluster.kind import Kind, unshared
 
 __all__ = ["GANGS", "Gang"]
 
@@ -42,7 +42,7 @@ GANGS: Kind[Gang] = Kind(
     "example.com/v1",
     "podgroups",
     purpose="how many pods of a gang are placed together",
-    decoder=alone(_decode),
+    decoder=unshared(_decode),
     kept=an_object(spec=scalars("size")),
     is_optional=True,
 )

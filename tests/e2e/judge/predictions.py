@@ -17,7 +17,6 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import decode_pod
 from tests.e2e.binaries import BinariesMissingError, resolve
@@ -28,6 +27,7 @@ from tests.e2e.judge.seats import SEATS
 from tests.e2e.judge.world import World
 from tests.e2e.kube_api import Object
 from tests.e2e.pins import CONTROL_PLANE
+from tests.placement.default_scheduler import default_scheduler
 
 __all__ = ["Tally", "predict_case"]
 

@@ -110,13 +110,13 @@ def write(file: Path, document: Any) -> Path:
         ),
         pytest.param(
             make_config(users=[{"name": "ops", "user": {"auth-provider": {"a": chr(0xD800)}}}]),
-            "users[0].user.auth-provider.a holds a NUL or a character that is not text; write it anew",
+            "users[0].user.auth-provider.a holds a NUL or a character that is not text; write it again",
             id="half a surrogate pair where any value may be",
         ),
-        pytest.param("- a\n- b\n", "holds no configuration; write it anew", id="a list"),
-        pytest.param("", "holds no configuration; write it anew", id="an empty file"),
-        pytest.param("a: 2026-13-01\n", "is not valid YAML; write it anew", id="a date that does not exist"),
-        pytest.param("a: " + "[" * 5000, "is not valid YAML; write it anew", id="YAML nested without end"),
+        pytest.param("- a\n- b\n", "holds no configuration; write it again", id="a list"),
+        pytest.param("", "holds no configuration; write it again", id="an empty file"),
+        pytest.param("a: 2026-13-01\n", "is not valid YAML; write it again", id="a date that does not exist"),
+        pytest.param("a: " + "[" * 5000, "is not valid YAML; write it again", id="YAML nested without end"),
         pytest.param(make_config(contexts="prod"), "expected `array | null`, got `str` - at `$.contexts`", id="a word"),
     ],
 )
@@ -259,7 +259,8 @@ def test_text_that_is_not_unicode_is_located(tmp_path: Path, character: str, pla
     with pytest.raises(KubeConfigError) as caught:
         connect(str(file))
 
-    assert str(caught.value) == f"kubeconfig {file}: {place} holds a NUL or a character that is not text; write it anew"
+    fault = f"{place} holds a NUL or a character that is not text; write it again"
+    assert str(caught.value) == f"kubeconfig {file}: {fault}"
 
 
 @pytest.mark.parametrize("name", ["a\0b", "~nobody-of-this-name/config", "\udcff"])

@@ -19,7 +19,6 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
-from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.placement.batches.small_batches import (
@@ -31,6 +30,7 @@ from tests.placement.batches.small_batches import (
     snapshot_of,
     victims_of,
 )
+from tests.placement.default_scheduler import default_scheduler
 
 
 def fits(pod: PodFacts, node: NodeFacts, placed: Placed, nodes: Sequence[NodeFacts]) -> bool:

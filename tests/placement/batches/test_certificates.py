@@ -12,11 +12,12 @@ from descheduler.placement.framework.extension_points import PreFilterResult, Re
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
-from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
+from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
 

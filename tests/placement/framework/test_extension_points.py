@@ -15,10 +15,11 @@ from descheduler.placement.framework.feasibility import Attempt, place
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
+from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
 ENABLED: dict[str, Callable[[SchedulerProfile], SchedulerProfile]] = {

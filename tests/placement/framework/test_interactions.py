@@ -22,12 +22,13 @@ from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Int
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION, PLUGINS
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.placement.clusters import HOSTNAME, ZONE
+from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.placement.plugins.volumes.storage import ephemeral, make_claim, make_storage, make_volume, on_nodes
 
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]

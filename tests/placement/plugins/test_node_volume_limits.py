@@ -12,10 +12,10 @@ from descheduler.model.pod import Pod
 from descheduler.model.storage import CSINode
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.node_volume_limits import NodeVolumeLimits
-from descheduler.placement.plugins.table import DEFAULT_CONFIGURATION
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, node_object
 from tests.placement.clusters import make_cluster, obstacles, passing
+from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.placement.plugins.volumes.storage import (
     DRIVER,
     ephemeral,

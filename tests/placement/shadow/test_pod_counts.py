@@ -123,6 +123,8 @@ def test_what_if_leaves_the_digest_and_the_counts_as_they_were(
 
     for _ in range(data.draw(st.integers(1, 8))):
         _move(cluster, data, placed, new)
+        if data.draw(st.booleans()):
+            groups.counts(query)
     trial.take_back()
 
     assert (cluster.digest(), groups.counts(query).tolist()) == before

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import TermHolders
 from descheduler.placement.plugins.node_ports import UsedPorts
-from descheduler.placement.plugins.table import default_scheduler
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
+from tests.placement.default_scheduler import default_scheduler
 
 NODES = [make_node(name, labels={"zone": zone}) for name, zone in (("a", "east"), ("b", "east"), ("c", "west"))]
 PODS = [

@@ -6,27 +6,24 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/filt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.affinity import PodAffinityTerm
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.topology import Domains, Topology
-
-if TYPE_CHECKING:
-    from descheduler.model.pod import Pod
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["AffinityFault", "AffinityInteractions", "InterPodAffinity"]
 
@@ -88,7 +85,7 @@ class InterPodAffinity:
             cycle.notes.append(_FLAW)
         if wanted.company is None and not wanted.avoided and not self._repelling(cycle.pod):
             return SKIP
-        return PreFilterResult()
+        return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The reasons against each node."""

@@ -6,26 +6,22 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity/scor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders, TermKind
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.topology import Topology
-
-if TYPE_CHECKING:
-    from descheduler.model.pod import Pod
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["InterPodAffinityScore"]
 

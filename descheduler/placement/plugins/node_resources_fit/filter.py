@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
-from descheduler.placement.shadow.shadow_cluster import Cycle
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
 
@@ -39,6 +35,7 @@ class NodeResourcesFit:
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
         self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Passes every pod."""
@@ -46,12 +43,21 @@ class NodeResourcesFit:
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """What each node is short of."""
-        against: ReasonBits | None = None
-        for row, amount in self._asked(cycle.pod):
-            short = amount > self._free(cycle, row)
-            if short.any():
-                bits = short * np.uint32(_bit(row))
-                against = bits if against is None else against | bits
+        asked = self._asked(cycle.pod)
+        if cycle.credit:
+            against = np.bitwise_or.reduce([(amount > self._free(cycle, row)) * _bit(row) for row, amount in asked])
+        else:
+            # A copy, as what was found holds while others are asked about.
+            against = self._kept.column(asked, lambda nodes: self._shortages(asked, nodes)).copy()
+        return against if against.any() else None
+
+    def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
+        """What each of `nodes` is short of, for pods without credit."""
+        against = np.zeros(len(nodes), dtype=np.uint32)
+        for row, amount in asked:
+            # In this order no step leaves int64, however large the amounts.
+            free = self._table.allocatable[row].take(nodes) - self._table.requested[row].take(nodes)
+            against |= (amount > free) * _bit(row)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -61,7 +67,7 @@ class NodeResourcesFit:
         code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
             free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
-            if not bits & _bit(row) or amount <= free:
+            if not bits & int(_bit(row)) or amount <= free:
                 continue
             found.append(Shortage(names[row], amount, free, allocatable))
             if row != PODS_ROW and self._rules_out and amount > allocatable:
@@ -90,5 +96,5 @@ class NodeResourcesFit:
         return name in self._ignored or name.partition("/")[0] in self._ignored_groups
 
 
-def _bit(row: int) -> int:
-    return PODS if row == PODS_ROW else _BITS.get(row, SCALAR)
+def _bit(row: int) -> np.uint32:
+    return np.uint32(PODS if row == PODS_ROW else _BITS.get(row, SCALAR))

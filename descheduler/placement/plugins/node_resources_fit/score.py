@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
+from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import amount, is_counted
-from descheduler.placement.shadow.shadow_cluster import Cycle
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeResourcesFitScore"]
 
@@ -49,13 +45,19 @@ class NodeResourcesFitScore:
         self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
-        self._wanted: dict[PlacementClass, dict[str, int]] = {}
+        self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._kept = KeptColumns(cluster.table)
 
     def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
         """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
+        wanted_by_name = self._wanted_by(cycle.pod)
+        means = self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some))
+        return Scores(means.take(nodes))
+
+    def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
         total = np.zeros(len(nodes), dtype=np.int64)
         weights: Ints | int = 0
-        for name, wanted in self._wanted_by(cycle.pod).items():
+        for name, wanted in wanted_by_name:
             resource, weight = self._resources[name], self._weights[name]
             rating = self._rate(self._taken(name).take(nodes) + wanted, resource.allocatable.take(nodes))
             counts = self._counts(resource, rating, nodes)
@@ -63,8 +65,9 @@ class NodeResourcesFitScore:
             weights = weights + (weight if counts is None else counts * np.int64(weight))
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
-            return Scores((2 * total + weights) // np.maximum(2 * weights, 1))
-        return Scores(tdiv(total, np.maximum(weights, 1)))
+            rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
+            return rounded
+        return tdiv(total, np.maximum(weights, 1))
 
     def _counts(self, resource: ScoredResource, rating: Ints, nodes: NDArray[np.intp]) -> NDArray[np.bool_] | None:
         """Where the resource takes part in the mean; None for everywhere."""
@@ -80,7 +83,7 @@ class NodeResourcesFitScore:
         )
         return column
 
-    def _wanted_by(self, pod: PlacementClass) -> dict[str, int]:
+    def _wanted_by(self, pod: PlacementClass) -> tuple[tuple[str, int], ...]:
         """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
         known = self._wanted.get(pod)
         if known is None:
@@ -89,7 +92,7 @@ class NodeResourcesFitScore:
             amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
             ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
             amounts.update({name: ledger[name] for name in ledger if name in amounts})
-            known = {name: wanted for name, wanted in amounts.items() if wanted or is_scored_unasked(name)}
+            known = tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
             self._wanted[pod] = known
         return known
 

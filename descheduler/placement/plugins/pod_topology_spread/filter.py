@@ -6,25 +6,21 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/fil
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
+from descheduler.model.affinity import TopologySpreadConstraint
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodsPerNode
-from descheduler.placement.shadow.shadow_cluster import Cycle
-
-if TYPE_CHECKING:
-    from descheduler.model.affinity import TopologySpreadConstraint
-    from descheduler.model.pod import Pod
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
 
@@ -64,7 +60,7 @@ class PodTopologySpread:
         except ValueError as error:
             reason = f"obtaining pod's hard topology spread constraints: {error}"
             return PreFilterResult(Obstacle(self.name, Code.UNRESOLVABLE, (reason,)))
-        return PreFilterResult() if constraints else SKIP
+        return PASS if constraints else SKIP
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The reason against each node."""

@@ -6,24 +6,21 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/sco
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, tdiv
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.pod_tally import PodsPerNode
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.topology import HOSTNAME_KEY
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.placement_class import PlacementClass
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["PodTopologySpreadScore"]
 
@@ -52,7 +49,8 @@ class PodTopologySpreadScore:
             scored = None if in_all.all() else in_all
         sums = np.zeros(len(nodes), dtype=np.float64)
         for constraint, has_it in zip(constraints, has_key, strict=True):
-            sums += self._cost(constraint, nodes, scored) * has_it
+            cost = self._cost(constraint, nodes, scored)
+            sums += cost if has_it.all() else cost * has_it
         # Halves are rounded upwards, as Go rounds what is not below 0.
         whole = np.floor(sums)
         raw = (whole + (sums - whole >= 0.5)).astype(np.int64)
@@ -70,16 +68,12 @@ class PodTopologySpreadScore:
         among = nodes if scored is None else nodes[scored]
         counts = self._groups.counts(constraint.query)
         if constraint.topology_key == HOSTNAME_KEY:
-            size = len(among)
-            pods = counts.take(nodes).astype(np.int64)
-        else:
-            domains = constraint.counted.domains
-            there = domains.marks()
-            there[domains.ids_with_blank.take(among)] = True
-            size = int(there.sum())
-            pods = constraint.counted.sums(counts).take(domains.ids.take(nodes), mode="wrap")
-        cost: NDArray[np.float64] = np.multiply(pods, math.log(size + 2), dtype=np.float64)
-        return cost + float(constraint.max_skew - 1)
+            return _cost_of(counts.take(nodes), len(among), constraint)
+        domains = constraint.counted.domains
+        there = domains.marks()
+        there[domains.ids_with_blank.take(among)] = True
+        by_domain = _cost_of(constraint.counted.sums(counts), int(there.sum()), constraint)
+        return by_domain.take(domains.ids.take(nodes), mode="wrap")
 
     def _soft_constraints(self, incoming: PlacementClass) -> tuple[SpreadConstraint, ...]:
         known = self._soft.get(incoming)
@@ -90,6 +84,11 @@ class PodTopologySpreadScore:
                 raise ScoreError(f"obtaining pod's soft topology spread constraints: {error}") from error
             self._soft[incoming] = known
         return known
+
+
+def _cost_of(pods: PodsPerNode, num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:
+    cost: NDArray[np.float64] = np.multiply(pods, math.log(num_domains + 2), dtype=np.float64)
+    return cost + float(constraint.max_skew - 1)
 
 
 def _normalised(raw: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Toleration
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.plugins.helper.score_arithmetic import normalize
 from descheduler.placement.shadow.node_masks import TaintSets
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tolerations import honoured_tolerations
-
-if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-    from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["TaintTolerationScore"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from descheduler.model.pod import Pod
 from descheduler.model.storage import PersistentVolumeClaim
@@ -11,10 +11,8 @@ from descheduler.placement.plugins.volumes.claim_supply import UnboundClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.plugins.volumes.pod_claims import PodClaim, PodClaims, is_read, not_found
 from descheduler.placement.plugins.volumes.volume_reach import VolumeReach
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-
-if TYPE_CHECKING:
-    from descheduler.placement.shadow.placement_class import PlacementClass
 
 __all__ = ["VolumeDemand", "VolumeDemands"]
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from descheduler.placement.plugins.volumes.assumed_volumes import Assumed
 from descheduler.placement.plugins.volumes.claim_supply import ClaimSupply
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
 from descheduler.placement.plugins.volumes.volume_demands import VolumeDemand, VolumeDemands
-
-if TYPE_CHECKING:
-    from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["VolumeLedger"]
 
