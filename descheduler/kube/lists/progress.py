@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from descheduler.kube.errors import KubeError
 from descheduler.kube.lists.body import ListPage
 
@@ -24,7 +26,7 @@ class ListProgress:
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
-        self._tokens: set[str] = set()
+        self._tokens: set[bytes] = set()
         self._firsts: set[bytes] = set()
         self._num_pages = 0
         self._num_empty = 0
@@ -33,15 +35,12 @@ class ListProgress:
         """Takes the next page into account. Raises KubeError when the list has no end."""
         self._num_pages += 1
         self._num_empty = 0 if page.first else self._num_empty + 1
-        if page.first in self._firsts:
+        if page.first and not _is_new(page.first, self._firsts):
             raise self._endless("the API server sent the same objects again")
-        if page.first:
-            self._firsts.add(page.first)
         if not page.continue_token:
             return
-        if page.continue_token in self._tokens:
+        if not _is_new(page.continue_token.encode(), self._tokens):
             raise self._endless("the API server sent the same continue token again")
-        self._tokens.add(page.continue_token)
         if self._num_empty == _MOST_EMPTY_PAGES:
             raise self._endless(f"the API server sent {_MOST_EMPTY_PAGES} pages without objects, one after the other")
         if self._num_pages == _MOST_PAGES:
@@ -52,3 +51,10 @@ class ListProgress:
             f"list of {self._kind} has no end after page {self._num_pages}: {why}; check the server and the proxies in "
             "front of it"
         )
+
+
+def _is_new(content: bytes, seen: set[bytes]) -> bool:
+    """Whether `content` was not seen before; from now on it is. It may be large, so a digest of it is kept."""
+    digest, num_seen = hashlib.sha256(content).digest(), len(seen)
+    seen.add(digest)
+    return len(seen) > num_seen

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -43,3 +44,15 @@ def test_empty_pages_between_others_are_taken() -> None:
     note_all(progress, (page(f"{n}", f"pod {n}" if n % 90 == 0 else "") for n in range(999)))
 
     progress.note(page("", "last"))
+
+
+def test_large_objects_and_tokens_are_not_kept() -> None:
+    progress = ListProgress("pods")
+    tracemalloc.start()
+    for number in range(50):
+        large = f"{number}".zfill(1 << 20)
+        progress.note(ListPage(b"", large, "7", first=large.encode()))
+    kept_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept_bytes < 10 << 20

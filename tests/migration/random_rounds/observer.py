@@ -66,6 +66,11 @@ class _Moment:
         """Whether no other plugin's evictions move the figures that this one starts from."""
         return self.policy.is_upstream or [len(each.plugins) for each in self.policy.profiles] == [1]
 
+    @cached_property
+    def has_arrivals(self) -> bool:
+        """Whether plugins see replacements on the nodes where they land."""
+        return not self.policy.is_upstream and any(each.verifies_placement for each in self.policy.profiles)
+
     def cpu_of(self, node: str, *, gone: set[str]) -> int:
         """Milli CPU that the active pods of the node request."""
         return sum(pod.cpu for pod in self.active if pod.node == node and pod.key not in gone)
@@ -159,7 +164,8 @@ def _node_limit_of_low_node_utilization(moment: _Moment) -> Iterator[str]:
 
 
 def _low_node_utilization_ends_at_the_target(moment: _Moment) -> Iterator[str]:
-    if moment.deed.plugin != "LowNodeUtilization":
+    """Replacements whose node is known count there, which only profiles that verify placement find out."""
+    if moment.deed.plugin != "LowNodeUtilization" or moment.has_arrivals:
         return
     used = moment.cpu_of(moment.pod.node, gone=moment.known_gone)
     if used * 100 <= moment.profile.overused * CPU:

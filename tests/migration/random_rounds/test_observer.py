@@ -68,6 +68,12 @@ def kinds(facts: PolicyFacts, deeds: list[Deed], world: World = WORLD) -> list[s
             policy(), took(0, 1, plugin="LowNodeUtilization"), [], id="down to the target, which ends the node"
         ),
         pytest.param(
+            policy(is_upstream=False, profile=replace(PROFILE, verifies_placement=True)),
+            took(0, 1, 2, plugin="LowNodeUtilization"),
+            [],
+            id="below the target where replacements may have come that nobody here knows of",
+        ),
+        pytest.param(
             policy(),
             took(0, 1, 2, plugin="LowNodeUtilization"),
             ["node drained below its target"],
