@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
@@ -282,7 +280,7 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bo
     """Whether a node other than the victim's takes the replacement, by `evaluation`."""
     source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
     takes_it = source is not None and bool(evaluation.feasible[source])
-    return int(np.count_nonzero(evaluation.feasible)) > takes_it
+    return len(evaluation.nodes) > takes_it
 
 
 def _pods(number: int) -> str:
