@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
@@ -195,6 +193,10 @@ class LandingProver:
             return decision
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
+        cold = None
+        looks_first = candidate.unplaced is not None and _matters_elsewhere(candidate.unplaced)
+        if looks_first and candidate.unplaced is not None:
+            cold = self._cold(candidate.unplaced)
         if candidate.leaves:
             self._cluster.remove(candidate.victim)
         if candidate.unplaced is None:
@@ -208,10 +210,9 @@ class LandingProver:
         )
         attempt = place(unplaced.scheduler, unplaced.pod)
         placement = attempt.placement
-        if len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation):
-            cold = LandingVerdict.LANDS if unplaced.returns_at_once else None
-        else:
-            cold = self._cold(unplaced, trial)
+        if unplaced.returns_at_once and not looks_first:
+            is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
+            cold = LandingVerdict.LANDS if is_clear else self._cold_in_hindsight(unplaced, trial)
         if other is not None and other.fits is (placement is None):
             return _Decision(differing_revisions(unplaced, attempt, other, cold=cold))
         if placement is not None:
@@ -224,18 +225,22 @@ class LandingProver:
         landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
         return _Decision(landing, unplaced.pod)
 
-    def _cold(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
+    def _cold(self, unplaced: UnplacedReplacement) -> LandingVerdict | None:
         """What is said while the victim is terminating; None for a replacement that comes only when it is gone.
 
-        For that question alone the changes of `trial` are taken back.
+        The victim is left terminating.
         """
         if not unplaced.returns_at_once:
             return None
+        self._cluster.terminate(unplaced.victim)
+        return verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+
+    def _cold_in_hindsight(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
+        """The same after the changes of `trial`, which are taken back for that question alone."""
         changes = trial.changes
         trial.take_back()
         with self._cluster.what_if():
-            self._cluster.terminate(unplaced.victim)
-            verdict = verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
+            verdict = self._cold(unplaced)
         self._cluster.repeat(changes)
         return verdict
 
@@ -265,14 +270,17 @@ class _Considered(NamedTuple):
     changes: WhatIf
 
 
-def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
-    """Whether a node takes the replacement, by `evaluation`, for which it does not matter that the victim is gone."""
+def _matters_elsewhere(unplaced: UnplacedReplacement) -> bool:
+    """Whether the victim may bear on whether other nodes than its own take the replacement."""
     interactions = unplaced.scheduler.interactions
-    if not interactions.is_local(unplaced.pod) or interactions.is_felt_widely(unplaced.victim):
-        return False
+    return not interactions.is_local(unplaced.pod) or interactions.is_felt_widely(unplaced.victim)
+
+
+def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
+    """Whether a node other than the victim's takes the replacement, by `evaluation`."""
     source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
     takes_it = source is not None and bool(evaluation.feasible[source])
-    return int(np.count_nonzero(evaluation.feasible)) > takes_it
+    return len(evaluation.nodes) > takes_it
 
 
 def _pods(number: int) -> str:

@@ -29,12 +29,6 @@ class ScoreTable:
     by_plugin: Mapping[str, Scores]
     totals: NDArray[np.int64]
 
-    @property
-    def best(self) -> NDArray[np.intp]:
-        """The nodes with the highest total, ascending: the scheduler takes any of them."""
-        best: NDArray[np.intp] = self.nodes[self.totals == self.totals.max()]
-        return best
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:

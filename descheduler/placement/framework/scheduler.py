@@ -178,9 +178,9 @@ class Scheduler:
             table = self.scores(evaluation)
         except ScoreError:
             return None
-        best = table.best
         total = int(table.totals.max())
-        others = table.totals[table.totals < total]
+        is_best = table.totals == total
+        best, others = evaluation.nodes[is_best], table.totals[~is_best]
         return Choice(
             node=int(best[0]),
             total=total,

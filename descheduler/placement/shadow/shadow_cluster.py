@@ -84,6 +84,13 @@ class Ledger(Protocol[TakenType]):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
+class _Tell(Protocol):
+    """`pod_added` or `pod_removed` of a follower."""
+
+    def __call__(self, pod: Pod, node: int, /, *, is_terminating: bool) -> None:
+        """Tells of one pod."""
+
+
 class _Change(NamedTuple):
     """A pod that came (`sign` 1) or left (-1)."""
 
@@ -172,6 +179,8 @@ class ShadowCluster:
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
+        self._on_added: list[_Tell] = []
+        self._on_removed: list[_Tell] = []
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[_Entry] = []
         self._ended: set[int] = set()
@@ -191,8 +200,11 @@ class ShadowCluster:
                 known.pod_added(pod, node, is_terminating=pod.deleted_at is not None)
             for change in self._log:
                 if isinstance(change, _Change):
-                    _tell(known, change, change.sign)
+                    tell = known.pod_added if change.sign > 0 else known.pod_removed
+                    tell(change.pod, change.node, is_terminating=change.is_terminating)
             self._followers[kind] = known
+            self._on_added.append(known.pod_added)
+            self._on_removed.append(known.pod_removed)
         return known  # type: ignore[return-value] # what `kind` built
 
     def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
@@ -295,8 +307,8 @@ class ShadowCluster:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
-        for follower in self._followers.values():
-            _tell(follower, change, sign)
+        for tell in self._on_added if sign > 0 else self._on_removed:
+            tell(change.pod, change.node, is_terminating=change.is_terminating)
 
     def _node_of(self, pod: Pod) -> int:
         return self.table.index.get(pod.node_name, NO_NODE)
@@ -318,8 +330,3 @@ class ShadowCluster:
                 nodes_by_demand.setdefault(self._demand(pod), []).append(node)
         for demand, nodes in nodes_by_demand.items():
             self.table.take_all(demand, np.array(nodes, dtype=np.intp))
-
-
-def _tell(follower: Follower, change: _Change, sign: int) -> None:
-    tell = follower.pod_added if sign > 0 else follower.pod_removed
-    tell(change.pod, change.node, is_terminating=change.is_terminating)

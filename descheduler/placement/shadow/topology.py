@@ -24,12 +24,14 @@ class Domains:
     Columns over domains therefore have `num + 1` cells, the last of which stands for nodes without the key.
     """
 
-    __slots__ = ("has_key", "ids", "ids_with_blank", "num")
+    __slots__ = ("has_key", "ids", "ids_with_blank", "is_everywhere", "num")
 
     def __init__(self, table: NodeTable, key: str) -> None:
         column = table.label(key)
         self.num = len(column.values)
         self.has_key: BoolMask = column.ids >= 0
+        self.is_everywhere = bool(self.has_key.all())
+        """Whether every node has the key."""
         self.ids: NDArray[np.intp] = np.where(self.has_key, column.ids, self.num).astype(np.intp)
         self.ids_with_blank = self.ids
         """As `ids`, but nodes without the key are in the domain of the empty value, if some node has that."""

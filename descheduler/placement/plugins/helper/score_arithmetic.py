@@ -20,7 +20,8 @@ _EXACT = 2**53
 def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
     """The quotient cut toward zero, where `//` rounds down. The denominator is positive."""
     least, most = numerator.min(initial=0), numerator.max(initial=0)
-    if least > -_EXACT and most < _EXACT and np.max(denominator, initial=1) < _EXACT:
+    greatest = denominator if isinstance(denominator, int) else denominator.max(initial=1)
+    if least > -_EXACT and most < _EXACT and greatest < _EXACT:
         # Several times faster than dividing integers.
         return (numerator / denominator).astype(np.int64)
     if least >= 0:

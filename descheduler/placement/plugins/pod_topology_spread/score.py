@@ -42,15 +42,15 @@ class PodTopologySpreadScore:
         constraints = self._soft_constraints(cycle.pod)
         if not constraints:
             return None
-        has_key = [constraint.counted.domains.has_key.take(nodes) for constraint in constraints]
+        has_key = [_has_key(constraint, nodes) for constraint in constraints]
         scored = None
         if self._constraints.requires_all_keys(cycle.pod.pod):
-            in_all = np.logical_and.reduce(has_key)
-            scored = None if in_all.all() else in_all
+            not_everywhere = [has_it for has_it in has_key if has_it is not None]
+            scored = np.logical_and.reduce(not_everywhere) if not_everywhere else None
         sums = np.zeros(len(nodes), dtype=np.float64)
         for constraint, has_it in zip(constraints, has_key, strict=True):
             cost = self._cost(constraint, nodes, scored)
-            sums += cost if has_it.all() else cost * has_it
+            sums += cost if has_it is None else cost * has_it
         # Halves are rounded upwards, as Go rounds what is not below 0.
         whole = np.floor(sums)
         raw = (whole + (sums - whole >= 0.5)).astype(np.int64)
@@ -84,6 +84,15 @@ class PodTopologySpreadScore:
                 raise ScoreError(f"obtaining pod's soft topology spread constraints: {error}") from error
             self._soft[incoming] = known
         return known
+
+
+def _has_key(constraint: SpreadConstraint, nodes: Nodes) -> BoolMask | None:
+    """Which of `nodes` have the key; None where all do."""
+    domains = constraint.counted.domains
+    if domains.is_everywhere:
+        return None
+    has_it = domains.has_key.take(nodes)
+    return None if has_it.all() else has_it
 
 
 def _cost_of(pods: PodsPerNode, num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:
