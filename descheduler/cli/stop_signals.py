@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from types import FrameType
 
 from descheduler.supervision import Watch
@@ -26,10 +27,14 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
     watched = Watch() if watch is None else watch
     previous = {number: signal.getsignal(number) for number in _SIGNALS}
 
-    def request_stop(number: int, _frame: FrameType | None) -> None:
-        watched.request_stop(number)
-        for each in _SIGNALS:
-            signal.signal(each, break_off)
+    # One call that nothing interrupts tells which was first: the second may come while the first is being handled.
+    received = count()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if next(received) == 0:
+            watched.request_stop(number)
+        else:
+            break_off(number, frame)
 
     def break_off(number: int, frame: FrameType | None) -> None:
         restore()
@@ -42,7 +47,7 @@ def stop_on_signals(watch: Watch | None = None) -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
     for number in _SIGNALS:
-        signal.signal(number, request_stop)
+        signal.signal(number, handle)
     try:
         yield watched.stop
     finally:

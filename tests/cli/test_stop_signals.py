@@ -40,6 +40,17 @@ def test_the_second_signal_ends_at_once() -> None:
             signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.usefixtures("default_sigint")
+def test_a_second_signal_counts_while_the_first_is_being_handled() -> None:
+    class Interrupted(Watch):
+        def request_stop(self, signal_number: int) -> None:
+            signal.raise_signal(signal.SIGINT)
+            super().request_stop(signal_number)
+
+    with stop_on_signals(Interrupted()), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+
+
 @pytest.mark.usefixtures("default_sigint", "restored_logging")
 def test_the_second_signal_names_the_pods_that_may_leave(capfd: pytest.CaptureFixture[str]) -> None:
     watch = Watch()
