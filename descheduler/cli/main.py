@@ -150,3 +150,7 @@ def _escape_what_cannot_be_encoded() -> None:
     """Names may hold characters that the terminal's encoding has not; a report with escapes beats no report."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":  # without this, a CronJob that starts the module would end well and do nothing
+    sys.exit(main())

@@ -61,10 +61,9 @@ def decide(
     `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
     decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
     without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
-    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever; `checks` are asked of
-    every request, in this order. Landings of the first `most_assessed`
-    evictions that no plugin verifies are looked up for the report, which changes no decision. Raises
-    PolicyError when a PriorityClass that the policy names does not exist.
+    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever; `checks` are asked of every request,
+    in this order. Landings of the first `most_assessed` evictions that no plugin verifies are looked up for the report,
+    which changes no decision. Raises PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)

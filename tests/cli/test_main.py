@@ -25,6 +25,13 @@ def test_help_and_the_like_load_nothing_heavy(arguments: tuple[str, ...]) -> Non
     assert modules.isdisjoint(HEAVY | {"yaml", "descheduler.cycle", "descheduler.policy.load"})
 
 
+@pytest.mark.parametrize("module", ["descheduler", "descheduler.cli.main"])
+def test_program_is_started_by_its_modules_as_by_its_name(module: str) -> None:
+    ended = subprocess.run([sys.executable, "-m", module, "version"], capture_output=True, text=True, check=True)
+
+    assert ended.stdout
+
+
 def test_validating_loads_neither_client_nor_arrays(policy: Path) -> None:
     assert modules_of("validate", policy).isdisjoint(HEAVY | {"descheduler.cycle.decide", "descheduler.cycle.run"})
 
