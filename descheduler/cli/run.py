@@ -29,7 +29,7 @@ from descheduler.cli.flags.values import (
 )
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.known_errors import run_exit_code
-from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
-    from descheduler.report.render import Format
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -55,7 +54,7 @@ class _Flags:
     snapshot: tuple[str, ...]
     dry_run: bool
     now: datetime | None
-    output: Format
+    output: Output
     client_connection_qps: float | None
     client_connection_burst: int | None
     deadline: timedelta | None
@@ -87,7 +86,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     "Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
     "'descheduler snapshot' write it; may be given several times. Implies --dry-run."
 )
-@takes_output("the plan, or of the outcome,")
+@takes_output("the plan, or of the outcome,", has_flat_formats=True)
 @takes_connection
 @takes_scope
 @click.option(
