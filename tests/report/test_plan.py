@@ -99,7 +99,7 @@ def test_a_further_request_for_a_pod_is_marked_and_counts_once() -> None:
 
 
 def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
-    plan = make_test_plan([make_pod("p")], resource_version="17", skipped=("pod x is broken",))
+    plan = make_test_plan([make_pod("p")], resource_version="17", skipped=("pod x is invalid",))
 
     assert plan.snapshot == SnapshotIdentity(
         source="dump.json",
@@ -108,7 +108,7 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
         age_seconds=90.0,
         num_nodes=2,
         num_pods=1,
-        skipped_objects=("pod x is broken",),
+        skipped_objects=("pod x is invalid",),
     )
     assert plan.policy == PolicyIdentity(
         path="policy.yaml",

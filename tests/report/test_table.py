@@ -81,11 +81,11 @@ def test_a_run_without_judgement_says_why() -> None:
 
 
 def test_warnings_and_left_out_objects_come_last() -> None:
-    plan = make_test_plan(warnings=("no budgets\x1b",), skipped=("pod x is broken",))
+    plan = make_test_plan(warnings=("no budgets\x1b",), skipped=("pod x is invalid",))
 
     lines = text_of(plan).splitlines()
 
-    assert lines[-2:] == ["warning: no budgets\\x1b", "warning: left out: pod x is broken"]
+    assert lines[-2:] == ["warning: no budgets\\x1b", "warning: left out: pod x is invalid"]
 
 
 def test_colours_mark_headings_and_warnings_only_when_asked_for() -> None:
