@@ -50,7 +50,7 @@ def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
     if outcome.is_unconfirmed:
         return None
     if outcome.kind is OutcomeKind.EVICTED:
-        reason = pod.reason or pod.plugin or "NotSet"
+        reason = pod.plugin or "NotSet"
         return PodEvent(pod.namespace, pod.name, pod.uid, "Normal", reason, _ACTION, note)
     failed = outcome.kind in {OutcomeKind.REFUSED, OutcomeKind.FAILED} or outcome.code is OutcomeCode.LIMIT
     if failed and failures:

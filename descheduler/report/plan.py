@@ -42,7 +42,11 @@ def make_plan(decisions: Decisions) -> Plan:
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
         moves=tuple(map(_move, decisions.moves)),
-        landings=landing_totals(decisions),
+        landings=landing_totals(
+            [move.landing for move in decisions.leaving],
+            is_verified=decisions.is_verified,
+            together=decisions.together,
+        ),
         background=tuple(map(_background, decisions.background)),
         num_background=decisions.num_background,
         refusals=refusals,

@@ -21,6 +21,7 @@ __all__ = [
     "PlannedRefusal",
     "PluginFigures",
     "RefusalCount",
+    "Target",
 ]
 
 
@@ -60,6 +61,14 @@ class PlannedLanding(Fields, frozen=True):
     returns_to_source: bool
     conditions: tuple[str, ...]
     message: str
+
+
+class Target(Fields, frozen=True):
+    """A landing in short. `node` is "" where no node is expected; verdict and `returns_to_source` as in a landing."""
+
+    node: str
+    verdict: Literal["lands", "lands_if", "no", "unknown"]
+    returns_to_source: bool
 
 
 class LandingTotals(Fields, frozen=True):

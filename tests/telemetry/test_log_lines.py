@@ -6,12 +6,11 @@ from dataclasses import replace
 import pytest
 
 from descheduler.plan.outcome import OutcomeCode
-from descheduler.report.outcome import make_outcome
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.observer import RunObserver
 from tests.builders import make_node
 from tests.report.decided_cycles import OLD, make_test_plan
-from tests.report.outcomes import EVICTED, FAILED, REFUSED
+from tests.report.outcomes import EVICTED, FAILED, REFUSED, outcome_of
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def test_an_eviction_of_unknown_fate_is_a_warning(lines: pytest.LogCaptureFixtur
 
 
 def test_the_end_of_a_run_repeats_no_eviction(lines: pytest.LogCaptureFixture) -> None:
-    log_outcome(make_outcome(make_test_plan(), [EVICTED, FAILED, REFUSED]))
+    log_outcome(outcome_of(EVICTED, FAILED, REFUSED))
 
     assert [record.message for record in lines.records] == [
         "Total number of evictions/requests",
