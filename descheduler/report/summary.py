@@ -52,6 +52,7 @@ def landing_summary(totals: LandingTotals) -> str:
         f"{totals.not_created} {'is' if totals.not_created == 1 else 'are'} not created",
         f"{totals.lands_if} {_land(totals.lands_if)} under a condition",
         f"{totals.no} would be left pending",
+        f"{totals.likely} likely {_land(totals.likely)}",
         f"{totals.unknown} cannot be told",
         f"{totals.returns_to_source} would come straight back to the node they leave",
     ]
