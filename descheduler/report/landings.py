@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
-from descheduler.report.plan_document import LandingTotals, PlannedLanding, Target
+from descheduler.report.plan_document import LandingCause, LandingTotals, PlannedLanding, Target
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict, Landing
 
 __all__ = ["landing_totals", "planned_landing", "target_of"]
+
+_UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
 
 def planned_landing(landing: Landing) -> PlannedLanding:
@@ -25,6 +27,7 @@ def planned_landing(landing: Landing) -> PlannedLanding:
         returns_to_source=landing.returns_to_source,
         conditions=landing.conditions,
         message=landing.message,
+        cause=landing.cause,
     )
 
 
@@ -49,11 +52,21 @@ def landing_totals(
         num_assessed=len(landings),
         lands=by_verdict["lands"],
         lands_if=by_verdict["lands_if"],
-        no=by_verdict["no"],
+        likely=by_verdict["likely"],
         unknown=by_verdict["unknown"],
+        no=by_verdict["no"],
+        causes=tuple(_causes(landings)),
         returns_to_source=sum(landing.returns_to_source for landing in landings),
         not_created=sum(landing.replacement.pod is None for landing in landings if landing.verdict.value == "lands"),
         together=None if together is None else together.verdict.value,
         conditions=() if together is None else together.conditions,
         certificate="" if together is None else together.certificate,
     )
+
+
+def _causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
+    """One entry a verdict and cause, the most frequent of each verdict first."""
+    for verdict in _UNPROVEN:
+        counts = Counter(landing.cause for landing in landings if landing.verdict.value == verdict)
+        for cause, num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            yield LandingCause(verdict=verdict, cause=cause, num_pods=num_pods)

@@ -94,6 +94,8 @@ def _target(move: Move) -> str:
         return {"no": "pending", "unknown": "unknown"}.get(move.landing.verdict, "")
     if move.landing.returns_to_source:
         return f"{move.to_node} (again)"
+    if move.landing.verdict == "likely":
+        return f"~{move.to_node}"
     return f"{move.to_node} (if)" if move.landing.verdict == "lands_if" else move.to_node
 
 

@@ -26,6 +26,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
                 returns_to_source=False,
                 conditions=(),
                 message="",
+                cause="",
             ),
             profile="main",
             plugin="PodLifeTime",

@@ -10,7 +10,14 @@ from descheduler.report.table import TableStyle
 
 __all__ = ["node_table"]
 
-_VERDICTS = {"lands": "lands", "lands_if": "lands if", "no": "stays pending", "unknown": "unknown", None: "none"}
+_VERDICTS = {
+    "lands": "scheduled",
+    "lands_if": "conditional",
+    "likely": "likely",
+    "unknown": "unknown",
+    "no": "pending",
+    None: "none",
+}
 
 
 def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
