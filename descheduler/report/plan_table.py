@@ -149,7 +149,7 @@ def _refusal_row(refusal: PlannedRefusal, style: TableStyle) -> Row:
 
 
 def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
-    rows = [[f"{count.num_pods:,}", count.code, count.summary] for count in plan.refusal_counts]
+    rows = [[f"{count.num_refusals:,}", count.code, count.summary] for count in plan.refusal_counts]
     yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
 
 
@@ -158,7 +158,7 @@ def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
     rows = [
         [plugin_title(plan, figures.profile, figures.plugin), figures.facts.why_nothing]
         for figures in plan.plugins
-        if not figures.evicted and figures.facts.why_nothing
+        if figures.facts is not None and figures.facts.why_nothing
     ]
     yield from style.table(["PLUGIN", "REASON"], rows, title="Plugins that evict nothing")
 

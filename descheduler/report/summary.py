@@ -55,7 +55,7 @@ def outcome_summary(outcome: Outcome, palette: Palette) -> Iterator[str]:
     yield palette.heading(outcome_headline(outcome))
     if outcome.plan.skipped:
         return
-    left = ", ".join(f"{each.count:,} {each.summary}" for each in outcome.not_attempted)
+    left = ", ".join(f"{counted(each.count, 'pod')} ({printable(each.message)})" for each in outcome.not_attempted)
     yield from _labelled(
         {
             "Stopped by": outcome.stopped_by,
@@ -113,7 +113,7 @@ def landing_summary(totals: LandingTotals) -> str:
 
 def _left_aside(plan: Plan) -> Mapping[str, str]:
     """What is not in the plan although it matches the policy."""
-    by_code = ", ".join(f"{count.code} {count.num_pods:,}" for count in plan.refusal_counts)
+    by_code = ", ".join(f"{count.code} {count.num_refusals:,}" for count in plan.refusal_counts)
     repeated = len(plan.repeated_requests)
     return {
         "Other controllers": f"{counted(plan.num_background, 'pod')} being evicted by them"
@@ -129,9 +129,9 @@ def _limits(plan: Plan) -> Iterator[str]:
     """Each limit once, with the nodes or namespaces that reached it, and what it kept back."""
     for (limit, value), group in groupby(plan.limits, key=lambda reached: (reached.limit, reached.value)):
         yield f"{limit} ({value:,}){_scopes(list(group))}"
-    if plan.more_matching:
-        at_least = "at least " if plan.is_more_matching_a_bound else ""
-        yield f"{at_least}{counted(plan.more_matching, 'more pod matches', 'more pods match')}"
+    if plan.num_more_matching:
+        at_least = "at least " if plan.is_lower_bound else ""
+        yield f"{at_least}{counted(plan.num_more_matching, 'more pod matches', 'more pods match')}"
 
 
 def _scopes(reached: list[ReachedLimit]) -> str:
