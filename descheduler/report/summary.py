@@ -23,9 +23,9 @@ def plan_summary(plan: Plan) -> str:
     """Such as `12 pods would be evicted (PodLifeTime 12), 3 requests refused, 40 candidates kept`."""
     if plan.skipped:
         return f"nothing was judged: {plan.skipped}"
-    by_plugin = Counter(move.plugin for move in plan.evicted)
+    by_plugin = Counter(move.plugin for move in plan.moves)
     detail = ", ".join(f"{plugin} {num_pods}" for plugin, num_pods in by_plugin.items())
-    parts = [f"{_pods(len(plan.evicted))} would be evicted" + (f" ({detail})" if detail else "")]
+    parts = [f"{_pods(len(plan.moves))} would be evicted" + (f" ({detail})" if detail else "")]
     if plan.num_background:
         parts.append(f"{_pods(plan.num_background)} left to other controllers")
     return ", ".join([*parts, *_refused(plan)])

@@ -21,11 +21,8 @@ __all__ = ["TableStyle", "outcome_table", "plan_table"]
 _MOST_REFUSALS = 20
 """Rows in a table that is not wide; the counts by reason tell the rest."""
 
-_LIMITS = frozenset(
-    reason.value
-    for reason in (Reason.TOTAL_LIMIT, Reason.NAMESPACE_LIMIT, Reason.NODE_LIMIT, Reason.STRATEGY_NODE_LIMIT)
-)
-"""Reasons that say nothing about the single pod."""
+_LIMIT_REACHED = str(Reason.LIMIT_REACHED.value)
+"""A code that says nothing about the single pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +70,15 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
         is_assessed = plan.landings.num_assessed > 0
         rows = [
             [m.pod.namespace, m.pod.name, m.from_node, *([_target(m)] if is_assessed else []), m.plugin, m.reason]
-            for m in plan.evicted
+            for m in plan.moves
         ]
         to = ["TO"] if is_assessed else []
         yield from style.table(["NAMESPACE", "POD", "NODE", *to, "PLUGIN", "REASON"], rows)
         return
     header = ["NAMESPACE", "POD", "UID", "FROM", "TO", "WAVE", "PROFILE", "PLUGIN", "REASON"]
     rows = [
-        [m.pod.namespace, m.pod.name, m.pod.uid, m.from_node, _target(m), str(m.wave), m.profile, m.plugin, why]
-        for m, why in ((move, _reason(move)) for move in plan.moves)
+        [m.pod.namespace, m.pod.name, m.pod.uid, m.from_node, _target(m), str(m.wave), m.profile, m.plugin, m.reason]
+        for m in plan.moves
     ]
     yield from style.table(header, rows)
 
@@ -95,10 +92,6 @@ def _target(move: Move) -> str:
     if move.landing.returns_to_source:
         return f"{move.to_node} (again)"
     return f"{move.to_node} (if)" if move.landing.verdict == "lands_if" else move.to_node
-
-
-def _reason(move: Move) -> str:
-    return f"{move.reason} (asked for again)" if move.is_repeated else move.reason
 
 
 def _background(plan: Plan, style: TableStyle) -> Iterator[str]:
@@ -128,7 +121,7 @@ def _refusals(plan: Plan, style: TableStyle) -> Iterator[str]:
     if style.is_wide:
         shown = plan.refusals
     else:
-        shown = tuple(refusal for refusal in plan.refusals if refusal.is_attempt and refusal.code not in _LIMITS)
+        shown = tuple(refusal for refusal in plan.refusals if refusal.is_attempt and refusal.code != _LIMIT_REACHED)
     num_shown = len(shown) if style.is_wide else _MOST_REFUSALS
     rows = [[r.pod.namespace, r.pod.name, r.node, r.plugin, r.code, r.message] for r in shown[:num_shown]]
     yield from style.table(["NAMESPACE", "POD THAT STAYS", "NODE", "PLUGIN", "CODE", "REASON"], rows)
