@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
-from descheduler.model.verdict import Reason
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -151,7 +151,7 @@ class PodLifeTime:
                     victims.append(pod)
                     sentences[id(pod)] = sentence
         for pod in sort_oldest_first(victims):
-            if self._evictor.request(pod, sentences[id(pod)]).reason is Reason.TOTAL_LIMIT:
+            if self._evictor.request(pod, sentences[id(pod)]).limit is EvictionLimit.TOTAL:
                 return
 
     def _select(self, pod: Pod) -> str | None:

@@ -15,7 +15,7 @@ _logger = logging.getLogger(__name__)
 
 def log_plan(plan: Plan) -> None:
     """The story of a dry run: a line an eviction and a plugin at verbosity 1, failures as errors."""
-    for move in plan.evicted:
+    for move in plan.moves:
         log_event(
             _logger,
             "Evicted pod in dry run mode",
@@ -27,7 +27,7 @@ def log_plan(plan: Plan) -> None:
             profile=move.profile,
         )
     _log_plugins(plan)
-    _log_sums(plan, num_evicted=len(plan.evicted))
+    _log_sums(plan, num_evicted=len(plan.moves))
 
 
 def log_outcome(outcome: Outcome) -> None:

@@ -49,7 +49,7 @@ def test_requests_that_met_a_limit_are_counted_but_not_listed() -> None:
     text = text_of(plan)
 
     assert "POD THAT STAYS" not in text
-    assert re.search(r"^2 +NodeLimit", text, re.MULTILINE)
+    assert re.search(r"^2 +LimitReached", text, re.MULTILINE)
 
 
 def test_a_long_list_of_refusals_is_cut_and_says_so() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from descheduler.model.amounts import amount_text, percent_text
 from descheduler.report.explanation.node import Departure, NodeExplanation, NodeFacts
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["node_table"]
 
