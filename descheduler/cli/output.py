@@ -53,9 +53,14 @@ def takes_output(what: str, *, has_flat_formats: bool = False) -> Callable[[Call
             help=f"Format of {what} on standard output.",
         )
         @wraps(command)
-        def with_output(*args: object, output_format: Format | FlatFormat, **flags: object) -> object:
-            given = {name: flags.pop(name) for name in ("is_quiet", "has_headers") if name in flags}
-            return command(*args, output=Output(output_format, **given), **flags)
+        def with_output(
+            *args: object,
+            output_format: Format | FlatFormat,
+            is_quiet: bool = False,
+            has_headers: bool = True,
+            **flags: object,
+        ) -> object:
+            return command(*args, output=Output(output_format, is_quiet, has_headers), **flags)
 
         return _with_table_flags(with_output) if has_flat_formats else with_output
 

@@ -304,7 +304,9 @@ class SnapshotBuilder:
                 f"{self.place}: {sentence}; fix it, or skip such objects with --skip-broken-objects"
             ) from error
         if len(self.skipped) == _MOST_SKIPPED:
-            raise SnapshotError(f"{self.place}: {sentence}, and so were {_MOST_SKIPPED:,} objects before it; fix the source")
+            raise SnapshotError(
+                f"{self.place}: {sentence}, and so were {_MOST_SKIPPED:,} objects before it; fix the source"
+            )
         self.skipped.append(sentence)
 
 

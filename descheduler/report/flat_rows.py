@@ -12,9 +12,10 @@ from descheduler.report.plan_document import BackgroundEviction, Move, Plan, Pla
 __all__ = ["CSV_HEADER", "csv_lines", "names"]
 
 CSV_HEADER = (
-    "decision", "namespace", "pod", "uid", "node", "target", "verdict", "profile", "plugin", "reason", "code", "message",
-)  # fmt: skip
-"""Columns of the CSV. `decision` is evict, background or blocked in a plan; in an outcome it is the result, or blocked."""
+    *("decision", "namespace", "pod", "uid", "node", "target", "verdict"),
+    *("profile", "plugin", "reason", "code", "message"),
+)
+"""Columns of the CSV. `decision` is evict, background or blocked in a plan; in an outcome the result, or blocked."""
 
 
 def names(document: Plan | Outcome) -> Iterator[str]:

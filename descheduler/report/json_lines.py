@@ -16,7 +16,7 @@ __all__ = ["json_lines"]
 def json_lines(document: Plan | Outcome) -> Iterator[str]:
     """One line for every entry of the document's lists, in the order of its fields, and a last one for the rest.
 
-    The `type` of an entry is the name of its list (`moves`, `refusals`, …), that of the last line is `Plan` or `Outcome`.
+    The `type` of an entry is the name of its list (`moves`, `refusals`, …), of the last line `Plan` or `Outcome`.
     """
     if isinstance(document, Outcome):
         yield from _entries(document, leave_out=("plan",))
@@ -29,21 +29,17 @@ def json_lines(document: Plan | Outcome) -> Iterator[str]:
 
 def _entries(document: Fields, leave_out: Sequence[str]) -> Iterator[str]:
     for name, value in _members(document):
-        if _is_list(value) and name not in leave_out:
+        if isinstance(value, tuple) and name not in leave_out:
             yield from (_line(name, _object(entry)) for entry in value)
 
 
 def _scalars(document: Fields) -> dict[str, object]:
-    return {name: value for name, value in _members(document) if not _is_list(value) and name != "plan"}
+    return {name: value for name, value in _members(document) if not isinstance(value, tuple) and name != "plan"}
 
 
 def _members(document: Fields) -> Iterator[tuple[str, object]]:
     for name, field in zip(document.__struct_encode_fields__, document.__struct_fields__, strict=True):
         yield name, getattr(document, field)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, tuple)
 
 
 def _object(entry: object) -> dict[str, object]:

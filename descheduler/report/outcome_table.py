@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from descheduler.model.counted import counted
 from descheduler.report.columns import Cell, Row, Toned
@@ -20,14 +20,14 @@ _TONES = {"refused": Tone.WARNING, "failed": Tone.FAILURE, "not-attempted": Tone
 def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     """Lines that show what was evicted, what was not and why, and the summary."""
     if not style.has_headers:
-        yield from style.table((), [_plain_row(result) for result in outcome.results])
+        yield from style.table((), list(map(_plain_row, outcome.results)))
         return
     if not style.is_quiet:
         yield from _evicted(outcome, style)
         yield from _others(outcome, style)
         yield from decision_tables(outcome.plan, style)
     yield from message_lines(outcome.plan, style)
-    yield from outcome_summary(outcome, style.palette)
+    yield from outcome_summary(outcome, style)
 
 
 def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
@@ -71,6 +71,6 @@ def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
 
 
-def _plain_row(result: EvictionResult) -> Sequence[Cell]:
+def _plain_row(result: EvictionResult) -> list[Cell]:
     pod = result.pod
     return [pod.namespace, pod.name, result.node, _target(result), result.plugin, result.result, result.reason]

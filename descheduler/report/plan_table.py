@@ -29,7 +29,7 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
         yield from _moves(plan, style)
         yield from decision_tables(plan, style)
     yield from message_lines(plan, style)
-    yield from plan_summary(plan, style.palette)
+    yield from plan_summary(plan, style)
 
 
 def decision_tables(plan: Plan, style: TableStyle) -> Iterator[str]:
@@ -38,7 +38,6 @@ def decision_tables(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from _background(plan, style)
     yield from _refusals(plan, style)
     yield from _refusal_counts(plan, style)
-    yield from _idle_plugins(plan, style)
     if style.is_wide:
         yield from _plugins(plan, style)
         yield from _nodes(plan, style)
@@ -151,16 +150,6 @@ def _refusal_row(refusal: PlannedRefusal, style: TableStyle) -> Row:
 def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
     rows = [[f"{count.num_refusals:,}", count.code, count.summary] for count in plan.refusal_counts]
     yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
-
-
-def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
-    """Plugins that evict nothing, and why."""
-    rows = [
-        [plugin_title(plan, figures.profile, figures.plugin), figures.facts.why_nothing]
-        for figures in plan.plugins
-        if figures.facts is not None and figures.facts.why_nothing
-    ]
-    yield from style.table(["PLUGIN", "REASON"], rows, title="Plugins that evict nothing")
 
 
 def _plugins(plan: Plan, style: TableStyle) -> Iterator[str]:

@@ -39,7 +39,7 @@ def render(
             yield json_text(document)
         case "yaml", _:
             yield from yaml_lines(document)
-        case ("table" | "wide"), _:
+        case (("table" | "wide"), _):
             yield from (f"{line}\n" for line in _table(document, style))
         case "name", (Plan() | Outcome()):
             yield from names(document)

@@ -9,9 +9,9 @@ from itertools import groupby
 from descheduler.model.counted import counted
 from descheduler.model.printable import printable
 from descheduler.report.figures import TotalFigures
-from descheduler.report.outcome import Outcome
-from descheduler.report.palette import Palette
+from descheduler.report.outcome import Outcome, ResultKind
 from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary"]
 
@@ -27,7 +27,7 @@ _TOGETHER = {
 }
 _WAY_OUT = "enable PlacementVerification to evict only pods whose replacements can be scheduled"
 
-_RESULTS = {
+_RESULTS: Mapping[ResultKind, str] = {
     "gone": "gone already",
     "refused": "refused by the API server",
     "background": "left to another controller",
@@ -36,13 +36,14 @@ _RESULTS = {
 }
 
 
-def plan_summary(plan: Plan, palette: Palette) -> Iterator[str]:
+def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
     """The headline of a plan, and a line for each thing that there is something to say of."""
-    yield palette.heading(plan_headline(plan))
+    yield style.palette.heading(plan_headline(plan))
     if plan.skipped:
         return
-    yield from _labelled(
+    yield from style.labelled(
         {
+            "By plugin": _by_plugin(Counter(move.plugin for move in plan.moves)),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
             "Requests": _requested(plan.figures.total),
@@ -50,15 +51,16 @@ def plan_summary(plan: Plan, palette: Palette) -> Iterator[str]:
     )
 
 
-def outcome_summary(outcome: Outcome, palette: Palette) -> Iterator[str]:
+def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     """The headline of an outcome, and a line for each thing that there is something to say of."""
-    yield palette.heading(outcome_headline(outcome))
+    yield style.palette.heading(outcome_headline(outcome))
     if outcome.plan.skipped:
         return
     left = ", ".join(f"{counted(each.count, 'pod')} ({printable(each.message)})" for each in outcome.not_attempted)
-    yield from _labelled(
+    yield from style.labelled(
         {
-            "Stopped by": outcome.stopped_by,
+            "By plugin": _by_plugin(Counter(r.plugin for r in outcome.results if r.result == "evicted")),
+            "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
             "Replacement pods": landing_summary(outcome.landings),
             **_left_aside(outcome.plan),
@@ -68,19 +70,18 @@ def outcome_summary(outcome: Outcome, palette: Palette) -> Iterator[str]:
 
 
 def plan_headline(plan: Plan) -> str:
-    """Such as `12 pods would be evicted (PodLifeTime 12)`."""
+    """Such as `12 pods would be evicted`."""
     if plan.skipped:
         return f"Nothing was evicted: {plan.skipped}"
-    return f"{counted(len(plan.moves), 'pod')} would be evicted{_by_plugin(Counter(m.plugin for m in plan.moves))}"
+    return f"{counted(len(plan.moves), 'pod')} would be evicted"
 
 
 def outcome_headline(outcome: Outcome) -> str:
-    """Such as `10 pods evicted (PodLifeTime 10), 1 refused by the API server, 1 not attempted`."""
+    """Such as `10 pods evicted, 1 refused by the API server, 1 not attempted`."""
     if outcome.plan.skipped:
         return f"Nothing was evicted: {outcome.plan.skipped}"
-    evicted = Counter(result.plugin for result in outcome.results if result.result == "evicted")
     unconfirmed = f", {outcome.unconfirmed:,} of them unconfirmed" if outcome.unconfirmed else ""
-    parts = [f"{counted(outcome.counts['evicted'], 'pod')} evicted{_by_plugin(evicted)}{unconfirmed}"]
+    parts = [f"{counted(outcome.counts['evicted'], 'pod')} evicted{unconfirmed}"]
     parts += [f"{outcome.counts[kind]:,} {text}" for kind, text in _RESULTS.items() if outcome.counts[kind]]
     return ", ".join(parts)
 
@@ -152,16 +153,8 @@ def _requested(total: TotalFigures) -> str:
     )
 
 
-def _labelled(lines: Mapping[str, str]) -> Iterator[str]:
-    """Those lines that say something, with their texts one below the other."""
-    said = {label: text for label, text in lines.items() if text}
-    width = max((len(label) for label in said), default=0) + 2
-    yield from (f"{label + ':':<{width}}{text}" for label, text in said.items())
-
-
 def _by_plugin(counts: Mapping[str, int]) -> str:
-    detail = ", ".join(f"{printable(plugin)} {number:,}" for plugin, number in counts.items())
-    return f" ({detail})" if detail else ""
+    return ", ".join(f"{printable(plugin)} {number:,}" for plugin, number in counts.items())
 
 
 def _cores(cpu_milli: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from descheduler.report.columns import Row, aligned
@@ -36,6 +36,14 @@ class TableStyle:
             return
         if title:
             yield self.palette.heading(title)
-        width = None if self.is_wide else self.width
-        yield from aligned(header, rows, width=width, palette=self.palette, like=like)
+        yield from aligned(header, rows, width=self._room, palette=self.palette, like=like)
         yield ""
+
+    def labelled(self, texts: Mapping[str, str]) -> Iterator[str]:
+        """A line for each text that is not empty, after its label; the texts stand one below the other."""
+        rows = [[f"{label}:", text] for label, text in texts.items() if text]
+        yield from aligned((), rows, width=self._room)
+
+    @property
+    def _room(self) -> int | None:
+        return None if self.is_wide else self.width

@@ -79,7 +79,9 @@ def test_forbidden_list_is_one_message_and_exit_code_1(fake_api: FakeApi, cli: C
     code, out, err = cli.run()
 
     assert (code, out) == (1, "")
-    assert err.splitlines()[-1].startswith("error: not allowed to list pods (RBAC); add to the rules of the ClusterRole: ")
+    assert err.splitlines()[-1].startswith(
+        "error: not allowed to list pods (RBAC); add to the rules of the ClusterRole: "
+    )
 
 
 def test_pace_flags_are_taken(fake_api: FakeApi, cli: Cli) -> None:

@@ -7,12 +7,13 @@ import pytest
 from descheduler.report.palette import PLAIN, Palette, wants_colour
 from descheduler.report.plan import Plan
 from descheduler.report.render import Format, render
+from descheduler.report.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
 
 def text_of(plan: Plan, output_format: Format = "table", *, palette: Palette = PLAIN) -> str:
-    return "".join(render(plan, output_format, palette=palette))
+    return "".join(render(plan, output_format, TableStyle(is_wide=output_format == "wide", palette=palette)))
 
 
 def test_table_shows_moves_sums_and_reasons() -> None:
