@@ -10,6 +10,7 @@ from descheduler.model.verdict import Reason
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
 from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.facts import make_facts
 from descheduler.report.figures import make_figures
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.landings import landing_totals, planned_landing
@@ -116,10 +117,15 @@ def _plugin_figures(decisions: Decisions) -> Iterator[PluginFigures]:
     runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
     runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
     for profile, plugin in dict.fromkeys(runs):
+        evicted = decisions.results.get((profile, plugin, SUCCESS), 0)
+        background = decisions.results.get((profile, plugin, BACKGROUND), 0)
+        blocked = refused.get((profile, plugin), {})
+        facts = decisions.facts.get((profile, plugin))
         yield PluginFigures(
             profile=profile,
             plugin=plugin,
-            evicted=decisions.results.get((profile, plugin, SUCCESS), 0),
-            background=decisions.results.get((profile, plugin, BACKGROUND), 0),
-            refused=refused.get((profile, plugin), {}),
+            evicted=evicted,
+            background=background,
+            refused=blocked,
+            facts=None if facts is None else make_facts(facts, evicted=evicted + background, refused=blocked),
         )

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
 
 __all__ = [
@@ -125,7 +126,8 @@ class RefusalCount(Fields, frozen=True):
 class PluginFigures(Fields, frozen=True):
     """What one plugin of one profile asked for and got.
 
-    `refused` counts answers by reason code. A pod that is judged several times counts each time, here only.
+    `refused` counts answers by reason code. A pod that is judged several times counts each time, here only. `facts` are
+    null for a plugin that could not work.
     """
 
     profile: str
@@ -133,6 +135,7 @@ class PluginFigures(Fields, frozen=True):
     evicted: int
     background: int
     refused: Mapping[str, int]
+    facts: PluginFacts | None
 
 
 class Failure(Fields, frozen=True):
