@@ -82,8 +82,8 @@ def decide(
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
-    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+    run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
     evictor.landings.assess(most_assessed)
     together = judge_together(evictor.landings, _MOST_PROVED)
     decisions = decisions_of(evictor, policy, snapshot, now)
-    return replace(decisions, together=together, failures=failures, notes=notes)
+    return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)

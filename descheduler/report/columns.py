@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from descheduler.model.printable import printable
@@ -15,10 +16,10 @@ __all__ = ["Cell", "Row", "Toned", "aligned"]
 _GAP = 3
 _NARROWEST_NAME = 12
 """A name is never shortened below this."""
-_NARROWEST_SENTENCE = 24
-"""A last column with fewer cells than this is left to the terminal: wrapping would only make a tower of words."""
-_ROOM_FOR_SENTENCE = 40
-"""What the last column keeps, if it needs it, before names are shortened."""
+_NARROWEST_SENTENCE = 32
+"""With fewer cells than this for the last column, sentences stand on lines of their own."""
+_INDENT = 4
+"""Of such lines."""
 
 
 class Toned(NamedTuple):
@@ -43,17 +44,18 @@ def aligned(
     """Lines of a table whose columns are as wide as their longest cell, those of the rows `like` included.
 
     With a `width` in cells the table is fitted to it: the last column, which holds sentences, is wrapped between words
-    below itself, and long names in the other columns lose their middle (`ip-10-…internal`). Without one everything is
-    whole. An empty header gives no header line. An empty cell shows as `-`, characters that do not print are escaped.
+    below itself or, where little room is left, below the names, and names that are too long lose their middle
+    (`ip-10-…internal`). Without one everything is whole. An empty header gives no header line. An empty cell shows as
+    `-`, characters that do not print are escaped.
     """
     cells = [list(map(_cell, row)) for row in rows]
     texts = [[cell.text for cell in row] for row in cells]
     others = [[_cell(cell).text for cell in row] for row in like]
-    widths, room = _layout([row for row in (header, *texts, *others) if row], width)
+    layout = _layout([row for row in (header, *texts, *others) if row], width)
     if header:
-        yield palette.heading(_line(header, widths))
+        yield from map(palette.heading, _lines([Toned(name, Tone.PLAIN) for name in header], layout, PLAIN))
     for row in cells:
-        yield from _lines(row, widths, room, palette)
+        yield from _lines(row, layout, palette)
 
 
 def _cell(cell: Cell) -> Toned:
@@ -61,17 +63,29 @@ def _cell(cell: Cell) -> Toned:
     return Toned(printable(text) or "-", tone)
 
 
-def _layout(rows: Sequence[Sequence[str]], width: int | None) -> tuple[list[int], int | None]:
-    """How wide the columns of names are, and what is left for the last one; None for no bound."""
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How wide the columns of names are, where sentences begin, and how wide they may be; None for no bound."""
+
+    names: Sequence[int]
+    indent: int
+    room: int | None = None
+    is_stacked: bool = False
+    """Whether sentences stand below the names."""
+
+
+def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
     num_columns = len(rows[0]) if rows else 1
-    longest = [max(_num_cells(row[column]) for row in rows) for column in range(num_columns)] if rows else [0]
+    longest = [max(map(_num_cells, (row[column] for row in rows)), default=0) for column in range(num_columns)]
     names, sentence = longest[:-1], longest[-1]
+    indent = sum(names) + _GAP * len(names)
     if width is None:
-        return names, None
-    for_names = width - _GAP * len(names) - min(sentence, _ROOM_FOR_SENTENCE)
-    widths = _shortened(names, for_names)
-    room = width - sum(widths) - _GAP * len(widths)
-    return widths, None if room < _NARROWEST_SENTENCE else room
+        return _Layout(names, indent)
+    room = width - indent
+    if room >= min(sentence, _NARROWEST_SENTENCE) or not names:
+        return _Layout(names, indent, room)
+    shortened = _shortened(names, width - _GAP * (len(names) - 1))
+    return _Layout(shortened, _INDENT, width - _INDENT, is_stacked=True)
 
 
 def _shortened(widths: Sequence[int], available: int) -> list[int]:
@@ -82,13 +96,17 @@ def _shortened(widths: Sequence[int], available: int) -> list[int]:
     return [min(width, bound) for width in widths]
 
 
-def _lines(row: Sequence[Toned], widths: Sequence[int], room: int | None, palette: Palette) -> Iterator[str]:
+def _lines(row: Sequence[Toned], layout: _Layout, palette: Palette) -> Iterator[str]:
     """One row: its names, and its sentence on as many lines as it takes."""
     *names, last = row
-    head = "".join(_padded(name, width, palette) for name, width in zip(names, widths, strict=True))
-    first, *others = _wrapped(last.text, room)
-    yield head + palette.toned(last.tone, first)
-    indent = " " * (sum(widths) + _GAP * len(widths))
+    head = "".join(_padded(name, width, palette) for name, width in zip(names, layout.names, strict=True))
+    first, *others = _wrapped(last.text, layout.room)
+    indent = " " * layout.indent
+    if layout.is_stacked:
+        yield head.rstrip()
+        yield indent + palette.toned(last.tone, first)
+    else:
+        yield head + palette.toned(last.tone, first)
     for part in others:
         yield indent + palette.toned(last.tone, part)
 
@@ -99,24 +117,18 @@ def _padded(cell: Toned, width: int, palette: Palette) -> str:
     return palette.toned(cell.tone, text) + " " * (width - _num_cells(text) + _GAP)
 
 
-def _line(header: Sequence[str], widths: Sequence[int]) -> str:
-    names = (_padded(Toned(cell, Tone.PLAIN), width, PLAIN) for cell, width in zip(header, widths, strict=False))
-    return "".join(names) + header[-1]
-
-
 def _without_middle(name: str, width: int) -> str:
     """`name` in at most `width` cells: both ends tell pods of a workload and nodes of a region apart."""
     if _num_cells(name) <= width:
         return name
     tail = width // 2
-    head = width - 1 - tail
-    return f"{_start(name, head)}…{_start(name[::-1], tail)[::-1]}"
+    return f"{_start(name, width - 1 - tail)}…{_start(name[::-1], tail)[::-1]}"
 
 
 def _start(text: str, width: int) -> str:
     """As much of the start of `text` as fits."""
     while _num_cells(text) > width:
-        text = text[: max(width, 0)] if text.isascii() else text[:-1]
+        text = text[:width] if text.isascii() else text[:-1]
     return text
 
 

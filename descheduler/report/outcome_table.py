@@ -20,7 +20,8 @@ _TONES = {"refused": Tone.WARNING, "failed": Tone.FAILURE, "not-attempted": Tone
 def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     """Lines that show what was evicted, what was not and why, and the summary."""
     if not style.has_headers:
-        yield from style.table((), list(map(_plain_row, outcome.results)))
+        rows: list[Row] = [_plain_row(result) for result in outcome.results]
+        yield from style.table((), rows)
         return
     if not style.is_quiet:
         yield from _evicted(outcome, style)
@@ -71,6 +72,6 @@ def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
 
 
-def _plain_row(result: EvictionResult) -> list[Cell]:
+def _plain_row(result: EvictionResult) -> Row:
     pod = result.pod
     return [pod.namespace, pod.name, result.node, _target(result), result.plugin, result.result, result.reason]

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
@@ -193,7 +194,8 @@ class ReachedLimit(Fields, frozen=True):
 class PluginFigures(Fields, frozen=True):
     """How many pods one plugin of one profile evicts, and how many it selected that are not evicted, by code.
 
-    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`.
+    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null
+    for a plugin that could not work.
     """
 
     profile: str
@@ -201,6 +203,7 @@ class PluginFigures(Fields, frozen=True):
     evicted: int
     background: int
     refused: Mapping[str, int]
+    facts: PluginFacts | None
 
 
 class Failure(Fields, frozen=True):

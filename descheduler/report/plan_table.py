@@ -38,6 +38,7 @@ def decision_tables(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from _background(plan, style)
     yield from _refusals(plan, style)
     yield from _refusal_counts(plan, style)
+    yield from _idle_plugins(plan, style)
     if style.is_wide:
         yield from _plugins(plan, style)
         yield from _nodes(plan, style)
@@ -150,6 +151,16 @@ def _refusal_row(refusal: PlannedRefusal, style: TableStyle) -> Row:
 def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
     rows = [[f"{count.num_refusals:,}", count.code, count.summary] for count in plan.refusal_counts]
     yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
+
+
+def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Plugins that evict nothing, and why."""
+    rows = [
+        [plugin_title(plan, figures.profile, figures.plugin), figures.facts.why_nothing]
+        for figures in plan.plugins
+        if figures.facts is not None and figures.facts.why_nothing
+    ]
+    yield from style.table(["PLUGIN", "REASON"], rows, title="Plugins that evict nothing")
 
 
 def _plugins(plan: Plan, style: TableStyle) -> Iterator[str]:

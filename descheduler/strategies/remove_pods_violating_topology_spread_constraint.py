@@ -21,7 +21,8 @@ from descheduler.policy.shared_args import (
     check_namespaces,
     check_selector,
 )
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.selection import Selection
 from descheduler.strategies.topology_spread.constraints import (
     SpreadConstraint,
     distinct_constraints,
@@ -88,7 +89,8 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._view = handle.view
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._args = args
+        self._looked_at = Selection()
         self._whens = frozenset(args.constraints)
         self._needs_fit = args.topology_balance_node_fit is not False
         self._takes_highest_first = handle.policy.compatibility == "upstream"
@@ -103,6 +105,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         from descheduler.strategies.topology_spread.domains import DomainFinder
         from descheduler.strategies.topology_spread.surplus import Listing
 
+        self._looked_at = Selection(pod_filter(self._args.namespaces, self._args.label_selector))
         finder = DomainFinder(nodes)
         self._below.clear()
         self._found.clear()
@@ -128,11 +131,10 @@ class RemovePodsViolatingTopologySpreadConstraint:
         by_namespace: dict[str, list[Pod]] = {}
         constrained: set[str] = set()
         for node in nodes:
-            for pod in self._view.active_pods_on(node.name):
-                if self._pods.accepts(pod):
-                    by_namespace.setdefault(pod.namespace, []).append(pod)
-                    if pod.spec.topology_spread and states_constraint(pod, self._whens):
-                        constrained.add(pod.namespace)
+            for pod in self._looked_at.of(self._view.active_pods_on(node.name)):
+                by_namespace.setdefault(pod.namespace, []).append(pod)
+                if pod.spec.topology_spread and states_constraint(pod, self._whens):
+                    constrained.add(pod.namespace)
         return [pods for namespace, pods in sorted(by_namespace.items()) if namespace in constrained]
 
     def _judged(self, constraint: SpreadConstraint, domains: Domains, listing: Listing) -> Surplus | None:
