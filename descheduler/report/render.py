@@ -8,7 +8,7 @@ from typing import Literal
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.table import explanation_table
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.palette import PLAIN, Palette
 from descheduler.report.plan_document import Plan
 from descheduler.report.table import TableStyle, outcome_table, plan_table

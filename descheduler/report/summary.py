@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from descheduler.report.figures import TotalFigures
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import LandingTotals, Plan
 
 __all__ = ["landing_summary", "outcome_summary", "plan_summary", "requested_summary"]

@@ -10,7 +10,7 @@ from descheduler.model.printable import printable
 from descheduler.model.verdict import Reason
 from descheduler.report.columns import aligned
 from descheduler.report.figures import Amounts
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.palette import PLAIN, Palette
 from descheduler.report.plan_document import Move, Plan
 from descheduler.report.summary import landing_summary, outcome_summary, plan_summary, requested_summary

@@ -85,7 +85,7 @@ def test_waits_are_warnings_and_that_for_an_overloaded_server_is_told_once(lines
     assert events(lines, "No clear answer to an eviction; it counts until the pod is seen alive") == [
         {"pod": "default/old-1", "answer": "connection lost", "seconds": 40.0}
     ]
-    assert events(lines, "API server turns calls away; waiting") == [{"seconds": 1.0}]
+    assert events(lines, "API server is overloaded; waiting") == [{"seconds": 1.0}]
 
 
 def test_the_story_of_a_run_is_short_at_the_usual_level(caplog: pytest.LogCaptureFixture) -> None:
