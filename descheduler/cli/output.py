@@ -18,7 +18,7 @@ from descheduler.cli.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from descheduler.report.explanation.document import Explanation
-    from descheduler.report.outcome import Outcome
+    from descheduler.report.outcome_document import Outcome
     from descheduler.report.plan_document import Plan
     from descheduler.report.render import FlatFormat, Format
 

@@ -27,7 +27,8 @@ from descheduler.cli.flags.values import (
     read_file_name,
     read_rate,
 )
-from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
+from descheduler.cli.following import name_cluster, show_progress
+from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot, takes_snapshot
 from descheduler.cli.known_errors import run_exit_code
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
@@ -173,7 +174,7 @@ def _run(
 ) -> int:
     from descheduler.telemetry.recording import recorded
 
-    policy = watch.call("reading the policy", partial(read_policy, flags.policy_file))
+    policy = watch.call("reading the policy", partial(load_policy_file, flags.policy_file))
     with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
             record.exit_code = _run_on_dump(policy, flags, record, watch)
@@ -189,6 +190,7 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
 
     record.is_dry = True
     observer = record.observer
+    log_policy(policy)
     landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
     request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
     with observer.cycle():
@@ -224,7 +226,15 @@ def _run_on_cluster(
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    result = run_live(policy, connection, options, watch, now=now, observer=record.observer)
+    show_progress(record.observer)
+
+    def found_cluster(context: str, server: str) -> None:
+        name_cluster(context, server)
+        log_policy(policy)
+
+    result = run_live(
+        policy, connection, options, watch, now=now, observer=record.observer, found_cluster=found_cluster
+    )
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch)
     return _show_outcome(result, flags, record, watch)
@@ -271,7 +281,8 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
     log_outcome(outcome)
     if result.guard:
         code = stopped_exit_code(result.signal_number)
-        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code)))
+        counts = {"evicted": outcome.counts["evicted"], "notAttempted": outcome.counts["not-attempted"]}
+        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code), **counts))
     try:
         is_written = watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
     except RunStopped:

@@ -32,6 +32,9 @@ class EvictionAnnouncer:
         self._events = events
         self._failures = failures
 
+    def planned(self, num_evictions: int) -> None:
+        """Nothing."""
+
     def record(self, outcome: Outcome) -> None:
         """Writes the event that the outcome calls for, if any."""
         if (event := _event(outcome, failures=self._failures)) is not None:

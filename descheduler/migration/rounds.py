@@ -65,6 +65,8 @@ def carry_out(
         new = [move for move in decisions.leaving if _is_new(move, outcomes, settings)]
         made.update({move.pod.key: _prior_move(move) for move in new})
         plan = [_planned(move, settings) for move in new]
+        if sink is not None:
+            sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
         latest = execute(
             plan,
             port,

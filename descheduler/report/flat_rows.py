@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from descheduler.report.outcome import EvictionResult, Outcome
+from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import BackgroundEviction, Move, Plan, PlannedRefusal
 
 __all__ = ["CSV_HEADER", "csv_lines", "names"]

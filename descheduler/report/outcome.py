@@ -1,89 +1,22 @@
-"""The document `Outcome`: what became of a plan that was carried out."""
+"""From the decisions of a cycle, and the evictions made for it, to the document `Outcome`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, get_args
-
-import msgspec
+from typing import get_args
 
 from descheduler.plan import outcome
 from descheduler.plan.decisions import Decisions
-from descheduler.report.document import API_VERSION, ApiVersion, Fields, PodReference
-from descheduler.report.figures import Figures, make_figures
+from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.figures import make_figures
 from descheduler.report.landings import landing_totals, target_of
-from descheduler.report.plan_document import LandingTotals, Plan, Target
+from descheduler.report.outcome_document import EvictionResult, NotAttempted, Outcome, PluginResults, ResultKind
+from descheduler.report.plan_document import Plan
 
-__all__ = ["EvictionResult", "NotAttempted", "Outcome", "PluginResults", "ResultKind", "make_outcome"]
-
-ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-attempted"]
+__all__ = ["Outcome", "make_outcome"]
 
 _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
-
-
-class EvictionResult(Fields, frozen=True):
-    """How one planned eviction ended; there is one for each pod.
-
-    `reason` is why the plugin selected the pod, `target` where its replacement was expected, null where that was not
-    looked up. `message` is the cause, "" for a pod that was evicted for certain. `status_code` is 0 when no answer
-    came, `num_attempts` counts the calls made.
-    """
-
-    pod: PodReference
-    node: str
-    target: Target | None
-    profile: str
-    plugin: str
-    reason: str
-    result: ResultKind
-    code: str
-    message: str
-    status_code: int
-    num_attempts: int = msgspec.field(name="attempts")
-
-
-class NotAttempted(Fields, frozen=True):
-    """How many planned evictions were not attempted for one cause, as `code` and `message` of their results say."""
-
-    code: str
-    message: str
-    count: int
-
-
-class PluginResults(Fields, frozen=True):
-    """How the evictions of one plugin of one profile ended, in pods. `counts` has every kind."""
-
-    profile: str
-    plugin: str
-    counts: Mapping[ResultKind, int]
-
-
-class Outcome(Fields, frozen=True):
-    """A plan and what became of it. `results` are in the order of the plan; `counts` has every kind.
-
-    `unconfirmed` of the evicted pods have code `outcome-unknown`: no clear answer came, and they count as evicted.
-    `not_attempted` says why the results of that kind were left, `stopped_by` what ended the run early ("" when nothing
-    did). `landings` and `figures` are of the evicted pods alone; those of everything that was planned are in `plan`.
-    `landings.together` is null, as it is judged for a whole plan only.
-    """
-
-    api_version: ApiVersion
-    kind: Literal["Outcome"]
-    plan: Plan
-    stopped_by: str
-    results: tuple[EvictionResult, ...]
-    counts: Mapping[ResultKind, int]
-    unconfirmed: int
-    not_attempted: tuple[NotAttempted, ...]
-    plugins: tuple[PluginResults, ...]
-    landings: LandingTotals
-    figures: Figures
-
-    @property
-    def may_have_evicted(self) -> bool:
-        """Whether any pod left, may have left, or is left to another controller that evicts it."""
-        return bool(self.counts["evicted"] or self.counts["background"])
 
 
 def make_outcome(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from descheduler.model.counted import counted
 from descheduler.report.columns import Cell, Row, Toned
-from descheduler.report.outcome import EvictionResult, Outcome
+from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.palette import Tone
 from descheduler.report.plan_table import decision_tables, message_lines, plugin_title, target_cell
 from descheduler.report.summary import outcome_summary

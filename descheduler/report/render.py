@@ -10,7 +10,7 @@ from descheduler.report.explanation.table import explanation_table
 from descheduler.report.flat_rows import csv_lines, names
 from descheduler.report.json_lines import json_lines
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.outcome_table import outcome_table
 from descheduler.report.plan_document import Plan
 from descheduler.report.plan_table import plan_table

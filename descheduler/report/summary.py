@@ -9,7 +9,7 @@ from itertools import groupby
 from descheduler.model.counted import counted
 from descheduler.model.printable import printable
 from descheduler.report.figures import TotalFigures
-from descheduler.report.outcome import Outcome, ResultKind
+from descheduler.report.outcome_document import Outcome, ResultKind
 from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.table_style import TableStyle
 

@@ -202,6 +202,12 @@ class Heard(list[Outcome]):
         self.doubts: list[tuple[str, str, float]] = []
         """Pod name, answer and seconds."""
         self.overloads: list[float] = []
+        self.plans: list[int] = []
+        """How many evictions there were in all, each time that was told."""
+
+    def planned(self, num_evictions: int) -> None:
+        """Keeps it."""
+        self.plans.append(num_evictions)
 
     def record(self, outcome: Outcome) -> None:
         """Keeps it."""

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.schema import DOCUMENTS, published_schema, schema_text
 from tests.builders import make_pod

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.yaml_lines import yaml_lines
 from tests.builders import make_pod
