@@ -5,6 +5,8 @@ The outer document is lenient: unknown fields are ignored there, and become warn
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
@@ -19,7 +21,12 @@ from descheduler.policy.upstream.metrics_providers import (
 )
 from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
-__all__ = ["DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+__all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+
+
+CONVERSION = "convert its strategies to profiles, see docs/how-to/from-upstream.md"
+"""What to do with a policy of `descheduler/v1alpha1`."""
+_STRATEGIES = "strategies"
 
 
 class DeschedulerPolicySection(Args, frozen=True):
@@ -45,6 +52,7 @@ class DeschedulerPolicySection(Args, frozen=True):
 def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     """The policy in the document of `checks`, which collects what is wrong with it."""
     document = checks.load.document
+    _warn_of_strategies(checks)
     section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
     known = {name: spec for name, spec in registry.items() if not spec.native}
     compatibility = compatibility_of(checks, section.compatibility, "upstream")
@@ -68,6 +76,15 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
         compatibility=compatibility,
         digest=digest_of(document),
     )
+
+
+def _warn_of_strategies(checks: Checks) -> None:
+    """Says more of the old field than that it is unknown: a policy that has only that field evicts nothing."""
+    root = checks.load.document.root
+    member = root.value.get(_STRATEGIES) if isinstance(root.value, Mapping) else None
+    if member is not None:
+        message = f"is a field of descheduler/v1alpha1, ignored; {CONVERSION}"
+        checks.load.warn((_STRATEGIES,), member.key_mark, message)
 
 
 def _compile_node_selector(checks: Checks, text: str | None) -> LabelSelector | None:

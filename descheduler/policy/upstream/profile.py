@@ -177,9 +177,14 @@ class _ProfileReader:
                     self._checks.warn(path, "has no effect in a DeschedulerPolicy, ignored")
 
     def _check_set(self, key: str) -> None:
+        seen = set[str]()
         for index, name in enumerate(self._enabled[key]):
+            path = (*self._path, "plugins", key, "enabled", index)
             if message := self._set_problem(name, key):
-                self._checks.fail_build((*self._path, "plugins", key, "enabled", index), message)
+                self._checks.fail_build(path, message)
+            elif name in seen:
+                self._checks.warn(path, f"{name} is enabled twice in this set and runs twice; remove one of them")
+            seen.add(name)
 
     def _set_problem(self, name: str, key: str) -> str | None:
         spec = self._registry.get(name)
