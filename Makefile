@@ -51,6 +51,7 @@ format: setup ## Put the code in the house style.
 
 schema: setup ## Write the JSON Schemas of the documents again.
 	$(BIN)/python -m descheduler.report.schema
+	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
 bench: setup ## Measure speed and memory; prints figures and ratios.
 	$(BIN)/python -m tests.bench

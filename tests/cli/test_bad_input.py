@@ -90,7 +90,7 @@ BAD_INPUT = [
     pytest.param(literally("validate", "/nowhere/p.yaml"), "no such file", id="validate what is not there"),
     pytest.param(literally("validate", "p", "-ojson", "--print-effective"), "leave out -o", id="two formats at once"),
     pytest.param(literally("snapshot"), "missing option '-o'", id="snapshot without a file"),
-    pytest.param(literally("schema", "policy"), "'policy' is not one of", id="schema nobody has"),
+    pytest.param(literally("schema", "pod"), "'pod' is not one of", id="schema nobody has"),
 ]
 
 

@@ -106,7 +106,8 @@ def test_a_plugin_that_is_configured_or_enabled_twice_is_named(descheduler: Desc
     ended = descheduler("validate", doubtful)
 
     assert ended.err.splitlines() == [
-        f"warning: {doubtful}:8:5: profiles[0].pluginConfig[1]: PodLifeTime is configured twice; the first entry counts",
+        f"warning: {doubtful}:8:5: profiles[0].pluginConfig[1]: PodLifeTime is configured twice; the first entry "
+        "counts",
         f"warning: {doubtful}:11:41: profiles[0].plugins.deschedule.enabled[1]: PodLifeTime is enabled twice in this "
         "set and runs twice; remove one of them",
     ]

@@ -6,14 +6,15 @@ The outer document is lenient: unknown fields are ignored there, and become warn
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
 from descheduler.policy.checks import Checks, compatibility_of
 from descheduler.policy.plugin import Registry
-from descheduler.policy.shared_args import Args, Int64, UInt
-from descheduler.policy.types import Policy
+from descheduler.policy.shared_args import Args, Int64, UInt, one_of
+from descheduler.policy.types import COMPATIBILITIES, Policy
 from descheduler.policy.upstream.metrics_providers import (
     MetricsCollectorSection,
     MetricsProviderSection,
@@ -36,17 +37,29 @@ class DeschedulerPolicySection(Args, frozen=True):
     """
 
     api_version: str = ""
+    """`descheduler/v1alpha2`."""
     kind: str = ""
+    """`DeschedulerPolicy`."""
     profiles: tuple[ProfileSection, ...] = ()
+    """Sets of plugins with their arguments; all of them run, in this order."""
     node_selector: str | None = None
+    """Labels of the nodes that plugins look at, such as `pool=general`; all nodes when unset."""
     max_no_of_pods_to_evict_per_node: UInt | None = None
+    """Pods that may be evicted from one node in a run; no limit when unset, none with 0."""
     max_no_of_pods_to_evict_per_namespace: UInt | None = None
+    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0."""
     max_no_of_pods_to_evict_total: UInt | None = None
+    """Pods that may be evicted in a run; no limit when unset, none with 0."""
     eviction_failure_event_notification: bool | None = None
+    """Whether an Event is written for each eviction that the API server refuses."""
     grace_period_seconds: Int64 | None = None
+    """Seconds that evicted pods have to end; the pod's own grace period when unset."""
     metrics_collector: MetricsCollectorSection | None = None
+    """Deprecated: use `metricsProviders` with source `KubernetesMetrics`."""
     metrics_providers: tuple[MetricsProviderSection, ...] = ()
-    compatibility: str = ""
+    """Where usage of nodes and pods comes from."""
+    compatibility: Annotated[str, one_of(COMPATIBILITIES)] = ""
+    """`fixed` does not reproduce upstream's defects that change decisions; `upstream`, the default, does."""
 
 
 def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
