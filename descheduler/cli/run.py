@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.flags.connection import takes_connection
@@ -80,6 +81,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     callback=read_file_name,
     required=True,
     metavar="FILE",
+    shell_complete=complete_file,
     help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
 )
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted, and evict nothing.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
@@ -36,7 +37,7 @@ class _Verdict:
 
 
 @click.command(cls=GoFlagsCommand, short_help="Check policy files.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_file)
 @click.option(
     "-o",
     "--output",
