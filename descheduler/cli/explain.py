@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file, complete_name
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.connection import takes_connection
@@ -49,13 +50,14 @@ class _Flags:
 
 @click.command(cls=GoFlagsCommand, short_help="Say why a pod, a node or a plugin stands where it stands.")
 @click.argument("subject", type=click.Choice(["pod", "node", "plugin"]))
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=complete_name)
 @click.option(
     "--policy-config-file",
     "--config",
     "policy_file",
     callback=read_file_name,
     metavar="FILE",
+    shell_complete=complete_file,
     help="Policy whose decisions are explained; without it only landings are.",
 )
 @takes_snapshot(
@@ -64,6 +66,7 @@ class _Flags:
 @click.option(
     "--scheduler-config",
     metavar="FILE",
+    shell_complete=complete_file,
     help="KubeSchedulerConfiguration of the scheduler; by default the one that PlacementVerification of the policy "
     "names, else kube-scheduler's defaults.",
 )

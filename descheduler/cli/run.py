@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.flags.connection import takes_connection
@@ -80,6 +81,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     callback=read_file_name,
     required=True,
     metavar="FILE",
+    shell_complete=complete_file,
     help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
 )
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted, and evict nothing.")
@@ -120,7 +122,8 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
     default=False,
-    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown.",
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, and with "
+    f"{ExitCode.PLANNED} when a dry run plans evictions.",
 )
 @click.option(
     "--assess-landings",
@@ -150,8 +153,8 @@ def run(
     Exit codes: 0 finished, nothing to do or another run under way (single evictions may have failed, see
     --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
     with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
-    the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow
-    evictions: a Job must not repeat them.
+    the Lease or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode), 130 and 143
+    stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow evictions: a Job must not repeat them.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
 

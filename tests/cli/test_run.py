@@ -145,6 +145,15 @@ def test_refused_requests_tell_in_the_exit_code_on_request(
     assert descheduler(*arguments, "--detailed-exitcode").code == 3
 
 
+def test_planned_evictions_tell_in_the_exit_code_of_a_dry_run_on_request(
+    descheduler: Descheduler, policy: Path, dump: Path
+) -> None:
+    arguments = ("run", "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert descheduler(*arguments).code == 0
+    assert descheduler(*arguments, "--detailed-exitcode").code == 5
+
+
 def test_each_eviction_is_logged_from_verbosity_one(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     arguments = ("run", "--config", policy, "--snapshot", dump, "--now", NOW)
 

@@ -16,7 +16,7 @@ _POLICIES = [
     pytest.param(block, id=f"{page.stem}-{index}")
     for page in pages()
     for index, block in enumerate(blocks(page, "yaml"))
-    if "kind: DeschedulerPolicy" in block or "kind: DeschedulerConfiguration" in block
+    if "apiVersion: descheduler/v1alpha2" in block
 ]
 
 
