@@ -45,7 +45,10 @@ class EvaluatedEviction:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRefusal:
-    """A pod that a plugin wanted gone and that stays. `is_attempt` when a limit or the API said no."""
+    """A refusal of a pod that a plugin selected. `is_attempt` when a limit or the API said no.
+
+    `limit` is the key of the limit that is reached, empty when it is something else.
+    """
 
     namespace: str
     name: str
@@ -55,6 +58,7 @@ class EvaluatedRefusal:
     code: str
     message: str
     is_attempt: bool = False
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +162,5 @@ def _refusal(refusal: Refusal) -> EvaluatedRefusal:
         code=str(reason.value),
         message=refusal.verdict.message,
         is_attempt=refusal.is_attempt,
+        limit="" if refusal.verdict.limit is None else refusal.verdict.limit.value,
     )

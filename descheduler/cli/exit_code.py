@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.plan.outcome import OutcomeCode
-    from descheduler.report.outcome import EvictionResult, Outcome
+    from descheduler.report.outcome_document import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
 
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code"]

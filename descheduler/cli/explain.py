@@ -18,7 +18,7 @@ from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.values import read_file_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import Watch
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
     from descheduler.report.explanation.document import Explanation
-    from descheduler.report.render import Format
 
 __all__ = ["explain"]
 
@@ -45,7 +44,7 @@ class _Flags:
     scheduler_config: str | None
     kube_version: KubeVersion | None
     skip_broken_objects: bool
-    output: Format
+    output: Output
 
 
 @click.command(cls=GoFlagsCommand, short_help="Say why a pod, a node or a plugin stands where it stands.")

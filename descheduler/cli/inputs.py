@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.policy.types import Policy
 
-__all__ = ["dump_paths", "log_snapshot", "read_policy", "takes_snapshot"]
+__all__ = ["dump_paths", "load_policy_file", "log_policy", "log_snapshot", "read_policy", "takes_snapshot"]
 
 _logger = logging.getLogger(__name__)
 
@@ -53,13 +53,23 @@ def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:
 
 
 def read_policy(file: str) -> Policy:
+    """The policy in `file`, which the log names. Raises PolicyError."""
+    policy = load_policy_file(file)
+    log_policy(policy)
+    return policy
+
+
+def load_policy_file(file: str) -> Policy:
     """The policy in `file`. Raises PolicyError."""
     from descheduler.cycle.plugins import REGISTRY
     from descheduler.policy.load import load_policy
 
-    policy = load_policy(Path(file), REGISTRY)
+    return load_policy(Path(file), REGISTRY)
+
+
+def log_policy(policy: Policy) -> None:
+    """Says which policy it is."""
     log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
-    return policy
 
 
 def log_snapshot(snapshot: Snapshot) -> None:

@@ -27,9 +27,10 @@ from descheduler.cli.flags.values import (
     read_file_name,
     read_rate,
 )
-from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
+from descheduler.cli.following import name_cluster, show_progress
+from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot, takes_snapshot
 from descheduler.cli.known_errors import run_exit_code
-from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
-    from descheduler.report.render import Format
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -55,7 +55,7 @@ class _Flags:
     snapshot: tuple[str, ...]
     dry_run: bool
     now: datetime | None
-    output: Format
+    output: Output
     client_connection_qps: float | None
     client_connection_burst: int | None
     deadline: timedelta | None
@@ -87,7 +87,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     "Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
     "'descheduler snapshot' write it; may be given several times. Implies --dry-run."
 )
-@takes_output("the plan, or of the outcome,")
+@takes_output("the plan, or of the outcome,", has_flat_formats=True)
 @takes_connection
 @takes_scope
 @click.option(
@@ -174,7 +174,7 @@ def _run(
 ) -> int:
     from descheduler.telemetry.recording import recorded
 
-    policy = watch.call("reading the policy", partial(read_policy, flags.policy_file))
+    policy = watch.call("reading the policy", partial(load_policy_file, flags.policy_file))
     with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
             record.exit_code = _run_on_dump(policy, flags, record, watch)
@@ -190,6 +190,7 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
 
     record.is_dry = True
     observer = record.observer
+    log_policy(policy)
     landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
     request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
     with observer.cycle():
@@ -225,7 +226,15 @@ def _run_on_cluster(
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    result = run_live(policy, connection, options, watch, now=now, observer=record.observer)
+    show_progress(record.observer)
+
+    def found_cluster(context: str, server: str) -> None:
+        name_cluster(context, server)
+        log_policy(policy)
+
+    result = run_live(
+        policy, connection, options, watch, now=now, observer=record.observer, found_cluster=found_cluster
+    )
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch)
     return _show_outcome(result, flags, record, watch)
@@ -268,11 +277,12 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
     from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)
-    outcome = record.outcome = make_outcome(plan, result.outcomes)
+    outcome = record.outcome = make_outcome(plan, result.decisions, result.outcomes, stopped_by=result.guard)
     log_outcome(outcome)
     if result.guard:
         code = stopped_exit_code(result.signal_number)
-        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code)))
+        counts = {"evicted": outcome.counts["evicted"], "notAttempted": outcome.counts["not-attempted"]}
+        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code), **counts))
     try:
         is_written = watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
     except RunStopped:

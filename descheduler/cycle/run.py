@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -49,9 +49,12 @@ def run_live(
     now: datetime,
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
+    found_cluster: Callable[[str, str], None] = lambda context, server: None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
+    `found_cluster` is told the context of the kubeconfig ("" for the service account of a pod) and the URL of the
+    server, which holds no credentials, before anything is sent.
     `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
     one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
     first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
@@ -70,6 +73,7 @@ def run_live(
         retry=RetryPolicy(sleep=watch.sleep),
     )
     with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
+        found_cluster(client.context, client.host)
         return run_with(client, policy, options, watch, now=now, registry=registry, observer=observer)
 
 

@@ -75,9 +75,9 @@ class Book:
 
         return undo
 
-    def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Undo:
-        """Notes a request that was turned down."""
-        refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True)
+    def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> Undo:
+        """Notes a request, made for `reason`, that was turned down."""
+        refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True, reason=reason)
         place = len(self._attempts)
         self._attempts.append(refusal)
         self._count(refusal, verdict.code, 1)
@@ -88,12 +88,12 @@ class Book:
 
         return undo
 
-    def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate is not asked for; the first reason a pod gets is the one it keeps."""
+    def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> None:
+        """Notes why a candidate, selected for `reason`, is not asked for; the first verdict on a pod is kept."""
         self.results[profile, plugin, verdict.code] += 1
         identity = pod.uid, pod.namespace, pod.name
         if identity not in self._kept:
-            self._kept[identity] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
+            self._kept[identity] = Refusal(pod, profile, plugin, verdict, is_attempt=False, reason=reason)
 
     def notes(self) -> Notes:
         """The refusals and answers so far, for `restore`."""

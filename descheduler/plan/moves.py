@@ -37,10 +37,14 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A pod that a plugin would have evicted, and why it stays. `is_attempt` when limits or the API said no."""
+    """A pod that a plugin selected, and why it stays. `is_attempt` when limits or the API said no.
+
+    `reason` is the sentence with which the plugin selected it, "" where it gave none.
+    """
 
     pod: Pod
     profile: str
     plugin: str
     verdict: Verdict
     is_attempt: bool
+    reason: str = ""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
-from descheduler.model.verdict import Reason
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
@@ -146,7 +146,7 @@ class PodLifeTime:
         selected = (pod for node in nodes for pod in selection.of(self._view.pods_on(node.name)))
         victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
         for pod in sort_oldest_first(victims):
-            if self._evictor.request(pod, selection.reason(pod)).reason is Reason.TOTAL_LIMIT:
+            if self._evictor.request(pod, selection.reason(pod)).limit is EvictionLimit.TOTAL:
                 return
 
     def facts(self) -> PluginFacts:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
@@ -85,9 +85,9 @@ class RemovePodsViolatingInterPodAntiAffinity:
             if conflict is None or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
                 continue
             verdict = self._evictor.request(pod, conflict.sentence)
-            if verdict.reason is Reason.TOTAL_LIMIT:
+            if verdict.limit is EvictionLimit.TOTAL:
                 return False
-            if verdict.reason is Reason.NODE_LIMIT:
+            if verdict.limit is EvictionLimit.NODE:
                 return True
             if verdict.is_accepted:
                 conflicts.forget(pod)

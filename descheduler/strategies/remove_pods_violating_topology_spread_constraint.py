@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
@@ -194,7 +195,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
             if pod.node_name in full_nodes or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
                 continue
             verdict = self._evictor.request(pod, sentence)
-            if verdict.reason is Reason.TOTAL_LIMIT:
+            if verdict.limit is EvictionLimit.TOTAL:
                 return
-            if verdict.reason is Reason.NODE_LIMIT:
+            if verdict.limit is EvictionLimit.NODE:
                 full_nodes.add(pod.node_name)

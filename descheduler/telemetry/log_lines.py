@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.telemetry.logging import fields, log_event
 
@@ -15,7 +15,7 @@ _logger = logging.getLogger(__name__)
 
 def log_plan(plan: Plan) -> None:
     """The story of a dry run: a line an eviction and a plugin at verbosity 1, failures as errors."""
-    for move in plan.evicted:
+    for move in plan.moves:
         log_event(
             _logger,
             "Evicted pod in dry run mode",
@@ -26,29 +26,42 @@ def log_plan(plan: Plan) -> None:
             node=move.from_node,
             profile=move.profile,
         )
-    _log_plugins(plan)
-    _log_sums(plan, num_evicted=len(plan.evicted))
+    _log_skipped(plan)
+    for plugin in plan.plugins:
+        _log_plugin(plugin.profile, plugin.plugin, plugin.evicted, plugin.background)
+    _log_failures(plan)
+    _log_sums(plan, num_evicted=len(plan.moves))
 
 
 def log_outcome(outcome: Outcome) -> None:
-    """The sums of a run that evicted; each eviction was logged when it ended."""
-    _log_plugins(outcome.plan)
+    """The sums of a run that evicted, of what was done; each eviction was logged when it ended."""
+    _log_skipped(outcome.plan)
+    for plugin in outcome.plugins:
+        _log_plugin(plugin.profile, plugin.plugin, plugin.counts["evicted"], plugin.counts["background"])
+    _log_failures(outcome.plan)
+    for left in outcome.not_attempted:
+        _logger.warning("Evictions not attempted", extra=fields(count=left.count, err=left.message, code=left.code))
     _log_sums(outcome.plan, num_evicted=outcome.counts["evicted"])
 
 
-def _log_plugins(plan: Plan) -> None:
+def _log_skipped(plan: Plan) -> None:
     if plan.skipped:
         log_event(_logger, "Skipping descheduling cycle: requires >=2 nodes", reason=plan.skipped)
-    for plugin in plan.plugins:
-        log_event(
-            _logger,
-            "Total number of evictions/requests",
-            verbosity=1,
-            profile=plugin.profile,
-            strategy=plugin.plugin,
-            evictedPods=plugin.evicted,
-            evictionRequests=plugin.background,
-        )
+
+
+def _log_plugin(profile: str, plugin: str, num_evicted: int, num_background: int) -> None:
+    log_event(
+        _logger,
+        "Total number of evictions/requests",
+        verbosity=1,
+        profile=profile,
+        strategy=plugin,
+        evictedPods=num_evicted,
+        evictionRequests=num_background,
+    )
+
+
+def _log_failures(plan: Plan) -> None:
     for failure in plan.failures:
         _logger.error(
             "Plugin failed", extra=fields(profile=failure.profile, strategy=failure.plugin, err=failure.message)

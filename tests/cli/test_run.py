@@ -110,7 +110,7 @@ def test_broken_objects_are_left_out_on_request(
     assert refused.code == 2
     assert "--skip-broken-objects" in refused.err
     assert skipped.code == 0
-    assert "warning: left out: Pod default/broken is broken" in skipped.out
+    assert "warning: left out: Pod default/broken is invalid" in skipped.out
 
 
 def test_refused_requests_tell_in_the_exit_code_on_request(

@@ -78,7 +78,7 @@ def test_a_refused_request_says_why_the_plugin_asked() -> None:
 
     assert decision is not None
     assert decision.answers[0].result == "refused"
-    assert "wants it gone (is 3600 s old, 60 s are allowed), TotalLimit keeps it" in decision.summary
+    assert "wants it gone (is 3600 s old, 60 s are allowed), LimitReached keeps it" in decision.summary
 
 
 def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:

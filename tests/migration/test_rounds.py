@@ -21,6 +21,7 @@ from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
@@ -49,7 +50,7 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
 
     verdicts = [ask(evictor, pod) for pod in (other, vm)]
 
-    assert [verdict.reason for verdict in verdicts] == [Reason.TOTAL_LIMIT, None]
+    assert [verdict.limit for verdict in verdicts] == [EvictionLimit.TOTAL, None]
     assert [booked.pod.name for booked in evictor.book.background] == ["vm"]
     assert evictor.book.moves == []
 

@@ -6,11 +6,18 @@ from collections.abc import Iterator
 
 from descheduler.model.amounts import amount_text, percent_text
 from descheduler.report.explanation.node import Departure, NodeExplanation, NodeFacts
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["node_table"]
 
-_VERDICTS = {"lands": "lands", "lands_if": "lands if", "no": "stays pending", "unknown": "unknown", None: "none"}
+_VERDICTS = {
+    "lands": "scheduled",
+    "lands_if": "conditional",
+    "likely": "likely",
+    "unknown": "unknown",
+    "no": "pending",
+    None: "none",
+}
 
 
 def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:

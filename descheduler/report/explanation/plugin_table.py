@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from descheduler.report.explanation.plugin import PluginExplanation, PluginUse
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["plugin_table"]
 

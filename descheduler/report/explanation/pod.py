@@ -12,7 +12,7 @@ from descheduler.report.explanation.placement import PlacementAnalysis
 
 __all__ = ["ExplainedLanding", "FilterAnswer", "PluginAnswer", "PodDecision", "PodExplanation", "PodFacts", "Verdict"]
 
-Verdict = Literal["lands", "lands_if", "no", "unknown"]
+Verdict = Literal["lands", "lands_if", "likely", "unknown", "no"]
 
 
 class PodFacts(Fields, frozen=True):
@@ -97,6 +97,7 @@ class ExplainedLanding(Fields, frozen=True):
     returns_to_source: bool
     conditions: tuple[str, ...]
     message: str
+    cause: str
     notes: tuple[str, ...]
 
 

@@ -8,7 +8,7 @@ from descheduler.model.amounts import amounts_text
 from descheduler.model.printable import printable
 from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["pod_table"]
 

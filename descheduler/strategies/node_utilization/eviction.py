@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
 from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
-from descheduler.model.verdict import Reason, refuse
+from descheduler.model.verdict import Reason, limit_reached, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pod_order import sort_low_to_high
@@ -151,8 +152,7 @@ class NodeRelief:
         num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
         for pod in self._removable(relief.load.pods):
             if self._node_limit is not None and num_evicted >= self._node_limit:
-                message = f"node {pod.node_name} may lose {self._node_limit} pods to this plugin and has done so"
-                self._evictor.keep(pod, refuse(Reason.STRATEGY_NODE_LIMIT, message, pod.node_name))
+                self._evictor.keep(pod, limit_reached(EvictionLimit.PLUGIN_NODE, self._node_limit, pod.node_name))
                 return True
             if not self._can_go(pod):
                 continue
@@ -163,8 +163,8 @@ class NodeRelief:
                 )
                 continue
             verdict = self._evictor.request(pod, relief.sentence)
-            if verdict.reason in (Reason.NODE_LIMIT, Reason.TOTAL_LIMIT):
-                return verdict.reason is Reason.NODE_LIMIT
+            if verdict.limit in (EvictionLimit.NODE, EvictionLimit.TOTAL):
+                return verdict.limit is EvictionLimit.NODE
             if not verdict.is_accepted:
                 continue
             num_evicted += 1
