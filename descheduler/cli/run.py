@@ -188,6 +188,7 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
+    from descheduler.cycle.beyond_limits import with_beyond_in_time
     from descheduler.cycle.decide import decide
     from descheduler.cycle.request import Landings, snapshot_request
 
@@ -201,18 +202,11 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
-        decide_now = partial(
-            decide,
-            policy,
-            snapshot,
-            now=flags.now or snapshot.taken_at or datetime.now(UTC),
-            feature_gates=flags.feature_gates,
-            observer=observer,
-            scope=flags.scope,
-            most_assessed=_most_assessed(flags),
-        )
+        now = flags.now or snapshot.taken_at or datetime.now(UTC)
+        decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=flags.feature_gates, scope=flags.scope)
+        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags))
         decisions = watch.call("deciding", decide_now)
-    return _show_plan(decisions, flags, record, watch)
+    return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch)
 
 
 def _run_on_cluster(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +18,7 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import P
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsKind, PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.plan.staying import refused_by_plugin, staying_pods
 from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
@@ -153,14 +153,8 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
     mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
-    refused: Counter[str] = Counter()
-    pods = {(id(r.pod), r.verdict.reason) for r in run.decisions.refusals if (r.profile, r.plugin) == (profile, name)}
-    refused.update(str(reason.value) for _, reason in pods if reason is not None)
-    return PluginDecisions(
-        profile=profile,
-        evicted=len(mine),
-        refused=_most_first(refused),
-    )
+    refused = refused_by_plugin(staying_pods(run.decisions))
+    return PluginDecisions(profile=profile, evicted=len(mine), refused=refused.get((profile, name), {}))
 
 
 def _most_first(counts: dict[str, int]) -> dict[str, int]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Refusal
+from descheduler.plan.staying import staying_pod
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 
@@ -46,9 +50,16 @@ class WatchedRun:
         granted = [] if decisive is None else self.watch.granted[: decisive.num_granted]
         return list({id(moved): moved for moved in granted if moved is not pod}.values())
 
+    def answers_about(self, pod: Pod) -> tuple[PluginAnswer, ...]:
+        """What the plugins met that selected `pod`; of one that stays, what blocks its eviction comes first."""
+        answers = [_answer(wish) for wish in self.wishes_for(pod)]
+        staying = staying_pod(self.decisions, pod)
+        refusals = [] if staying is None else [_refusal_answer(each) for each in (staying.first, *staying.others)]
+        return tuple({_said(answer): answer for answer in (*refusals, *answers)}.values())
+
     def decision_about(self, pod: Pod) -> PodDecision:
         """What becomes of `pod`."""
-        answers = tuple(_answer(wish) for wish in self.wishes_for(pod))
+        answers = self.answers_about(pod)
         is_evicted = any(answer.result == "evicted" for answer in answers)
         skipped = self.decisions.skipped
         return PodDecision(
@@ -65,9 +76,11 @@ class WatchedRun:
 
 def watched_run(policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime) -> WatchedRun:
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
+    pods = tuple(pods)
     watch = Watch(pods)
-    decisions = decide(policy, snapshot, now=now, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
-    return WatchedRun(decisions, watch)
+    decide_by = partial(decide, snapshot=snapshot, now=now)
+    decisions = decide_by(policy, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
+    return WatchedRun(with_beyond(decisions, decide_by, most_judged=None if pods else MOST_JUDGED), watch)
 
 
 def _summary(answers: tuple[PluginAnswer, ...]) -> str:
@@ -98,6 +111,23 @@ def _answer(wish: Wish) -> PluginAnswer:
         message=verdict.message,
         subject=verdict.subject,
     )
+
+
+def _refusal_answer(refusal: Refusal) -> PluginAnswer:
+    verdict = refusal.verdict
+    return PluginAnswer(
+        profile=refusal.profile,
+        plugin=refusal.plugin,
+        result="refused" if refusal.is_attempt else "kept",
+        reason=refusal.reason,
+        code=_code(verdict),
+        message=verdict.message,
+        subject=verdict.subject,
+    )
+
+
+def _said(answer: PluginAnswer) -> tuple[str, str, str, str]:
+    return answer.profile, answer.plugin, answer.code, answer.message
 
 
 def _filter_answer(profile: str, verdict: Verdict) -> FilterAnswer:
