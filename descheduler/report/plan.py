@@ -12,7 +12,7 @@ from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
 from descheduler.report.document import API_VERSION, PodReference
-from descheduler.report.facts import make_facts
+from descheduler.report.facts import facts_of
 from descheduler.report.figures import make_figures
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.landings import landing_totals, planned_landing
@@ -166,15 +166,12 @@ def _plugin_figures(decisions: Decisions, staying: Iterable[Staying]) -> Iterato
     runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
     runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
     for profile, plugin in dict.fromkeys(runs):
-        num_evicted = evicted[profile, plugin]
-        background = decisions.results.get((profile, plugin, BACKGROUND), 0)
         blocked = refused.get((profile, plugin), {})
-        facts = decisions.facts.get((profile, plugin))
         yield PluginFigures(
             profile=profile,
             plugin=plugin,
-            evicted=num_evicted,
-            background=background,
+            evicted=evicted[profile, plugin],
+            background=decisions.results.get((profile, plugin, BACKGROUND), 0),
             refused=blocked,
-            facts=None if facts is None else make_facts(facts, evicted=num_evicted + background, refused=blocked),
+            facts=facts_of(decisions, profile, plugin, blocked),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from descheduler.model.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.levels import Level, Thresholds
@@ -144,7 +145,7 @@ def no_census() -> NodeCensus:
 
 def nodes_text(number: int) -> str:
     """Such as `1 node is` or `2 nodes are`."""
-    return "1 node is" if number == 1 else f"{number:,} nodes are"
+    return f"{counted(number, 'node')} {'is' if number == 1 else 'are'}"
 
 
 def _above(load: NodeLoad, high: Thresholds) -> Collection[Level]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
+from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.strategies.topology_spread.balance import balancing_transfers
@@ -156,8 +157,7 @@ def _sentence(constraint: SpreadConstraint, domains: Domains, domain: int) -> st
     """Why pods leave the domain at index `domain`, such as `zone-b has 9 more pods than the emptiest zone`."""
     value, noun = domains.values[domain], constraint.topology_key.rpartition("/")[2]
     more = int(domains.numbers[domain]) - domains.smallest
-    pods = "1 more pod" if more == 1 else f"{more:,} more pods"
-    return f"{value} has {pods} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
+    return f"{value} has {counted(more, 'more pod')} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
 
 
 def _taken_from_the_end(

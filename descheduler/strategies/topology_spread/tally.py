@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from descheduler.model.counted import counted
 from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 
@@ -28,8 +29,7 @@ class _Skew:
     @property
     def words(self) -> str:
         """Such as `the largest skew in namespace shop is 1 pod over zone (maxSkew: 1)`."""
-        pods = "1 pod" if self.num_pods == 1 else f"{self.num_pods:,} pods"
-        key, limit = self.constraint.topology_key, self.constraint.max_skew
+        pods, key, limit = counted(self.num_pods, "pod"), self.constraint.topology_key, self.constraint.max_skew
         return f"the largest skew is {pods} over {key} in namespace {self.namespace} (maxSkew: {limit})"
 
     @property
