@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""
 
     DONE = 0
-    """Finished, or nothing to do; single evictions may have failed, see --detailed-exitcode."""
+    """Finished, or nothing to do; single evictions can have failed, see --detailed-exitcode."""
     FAILED = 1
     """Failed, and certainly nothing was evicted: repeating the run is safe."""
     INVALID = 2

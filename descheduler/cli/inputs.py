@@ -40,12 +40,12 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
                     "--now",
                     callback=read_instant,
                     metavar="RFC3339",
-                    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
+                    help="Time that ages are computed at; by default the time of the dump, else now.",
                 ),
                 click.option(
                     "--skip-broken-objects/--fail-on-broken-objects",
                     default=False,
-                    help="Leave out objects that cannot be read, instead of failing on the first.",
+                    help="Skip invalid objects instead of failing on the first.",
                 ),
             )
         ):
