@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.explanation.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
@@ -16,7 +17,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 
-__all__ = ["WatchedRun", "watched_run"]
+__all__ = ["RunOptions", "WatchedRun", "watched_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,29 @@ class WatchedRun:
         )
 
 
-def watched_run(policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime) -> WatchedRun:
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What beside the policy changes the decisions of a run: its feature gates, and which pods it may move."""
+
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    scope: Scope = EVERYWHERE
+
+
+def watched_run(
+    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: RunOptions | None = None
+) -> WatchedRun:
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
-    watch = Watch(pods)
-    decisions = decide(policy, snapshot, now=now, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
+    watch, options = Watch(pods), options or RunOptions()
+    decisions = decide(
+        policy,
+        snapshot,
+        now=now,
+        feature_gates=options.feature_gates,
+        scope=options.scope,
+        registry=watch.registry(REGISTRY),
+        observer=watch,
+        most_assessed=0,
+    )
     return WatchedRun(decisions, watch)
 
 
