@@ -18,8 +18,11 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
-    """README, CHANGELOG and everything below docs."""
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README, CHANGELOG, CONTRIBUTING and everything below docs."""
+    return [
+        *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
+        *sorted((ROOT / "docs").rglob("*.md")),
+    ]
 
 
 def blocks(page: Path, language: str) -> list[str]:
