@@ -19,10 +19,8 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 def pages() -> list[Path]:
     """README, CHANGELOG, CONTRIBUTING and everything below docs."""
-    return [
-        *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
-        *sorted((ROOT / "docs").rglob("*.md")),
-    ]
+    at_the_top = [ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
+    return [*at_the_top, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path, language: str) -> list[str]:
