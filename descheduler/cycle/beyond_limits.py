@@ -201,7 +201,7 @@ class _RunLimits:
         if limit.limit is found.limit:
             return found
         message = f"{limit.message}; beyond it, {found.message}"
-        return msgspec.structs.replace(found, message=message, reached=None if found.reached is None else limit.reached)
+        return msgspec.structs.replace(found if found.reached is None else limit, message=message)
 
     def seen_from_run(self, refusal: Refusal) -> Refusal:
         """`refusal`, whose filters know no limits, but whose requests were made beyond them."""
