@@ -29,7 +29,7 @@ def test_table_shows_moves_sums_and_reasons() -> None:
         "2 pods on 2 nodes request 0.5 of 8.0 cores and 1.0 of 16.0 GiB; 0.5 cores and 1.0 GiB leave their node\n"
         "\n"
         "KEPT   CODE      REASON\n"
-        "1      BarePod   no owner would create the pod again\n"
+        "1      BarePod   the pod has no owner that recreates it\n"
         "\n"
     )
 
@@ -77,7 +77,7 @@ def test_a_share_of_nothing_is_not_a_number() -> None:
 
 
 def test_a_run_without_judgement_says_why() -> None:
-    assert "nothing was judged: 0 ready nodes" in text_of(make_test_plan(nodes=[]))
+    assert "nothing was judged: no ready node" in text_of(make_test_plan(nodes=[]))
 
 
 def test_warnings_and_left_out_objects_come_last() -> None:
