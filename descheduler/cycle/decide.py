@@ -85,8 +85,8 @@ def decide(
             found = "only 1 ready node matches" if processed_nodes else "no ready node matches"
             skipped = f"{found} the policy; at least {_LEAST_NODES} are required"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
-    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+    run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
     evictor.landings.assess(most_assessed)
     together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
-    return replace(decisions, together=together, failures=failures, notes=notes)
+    return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
-from descheduler.cycle.guards import Guard, decide_in_time, find_guard, guard_open_calls, take_lease
+from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
@@ -50,9 +50,12 @@ def run_live(
     now: datetime,
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
+    found_cluster: Callable[[str, str], None] = lambda context, server: None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
+    `found_cluster` is told the context of the kubeconfig ("" for the service account of a pod) and the URL of the
+    server, which holds no credentials, before anything is sent.
     `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
     one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
     first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
@@ -71,6 +74,7 @@ def run_live(
         retry=RetryPolicy(sleep=watch.sleep),
     )
     with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
+        found_cluster(client.context, client.host)
         return run_with(client, policy, options, watch, now=now, registry=registry, observer=observer)
 
 
@@ -93,7 +97,7 @@ def run_with(
         result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
     guard = find_guard(lease, watch, result.outcomes)
     result = replace(result, decisions=_with_beyond(result.decisions, rounds, watch))
-    return result if guard is None else _guarded(result, guard)
+    return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +206,6 @@ def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: 
     carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures)
     may_call = (lambda: "") if lease is None else lease.why_not_current
     return carrier.carry_out(decide_with, settings, open_calls, may_call)
-
-
-def _guarded(result: RunResult, guard: Guard) -> RunResult:
-    """The result of a run that `guard` stopped."""
-    decisions = replace(result.decisions, notes=(*result.decisions.notes, guard.note))
-    return replace(result, decisions=decisions, guard=guard.cause, signal_number=guard.signal_number)
 
 
 def _executor_settings(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
+from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.types import Policy
 
@@ -40,7 +41,8 @@ class Decisions:
     counts the answers to each (profile, plugin): `SUCCESS`, `BACKGROUND` or a reason code.
 
     `together` tells whether all landings hold together in any order, None where that was not judged; `is_verified`
-    whether every profile verifies where replacements land. `skipped` says why no plugin ran, else it is empty; `notes`
+    whether every profile verifies where replacements land. `facts` are by (profile, plugin), without plugins that
+    failed or that tell none. `skipped` says why no plugin ran, else it is empty; `notes`
     are sentences about the policy that operators must see.
     """
 
@@ -56,6 +58,7 @@ class Decisions:
     together: JointVerdict | None = None
     is_verified: bool = False
     failures: tuple[PluginFailure, ...] = ()
+    facts: Mapping[tuple[str, str], PluginFacts] = field(default_factory=dict)
     skipped: str = ""
     notes: tuple[str, ...] = ()
 

@@ -12,6 +12,7 @@ from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
 from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.facts import facts_of
 from descheduler.report.figures import make_figures
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.landings import landing_totals, planned_landing
@@ -50,7 +51,11 @@ def make_plan(decisions: Decisions) -> Plan:
         skipped=decisions.skipped,
         moves=tuple(map(_move, decisions.leaving)),
         repeated_requests=tuple(_repeated(move) for move in decisions.moves if move.is_repeated),
-        landings=landing_totals(decisions),
+        landings=landing_totals(
+            [move.landing for move in decisions.leaving],
+            is_verified=decisions.is_verified,
+            together=decisions.together,
+        ),
         background=tuple(map(_background, decisions.background)),
         num_background=decisions.num_background,
         refusals=refusals,
@@ -161,10 +166,12 @@ def _plugin_figures(decisions: Decisions, staying: Iterable[Staying]) -> Iterato
     runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
     runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
     for profile, plugin in dict.fromkeys(runs):
+        blocked = refused.get((profile, plugin), {})
         yield PluginFigures(
             profile=profile,
             plugin=plugin,
             evicted=evicted[profile, plugin],
             background=decisions.results.get((profile, plugin, BACKGROUND), 0),
-            refused=refused.get((profile, plugin), {}),
+            refused=blocked,
+            facts=facts_of(decisions, profile, plugin, blocked),
         )

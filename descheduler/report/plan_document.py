@@ -9,11 +9,16 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
+
+LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
+"""The verdicts, from the best to the worst."""
 
 __all__ = [
     "BackgroundEviction",
     "Failure",
+    "LandingCause",
     "LandingTotals",
     "Move",
     "Plan",
@@ -24,14 +29,15 @@ __all__ = [
     "RefusalCount",
     "RefusedAlso",
     "RepeatedRequest",
+    "Target",
 ]
 
 
 class Move(Fields, frozen=True):
     """A pod that leaves its node, once, in the order in which moves are decided.
 
-    `to_node` is where its replacement lands, null when it lands nowhere or when that was not looked up; `landing` says
-    how sure that is. `wave` numbers the moves that run together, from 1.
+    `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
+    `landing` says how sure that is. `wave` numbers the moves that run together, from 1.
     """
 
     pod: PodReference
@@ -47,20 +53,39 @@ class Move(Fields, frozen=True):
 class PlannedLanding(Fields, frozen=True):
     """What becomes of the pod that the owner creates instead.
 
-    `verdict` is lands, lands_if (under `conditions`), no or unknown, and `message` says why for the last two. `cold`
-    is the verdict while the evicted pod is still ending, `settled` once it is gone. `nodes` are those that the
-    scheduler ranks first together with `to`; `margin` is their lead over the next one, null without any.
-    `returns_to_source` is set when the scheduler would take the node again that the pod leaves.
+    `verdict` is lands, lands_if (under `conditions`), likely (every modelled filter passes on `to`, and some check of
+    the scheduler is not modelled), unknown or no; `message` says why for the last three. `cause` names, for likely and
+    unknown, what was not checked, in the words of `LandingTotals.causes`; it is empty otherwise. `cold` is the verdict
+    while the evicted pod is still ending, `settled` once it is gone. `nodes` are those that the scheduler ranks first
+    together with `to`; `margin` is their lead over the next one, null without any. `returns_to_source` is set when the
+    scheduler would take the node again that the pod leaves.
     """
 
-    verdict: Literal["lands", "lands_if", "no", "unknown"]
-    cold: Literal["lands", "lands_if", "no", "unknown"]
-    settled: Literal["lands", "lands_if", "no", "unknown"]
+    verdict: LandingWord
+    cold: LandingWord
+    settled: LandingWord
     nodes: tuple[str, ...]
     margin: int | None
     returns_to_source: bool
     conditions: tuple[str, ...]
     message: str
+    cause: str
+
+
+class LandingCause(Fields, frozen=True):
+    """Something that was not checked, and for how many replacements: those of one `verdict`, likely or unknown."""
+
+    verdict: Literal["likely", "unknown"]
+    cause: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class Target(Fields, frozen=True):
+    """A landing in short. `node` is "" where no node is expected; verdict and `returns_to_source` as in a landing."""
+
+    node: str
+    verdict: LandingWord
+    returns_to_source: bool
 
 
 class LandingTotals(Fields, frozen=True):
@@ -69,8 +94,9 @@ class LandingTotals(Fields, frozen=True):
     `not_created` of those that land need no room, as nothing comes back for them: their owner has enough pods without.
     `is_verified` tells a policy whose evictions are all refused when they cannot land from one in which some profile
     evicts regardless.
-    `together` is the verdict on all of them at once, whatever order they come in, under `conditions`; null where that
-    was not judged. `certificate` is the proof of a no.
+    `causes` say why landings are likely, and then why they are unknown, the most frequent first; they add up to
+    `likely` and `unknown`. `together` is the verdict on all of them at once, whatever order they come in, under
+    `conditions`; null where that was not judged. `certificate` is the proof of a no.
     """
 
     is_verified: bool = msgspec.field(name="verified")
@@ -78,11 +104,13 @@ class LandingTotals(Fields, frozen=True):
     num_assessed: int = msgspec.field(name="assessed")
     lands: int
     lands_if: int
-    no: int
+    likely: int
     unknown: int
+    no: int
+    causes: tuple[LandingCause, ...]
     returns_to_source: int
     not_created: int
-    together: Literal["lands", "lands_if", "no", "unknown"] | None
+    together: LandingWord | None
     conditions: tuple[str, ...]
     certificate: str
 
@@ -166,7 +194,8 @@ class ReachedLimit(Fields, frozen=True):
 class PluginFigures(Fields, frozen=True):
     """How many pods one plugin of one profile evicts, and how many it selected that are not evicted, by code.
 
-    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`.
+    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null
+    for a plugin that could not work.
     """
 
     profile: str
@@ -174,6 +203,7 @@ class PluginFigures(Fields, frozen=True):
     evicted: int
     background: int
     refused: Mapping[str, int]
+    facts: PluginFacts | None
 
 
 class Failure(Fields, frozen=True):

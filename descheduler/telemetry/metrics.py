@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from descheduler.report.outcome import EvictionResult, Outcome
+from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.telemetry.metrics_table import LAST_SUCCESS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, spec_of
 from descheduler.telemetry.observer import RunObserver
@@ -140,7 +140,7 @@ def _requests_sent(outcome: Outcome) -> Iterator[Labels]:
 def _result_label(result: EvictionResult) -> str | None:
     """None for an eviction that was never asked for."""
     if result.code == "limit":
-        return next((text for text in _LIMITS.values() if text in result.message), _ERROR)
+        return next((text for key, text in _LIMITS.items() if result.message.startswith(f"{key} ")), _ERROR)
     return _RESULTS.get(result.result)
 
 

@@ -156,17 +156,17 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
     assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
 
 
-def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_first() -> None:
+def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_kube_scheduler() -> None:
     pod = pod_object("old", scheduler="volcano")
 
     explanation = pod_explanation("old", [*NODES, pod])
 
     assert explanation.landing is not None
-    assert explanation.landing.verdict == "unknown"
+    assert explanation.landing.verdict == "likely"
     assert explanation.placement is not None
     assert explanation.placement.num_feasible == 2
     assert explanation.placement.notes == (
-        "its scheduler volcano has no profile in the scheduler configuration; these are the rules of default-scheduler",
+        "scheduler volcano is not modelled; the default rules of kube-scheduler are shown",
     )
 
 

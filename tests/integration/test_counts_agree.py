@@ -58,10 +58,14 @@ def read_table(text: str) -> TableFigures:
     """The numbers of the summary line, and of the table of codes."""
     evicted = re.search(r"^([\d,]+) pods? (?:would be )?evicted", text, re.MULTILINE)
     assert evicted is not None
-    codes = re.search(r"^KEPT +CODE +REASON\n((?:.+\n)*)", text, re.MULTILINE)
+    codes = re.search(r"^PODS +CODE +MEANING\n((?:.+\n)*)", text, re.MULTILINE)
     rows = codes[1].splitlines() if codes else []
-    counts = (row.split(maxsplit=2) for row in rows if row[:1].isdigit())
-    return TableFigures(_number(evicted[1]), {code: _number(number) for number, code, _ in counts})
+    counts = {code: _number(number) for number, code, _ in (row.split(maxsplit=2) for row in rows)}
+    summary = re.search(r"^Not evicted: +([\d,]+) pods? \((.+)\)$", text, re.MULTILINE)
+    if summary is not None:
+        assert _number(summary[1]) == sum(counts.values())
+        assert {code: _number(number) for code, number in map(str.split, summary[2].split(", "))} == counts
+    return TableFigures(_number(evicted[1]), counts)
 
 
 def _number(text: str) -> int:
@@ -232,7 +236,7 @@ def test_a_live_run(fake_api: FakeApi, client: KubeClient, limit: int, caplog: p
     fake_api.on_eviction("p1", budget_refusal("b"), namespace="default")
     result = run(client, taint_policy(f"maxNoOfPodsToEvictTotal: {limit}"))
     plan = make_plan(result.decisions)
-    outcome = make_outcome(plan, result.outcomes)
+    outcome = make_outcome(plan, result.decisions, result.outcomes)
     caplog.clear()
 
     check_outcome(outcome, caplog)

@@ -47,7 +47,7 @@ class BudgetLedger:
             return ACCEPTED
         message = (
             f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {_allowance(budget)} "
-            f"({budget.current_healthy} healthy pods, {budget.desired_healthy} required)"
+            f"({budget.current_healthy} healthy, {budget.desired_healthy} required)"
         )
         return refuse(Reason.DISRUPTION_BUDGET, message, f"{budget.namespace}/{budget.name}")
 
