@@ -55,7 +55,7 @@ def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> No
     assert decision is not None
     assert decision.outcome == "kept"
     assert decision.summary == (
-        "stays: PodLifeTime (profile one) wants it gone, BarePod keeps it: it has no owner that would create it again"
+        "stays: PodLifeTime (profile one) wants it gone, BarePod keeps it: the pod has no owner that recreates it"
     )
     assert decision.answers == tuple(
         PluginAnswer(
@@ -64,7 +64,7 @@ def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> No
             result="kept",
             reason="",
             code="BarePod",
-            message="it has no owner that would create it again",
+            message="the pod has no owner that recreates it",
             subject="",
         )
         for profile in ("one", "two")
@@ -106,7 +106,7 @@ def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:
         FilterAnswer(
             profile="main",
             code="BarePod",
-            message="it has no owner that would create it again",
+            message="the pod has no owner that recreates it",
             subject="",
         ),
     )
@@ -117,7 +117,7 @@ def test_a_run_that_judges_nothing_says_so() -> None:
 
     assert decision is not None
     assert decision.outcome == "unjudged"
-    assert decision.summary == "nothing was judged: 1 ready nodes match the policy, at least 2 are needed"
+    assert decision.summary == "nothing was judged: only 1 ready node matches the policy; at least 2 are required"
 
 
 def test_the_landing_counts_with_the_evictions_booked_before() -> None:

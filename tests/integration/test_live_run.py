@@ -225,7 +225,7 @@ def test_cluster_with_one_ready_node_is_left_alone(fake_api: FakeApi, client: Ku
 
     result = run(client, taint_policy())
 
-    assert result.decisions.skipped == "1 ready nodes match the policy, at least 2 are needed"
+    assert result.decisions.skipped == "only 1 ready node matches the policy; at least 2 are required"
     assert eviction_requests(fake_api) == []
 
 

@@ -117,7 +117,7 @@ def test_the_report_says_where_it_is_off(disabled: str, is_off: bool) -> None:
 
     decisions = run([CORDONED, make_node("b", cpu="1")], pods, policy, workloads={web.uid: web})
 
-    off = "PlacementVerification is off in profile p: pods are evicted even if no node takes the replacement"
+    off = "PlacementVerification is disabled in profile p: pods are evicted even if their replacement stays pending"
     assert len(evicted(decisions)) == (2 if is_off else 1)
     assert (off in make_plan(decisions).warnings) is is_off
 
