@@ -144,7 +144,7 @@ class PodLifeTime:
         """
         selection = self._selection = Selection(_rules(self._args, self._now))
         selected = (pod for node in nodes for pod in selection.of(self._view.pods_on(node.name)))
-        victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+        victims = [pod for pod in selected if self._evictor.lets_go(pod, selection.reason)]
         for pod in sort_oldest_first(victims):
             if self._evictor.request(pod, selection.reason(pod)).limit is EvictionLimit.TOTAL:
                 return

@@ -203,7 +203,7 @@ class RemoveDuplicates:
         if self._view.is_arrival(pod):
             return True
         if is_candidate:
-            return evictor.admits(pod) and evictor.admits_now(pod)
+            return evictor.lets_go(pod)
         return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
 
 

@@ -82,7 +82,7 @@ class RemoveFailedPods:
         self._selection = Selection(_rules(self._args, self._now))
         for node in nodes:
             selected = self._selection.of(self._view.pods_on(node.name))
-            victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
 

@@ -71,7 +71,7 @@ class RemovePodsHavingTooManyRestarts:
         self._selection = Selection(_rules(self._args))
         for node in nodes:
             selected = self._selection.of(self._view.pods_on(node.name))
-            victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             victims.sort(key=self._num_restarts, reverse=True)
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return

@@ -82,7 +82,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
         """Evicts the `candidates` of a node that still conflict in their turn; returns whether to go on after it."""
         for pod in sort_low_to_high(candidates):
             conflict = conflicts.find(pod)
-            if conflict is None or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            if conflict is None or not self._evictor.lets_go(pod, conflict.sentence):
                 continue
             verdict = self._evictor.request(pod, conflict.sentence)
             if verdict.limit is EvictionLimit.TOTAL:

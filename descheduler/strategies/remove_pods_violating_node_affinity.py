@@ -28,7 +28,7 @@ __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityAr
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the strategy looks at fits it")
+_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the plugin looks at has room for the pod")
 
 
 class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
@@ -105,17 +105,17 @@ class RemovePodsViolatingNodeAffinity:
     def _enforce(self, looked_at: Selection, selection: Selection, nodes: Sequence[Node], node_set: NodeSet) -> None:
         for node in nodes:
             selected = selection.of(looked_at.of(self._view.active_pods_on(node.name)))
-            victims = [pod for pod in selected if self._may_leave(pod, node_set)]
+            victims = [pod for pod in selected if self._may_leave(pod, node_set, selection)]
             if not evict_from_node(self._evictor, victims, selection.reason):
                 return
 
-    def _may_leave(self, pod: Pod, nodes: NodeSet) -> bool:
-        if not self._evictor.admits(pod):
+    def _may_leave(self, pod: Pod, nodes: NodeSet, selection: Selection) -> bool:
+        if not self._evictor.admits(pod, selection.reason):
             return False
         if not self._node_fit.fits_any(pod, nodes):
-            self._evictor.keep(pod, _NO_FIT)
+            self._evictor.keep(pod, _NO_FIT, selection.reason(pod))
             return False
-        return self._evictor.admits_now(pod)
+        return self._evictor.admits_now(pod, selection.reason)
 
     def _common_rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)

@@ -65,7 +65,7 @@ class RemovePodsViolatingNodeTaints:
         self._taints = {name: taints for name, taints in found if taints}
         for name in self._taints:
             selected = self._selection.of(self._view.active_pods_on(name))
-            victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._selection.reason)]
             if not evict_from_node(self._evictor, victims, self._selection.reason):
                 return
 

@@ -183,16 +183,16 @@ class RemovePodsViolatingTopologySpreadConstraint:
             known = self._below[names] = RoomBelow(self._node_fit, nodes)
         return known
 
-    def _keep_without_room(self, pods: Iterable[Pod], constraint: SpreadConstraint) -> None:
-        message = f"the pod fits on no node in a less full domain of {constraint.topology_key}"
+    def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
+        message = f"no node in a less full domain of {constraint.topology_key} has room for the pod"
         verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
-        for pod in pods:
-            self._evictor.keep(pod, verdict)
+        for pod, sentence in pods:
+            self._evictor.keep(pod, verdict, sentence)
 
     def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
         full_nodes: set[str] = set()
         for pod, sentence in marked:
-            if pod.node_name in full_nodes or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            if pod.node_name in full_nodes or not self._evictor.lets_go(pod, sentence):
                 continue
             verdict = self._evictor.request(pod, sentence)
             if verdict.limit is EvictionLimit.TOTAL:

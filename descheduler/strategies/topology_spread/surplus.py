@@ -104,15 +104,16 @@ class Surplus:
         """Those with room that no constraint has marked before, each with its sentence; they are marked from now on."""
         fresh = self.has_room & ~listing.is_marked[self.places]
         listing.is_marked[self.places[fresh]] = True
-        for position in np.flatnonzero(fresh).tolist():
-            yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
+        return self._told(fresh, listing)
 
-    def kept(self, listing: Listing) -> Iterator[Pod]:
-        """Those without room, of which the listing takes note."""
-        places = self.places[~self.has_room]
-        listing.mark_without_room(places)
-        for place in places.tolist():
-            yield listing.index.all_pods[place]
+    def kept(self, listing: Listing) -> Iterator[tuple[Pod, str]]:
+        """Those without room, each with its sentence; the listing takes note of them."""
+        listing.mark_without_room(self.places[~self.has_room])
+        return self._told(~self.has_room, listing)
+
+    def _told(self, wanted: NDArray[np.bool_], listing: Listing) -> Iterator[tuple[Pod, str]]:
+        for position in np.flatnonzero(wanted).tolist():
+            yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
 
 
 NOTHING = Surplus(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp), ())
