@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.values import read_file_names, read_instant
 from descheduler.telemetry.logging import log_event
 
@@ -27,17 +28,24 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(
             (
-                click.option("--snapshot", multiple=True, callback=read_file_names, metavar="DUMP", help=snapshot_help),
+                click.option(
+                    "--snapshot",
+                    multiple=True,
+                    callback=read_file_names,
+                    metavar="DUMP",
+                    shell_complete=complete_file,
+                    help=snapshot_help,
+                ),
                 click.option(
                     "--now",
                     callback=read_instant,
                     metavar="RFC3339",
-                    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
+                    help="Time that ages are computed at; by default the time of the dump, else now.",
                 ),
                 click.option(
                     "--skip-broken-objects/--fail-on-broken-objects",
                     default=False,
-                    help="Leave out objects that cannot be read, instead of failing on the first.",
+                    help="Skip invalid objects instead of failing on the first.",
                 ),
             )
         ):

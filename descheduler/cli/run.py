@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.flags.connection import takes_connection
@@ -72,7 +73,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     return read_duration(ctx, option, text)
 
 
-@click.command(cls=GoFlagsCommand, short_help="Decide which pods should move, and evict them.")
+@click.command(cls=GoFlagsCommand, short_help="Decide which pods to evict, and evict them.")
 @click.option(
     "--policy-config-file",
     "--config",
@@ -80,12 +81,13 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     callback=read_file_name,
     required=True,
     metavar="FILE",
+    shell_complete=complete_file,
     help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
 )
-@click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted, and evict nothing.")
+@click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted; evict nothing.")
 @takes_snapshot(
-    "Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
-    "'descheduler snapshot' write it; may be given several times. Implies --dry-run."
+    "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
+    "'descheduler snapshot'; can be repeated. Implies --dry-run."
 )
 @takes_output("the plan, or of the outcome,", has_flat_formats=True)
 @takes_connection
@@ -95,20 +97,20 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     type=float,
     callback=read_rate,
     metavar="N",
-    help="Evictions a second; by default the policy's, else 5.",
+    help="Evictions per second; by default the policy's value, else 5.",
 )
 @click.option(
     "--client-connection-burst",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Evictions that may be made at once; by default the policy's, else 10.",
+    help="Evictions that can start at once; by default the policy's value, else 10.",
 )
 @click.option(
     "--deadline",
     callback=_read_deadline,
     metavar="DURATION",
-    help="End the run after this time, for example 5m, counted from its start. No eviction starts later, "
-    "and the program ends at most 5 s later.",
+    help="Stop starting evictions after this time, for example 5m, counted from the start of the program; it ends at "
+    "most 5 s later.",
 )
 @click.option(
     "--feature-gates",
@@ -120,14 +122,15 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
     default=False,
-    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown.",
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, and with "
+    f"{ExitCode.PLANNED} when a dry run plans evictions.",
 )
 @click.option(
     "--assess-landings",
     type=click.IntRange(min=0),
     metavar="N",
-    help="In a dry run without PlacementVerification, say of the first N evictions where the pods created instead "
-    "land; by default 1000.",
+    help="In a dry run without PlacementVerification, predict for the first N evictions which node the replacement "
+    "pods are scheduled onto; by default 1000.",
 )
 @takes_lease
 @takes_telemetry
@@ -142,16 +145,17 @@ def run(
     telemetry: Callable[[Policy], TelemetrySettings],
     **flags: object,
 ) -> None:
-    """Take one snapshot of the cluster, decide which pods should move, and evict them.
+    """Read the cluster once, decide which pods to evict, and evict them.
 
     With --dry-run or --snapshot, show the plan and evict nothing. The plan or the outcome goes to standard output,
-    logs to standard error.
+    logs to standard error. On a terminal only warnings and errors are logged, unless -v is given.
 
-    Exit codes: 0 finished, nothing to do or another run under way (single evictions may have failed, see
+    Exit codes: 0 finished, nothing to do or another run is active (single evictions can have failed, see
     --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
     with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
-    the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow
-    evictions: a Job must not repeat them.
+    the Lease or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode), 130 and 143
+    stopped by SIGINT (Ctrl-C) or SIGTERM. With 4, 130 and 143 pods can have been evicted, and the outcome says which
+    were and which were not attempted: a Job must not repeat such a run.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
 
@@ -220,10 +224,10 @@ def _run_on_cluster(
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    show_progress(record.observer)
+    show_progress(record.observer, is_quiet=flags.output.is_quiet)
 
     def found_cluster(context: str, server: str) -> None:
-        name_cluster(context, server)
+        name_cluster(context, server, is_quiet=flags.output.is_quiet)
         log_policy(policy)
 
     result = run_live(
@@ -281,7 +285,7 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
         is_written = watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
     except RunStopped:
         # What is done is done: the exit code tells of the evictions.
-        _logger.error("Outcome not written", extra=fields(err="nobody reads standard output"))
+        _logger.error("Outcome not written", extra=fields(err="the reader of standard output does not read"))
     except CommandError as error:
         # Exit code 1 would have a Job evict once more, and hide what stopped the run.
         if not (outcome.may_have_evicted or result.guard):

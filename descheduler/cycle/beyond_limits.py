@@ -6,6 +6,7 @@ and then, where it matters, those of nodes as well, so that each pod has the lim
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -18,6 +19,7 @@ import msgspec
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
 from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.decisions import Decisions
@@ -118,17 +120,19 @@ def _without_limit(args: msgspec.Struct) -> msgspec.Struct:
 def _compared(passes: Sequence[Decisions]) -> BeyondLimits:
     """What the further passes found that the first one, the run, does not know."""
     run = passes[0]
+    limit_of = _RunLimits(run)
     known = {identity_of(move.pod) for move in _evictions(run)}
     cut_off: list[Refusal] = []
     for earlier, later in pairwise(passes):
-        limit_of = _LimitFinder(earlier)
+        stopped_by = _StoppingLimits(earlier)
         for move in _evictions(later):
             if identity_of(move.pod) not in known:
                 known.add(identity_of(move.pod))
-                cut_off.append(_cut_off(move, limit_of.verdict(move)))
+                verdict = limit_of.verdict(move.pod, stopped_by.verdict(move.pod))
+                cut_off.append(_cut_off(move, verdict))
     return BeyondLimits(
         cut_off=tuple(cut_off),
-        refusals=tuple(_further_refusals(passes, known)),
+        refusals=tuple(_further_refusals(passes, known, limit_of)),
         is_whole=not any(is_out_of_work(refusal.verdict) for later in passes[1:] for refusal in later.refusals),
     )
 
@@ -142,14 +146,16 @@ def _cut_off(move: Move, verdict: Verdict) -> Refusal:
     return Refusal(move.pod, move.profile, move.plugin, verdict, is_attempt=False, reason=move.reason)
 
 
-def _further_refusals(passes: Sequence[Decisions], leaving: AbstractSet[PodIdentity]) -> Iterator[Refusal]:
+def _further_refusals(
+    passes: Sequence[Decisions], leaving: AbstractSet[PodIdentity], limit_of: _RunLimits
+) -> Iterator[Refusal]:
     """What stands against pods that stay without limits as well, and that the run did not come to say."""
     told = {_speaker(refusal) for refusal in passes[0].refusals if refusal.verdict.reached is None}
     for later in passes[1:]:
         for refusal in later.refusals:
             if identity_of(refusal.pod) not in leaving and _speaker(refusal) not in told:
                 if not is_out_of_work(refusal.verdict):
-                    yield refusal
+                    yield limit_of.seen_from_run(refusal)
                 if refusal.verdict.reached is None:
                     told.add(_speaker(refusal))
 
@@ -158,21 +164,50 @@ def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
     return identity_of(refusal.pod), refusal.profile, refusal.plugin
 
 
-class _LimitFinder:
-    """Which limit of a pass stood against evictions that the next pass, with limits lifted, makes."""
+class _StoppingLimits:
+    """The limits that stopped the plugins of one pass, each for the pods that the next pass evicts."""
 
-    def __init__(self, earlier: Decisions) -> None:
-        self._total = earlier.policy.max_evictions_total
-        limits = [limit for limit in _reached(earlier.refusals) if limit.limit in _STAGES[-1]]
-        self._is_total = any(limit.limit is EvictionLimit.TOTAL for limit in limits)
+    def __init__(self, decisions: Decisions) -> None:
+        limits = [limit for limit in _reached(decisions.refusals) if limit.limit in _STAGES[-1]]
+        self._total = next((limit for limit in limits if limit.limit is EvictionLimit.TOTAL), None)
         self._by_node = {limit.scope: limit for limit in reversed(limits)}
         self._first = limits[0]
 
-    def verdict(self, move: Move) -> Verdict:
-        """The limit of the run if it was reached; else that of the pod's node, or without a node what was reached."""
-        if self._is_total and self._total is not None:
-            return limit_reached(EvictionLimit.TOTAL, self._total)
-        limit = self._by_node.get(move.pod.node_name)
+    def verdict(self, pod: Pod) -> Verdict:
+        """The limit of the run if it was reached, else that of the pod's node, else what was reached on some node."""
+        limit = self._total or self._by_node.get(pod.node_name)
         if limit is None:
             return limit_reached(self._first.limit, self._first.value)
         return limit_reached(limit.limit, limit.value, limit.scope)
+
+
+class _RunLimits:
+    """The limits that the run itself has reached: what is found beyond them is told as seen from the run."""
+
+    def __init__(self, run: Decisions) -> None:
+        self._stopping = _StoppingLimits(run)
+        self._reached = set(_reached(run.refusals))
+        granted = [move.pod for move in (*run.moves, *run.background)]
+        self._granted = {
+            EvictionLimit.NODE: Counter(pod.node_name for pod in granted),
+            EvictionLimit.NAMESPACE: Counter(pod.namespace for pod in granted),
+        }
+
+    def verdict(self, pod: Pod, found: Verdict) -> Verdict:
+        """`found`, or the limit of the run in front of it when `found` is not so before that limit is lifted."""
+        if found.reached is not None and self._has_reached(found.reached):
+            return found
+        limit = self._stopping.verdict(pod)
+        if limit.limit is found.limit:
+            return found
+        message = f"{limit.message}; beyond it, {found.message}"
+        return msgspec.structs.replace(found, message=message, reached=None if found.reached is None else limit.reached)
+
+    def seen_from_run(self, refusal: Refusal) -> Refusal:
+        """`refusal`, whose filters know no limits, but whose requests were made beyond them."""
+        if not refusal.is_attempt and refusal.verdict.reached is None:
+            return refusal
+        return replace(refusal, verdict=self.verdict(refusal.pod, refusal.verdict))
+
+    def _has_reached(self, limit: ReachedLimit) -> bool:
+        return limit in self._reached or self._granted.get(limit.limit, Counter())[limit.scope] >= limit.value

@@ -13,7 +13,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
-from descheduler.cycle.guards import Guard, decide_in_time, find_guard, guard_open_calls, take_lease
+from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
@@ -97,7 +97,7 @@ def run_with(
         result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
     guard = find_guard(lease, watch, result.outcomes)
     result = replace(result, decisions=_with_beyond(result.decisions, rounds, watch))
-    return result if guard is None else _guarded(result, guard)
+    return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +206,6 @@ def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: 
     carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures)
     may_call = (lambda: "") if lease is None else lease.why_not_current
     return carrier.carry_out(decide_with, settings, open_calls, may_call)
-
-
-def _guarded(result: RunResult, guard: Guard) -> RunResult:
-    """The result of a run that `guard` stopped."""
-    decisions = replace(result.decisions, notes=(*result.decisions.notes, guard.note))
-    return replace(result, decisions=decisions, guard=guard.cause, signal_number=guard.signal_number)
 
 
 def _executor_settings(

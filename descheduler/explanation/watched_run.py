@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
@@ -11,6 +11,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.explanation.not_selected import plugin_misses
 from descheduler.explanation.watch import Watch, Wish
 from descheduler.model.pod import Pod
@@ -21,7 +22,7 @@ from descheduler.plan.staying import staying_pod
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
 
-__all__ = ["WatchedRun", "watched_run"]
+__all__ = ["RunOptions", "WatchedRun", "watched_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,21 @@ class WatchedRun:
         )
 
 
-def watched_run(policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime) -> WatchedRun:
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What beside the policy changes the decisions of a run: its feature gates, and which pods it may move."""
+
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    scope: Scope = EVERYWHERE
+
+
+def watched_run(
+    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: RunOptions | None = None
+) -> WatchedRun:
     """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
     pods = tuple(pods)
-    watch = Watch(pods)
-    decide_by = partial(decide, snapshot=snapshot, now=now)
+    watch, options = Watch(pods), options or RunOptions()
+    decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=options.feature_gates, scope=options.scope)
     decisions = decide_by(policy, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
     return WatchedRun(with_beyond(decisions, decide_by, most_judged=None if pods else MOST_JUDGED), watch)
 

@@ -31,10 +31,10 @@ _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
 _HALTED = {
-    OutcomeCode.STOPPED: "not attempted: the run was interrupted",
-    OutcomeCode.DEADLINE: "not attempted: --deadline exceeded",
-    OutcomeCode.LEASE_LOST: "not attempted: the Lease was lost, another run may be active",
-    OutcomeCode.OVERLOADED: "not attempted: the API server was overloaded for too long",
+    OutcomeCode.STOPPED: "the run was interrupted",
+    OutcomeCode.DEADLINE: "--deadline exceeded",
+    OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be active",
+    OutcomeCode.OVERLOADED: "the API server was overloaded for too long",
 }
 
 _LEAST_BLIND_LOOKS = 3

@@ -91,7 +91,7 @@ def carry_out(
         try:
             decisions = decide(answers, [made[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
         except Exception as error:  # pods are evicted already, which has to be reported whatever this is
-            note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
+            note = f"could not select other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
     return decisions, tuple(outcomes.values())
@@ -100,9 +100,9 @@ def carry_out(
 def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
     """Why no other pods are looked for after so many rounds, so many of them with faults of the server; else ""."""
     if num_faulty == MAX_FAULTY_ROUNDS:
-        return f"looked for other pods in spite of server errors {MAX_FAULTY_ROUNDS} times and gave up; see the results"
+        return f"stopped selecting other pods after {MAX_FAULTY_ROUNDS} rounds with server errors; see the results"
     if num_rounds == MAX_ROUNDS:
-        return f"looked for other pods {MAX_ROUNDS} times after refusals and gave up; the next run goes on"
+        return f"stopped selecting other pods after {MAX_ROUNDS} rounds with refusals; the next run continues"
     return ""
 
 

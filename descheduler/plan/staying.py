@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import PodIdentity, Refusal, identity_of
 
@@ -80,20 +79,19 @@ def _by_kind(decisions: Decisions) -> dict[_Kind, tuple[Refusal, ...]]:
 
 def _staying(refusals: _Refusals) -> Staying:
     by_run, beyond = refusals.get("run", []), refusals.get("beyond", [])
-    in_order = [*refusals.get("cut off", []), *sorted([*by_run, *beyond], key=_distance)]
-    first, *others = _distinct(in_order)
+    blocked = [refusal for refusal in (*by_run, *beyond) if refusal.is_attempt and refusal.verdict.reached is None]
+    limited = [refusal for refusal in (*beyond, *by_run) if refusal.is_attempt and refusal.verdict.reached is not None]
+    unasked = [refusal for refusal in (*by_run, *beyond) if not refusal.is_attempt]
+    first, *others = _distinct([*refusals.get("cut off", []), *blocked, *limited, *unasked])
     return Staying(first, tuple(others), is_attempt=any(refusal.is_attempt for refusal in by_run))
 
 
 def _distinct(refusals: Iterable[Refusal]) -> Iterator[Refusal]:
     """The refusals without those that say the same of the same plugin again."""
-    seen: set[tuple[str, str, str, str]] = set()
+    seen: set[tuple[str, str, object]] = set()
     for refusal in refusals:
-        said = refusal.profile, refusal.plugin, refusal.verdict.code, refusal.verdict.message
+        verdict = refusal.verdict
+        said = refusal.profile, refusal.plugin, verdict.reached or (verdict.code, verdict.message)
         if said not in seen:
             seen.add(said)
             yield refusal
-
-
-def _distance(refusal: Refusal) -> tuple[bool, bool]:
-    return not refusal.is_attempt, refusal.verdict.reason is Reason.LIMIT_REACHED

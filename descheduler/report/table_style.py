@@ -28,7 +28,7 @@ class TableStyle:
     def table(
         self, header: Sequence[str], rows: Sequence[Row], *, title: str = "", like: Sequence[Row] = ()
     ) -> Iterator[str]:
-        """The lines of one table under its title, with an empty line after it where there are headers; nothing when there are no rows.
+        """The lines of one table under its title, an empty line after it; nothing when there are no rows.
 
         Its columns are as wide as if the rows `like` were in it too.
         """

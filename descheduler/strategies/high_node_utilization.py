@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -11,7 +12,16 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import Args, Int64, Namespaces, check_exclude_only, check_in, check_percentages
+from descheduler.policy.shared_args import (
+    Args,
+    Int64,
+    Namespaces,
+    Percent,
+    check_exclude_only,
+    check_in,
+    check_percentages,
+    one_of,
+)
 from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
     free_resources,
@@ -42,11 +52,11 @@ class HighNodeUtilizationArgs(Args, frozen=True):
 
     evictable_namespaces: Namespaces | None = None
     """Namespaces whose pods stay; only `exclude` may be given."""
-    thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
+    thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """Percent of allocatable by resource; a node at or below all of them is a source."""
     number_of_nodes: Int64 = 0
     """The plugin acts only when more nodes than this are underused."""
-    eviction_modes: tuple[str, ...] = ()
+    eviction_modes: tuple[Annotated[str, one_of(_EVICTION_MODES)], ...] = ()
     """`OnlyThresholdingResources` keeps pods that request no resource of `thresholds`."""
 
 

@@ -11,7 +11,15 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import Args, Int64, Namespaces, UInt, check_exclude_only, check_percentages
+from descheduler.policy.shared_args import (
+    Args,
+    Int64,
+    Namespaces,
+    Percent,
+    UInt,
+    check_exclude_only,
+    check_percentages,
+)
 from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
@@ -85,9 +93,9 @@ class LowNodeUtilizationArgs(Args, frozen=True):
 
     evictable_namespaces: Namespaces | None = None
     """Namespaces whose pods stay; only `exclude` may be given."""
-    thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
+    thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """A node at or below all of these is underused."""
-    target_thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
+    target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """A node above any of these is overused."""
     use_deviation_thresholds: bool = False
     """Whether the thresholds are distances from the average usage."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.counted import counted
@@ -18,6 +19,7 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import pod_filter
@@ -44,7 +46,7 @@ class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
     """Restarts of all containers together from which a pod is selected; required, at least 1."""
     including_init_containers: bool = False
     """Whether init containers count."""
-    states: tuple[str, ...] = ()
+    states: tuple[Annotated[str, one_of(_STATES)], ...] = ()
     """`Running`, `CrashLoopBackOff` or both: only pods in such a state are selected; any state when empty."""
 
 

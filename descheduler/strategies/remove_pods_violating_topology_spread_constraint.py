@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -21,6 +21,7 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
@@ -59,7 +60,7 @@ class RemovePodsViolatingTopologySpreadConstraintArgs(Args, frozen=True):
     """Only pods of these namespaces are looked at, and counted."""
     label_selector: LabelSelectorArg | None = None
     """Only pods with these labels are looked at, and counted."""
-    constraints: tuple[str, ...] = ()
+    constraints: tuple[Annotated[str, one_of(_CONSTRAINTS)], ...] = ()
     """Which `whenUnsatisfiable` values count; `DoNotSchedule` when empty."""
     topology_balance_node_fit: bool | None = None
     """Whether only pods that fit a node of a domain below average are moved; True when unset."""

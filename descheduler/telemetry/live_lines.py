@@ -65,7 +65,7 @@ def _target(landing: Landing) -> str:
 def log_doubt(eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
     """Says that the run waits to see what became of a pod, for so long at most."""
     _logger.warning(
-        "No clear answer to an eviction; it counts until the pod is seen alive",
+        "No clear answer to an eviction; counted as evicted until the pod is seen again",
         extra=fields(pod=f"{eviction.namespace}/{eviction.name}", answer=why, seconds=round(at_most_seconds, 1)),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.telemetry.idle_plugins import log_idle_plugins
@@ -43,7 +44,9 @@ def log_outcome(outcome: Outcome) -> None:
     log_idle_plugins(outcome.plan)
     _log_failures(outcome.plan)
     for left in outcome.not_attempted:
-        _logger.warning("Evictions not attempted", extra=fields(count=left.count, err=left.message, code=left.code))
+        level = logging.INFO if OutcomeCode(left.code).is_never_meant else logging.WARNING
+        facts = fields(count=left.count, err=left.message, code=left.code)
+        _logger.log(level, "Evictions not attempted", extra=facts)
     _log_sums(outcome.plan, num_evicted=outcome.counts["evicted"])
 
 

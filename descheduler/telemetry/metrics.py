@@ -140,7 +140,7 @@ def _requests_sent(outcome: Outcome) -> Iterator[Labels]:
 def _result_label(result: EvictionResult) -> str | None:
     """None for an eviction that was never asked for."""
     if result.code == "limit":
-        return next((text for text in _LIMITS.values() if text in result.message), _ERROR)
+        return next((text for key, text in _LIMITS.items() if result.message.startswith(f"{key} ")), _ERROR)
     return _RESULTS.get(result.result)
 
 

@@ -33,9 +33,9 @@ def log_broken_off(pods: Sequence[str], frame: FrameType | None) -> None:
 
 
 def _records(pods: Sequence[str], frame: FrameType | None) -> Iterator[logging.LogRecord]:
-    yield _record("Run broken off by a second signal, outcome not written", frame, unconfirmed=len(pods))
+    yield _record("Interrupted by a second signal; outcome not written", frame, unconfirmed=len(pods))
     for pod in pods[:_MOST_NAMED]:
-        yield _record("Eviction not confirmed, counts as evicted", frame, pod=pod)
+        yield _record("Eviction not confirmed, counted as evicted", frame, pod=pod)
     if num_more := len(pods[_MOST_NAMED:]):
         yield _record("More evictions not confirmed", frame, num=num_more)
 

@@ -187,7 +187,7 @@ def test_broken_objects_that_are_skipped_are_in_the_log(fake_api: FakeApi, cli: 
 
     _, _, err = cli.run("--skip-broken-objects", "--dry-run")
 
-    assert '"Broken objects skipped" num=1 first="' in err
+    assert '"Invalid objects skipped" num=1 first="' in err
 
 
 def test_fatal_message_is_an_event_where_the_log_is_json(fake_api: FakeApi, cli: Cli) -> None:

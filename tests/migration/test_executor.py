@@ -236,7 +236,7 @@ def test_limit_counts_successes_only() -> None:
         ("c", OutcomeCode.DONE),
         ("d", OutcomeCode.LIMIT),
     ]
-    assert outcomes[3].message == ("maximum number of evicted pods per a descheduling cycle reached")
+    assert outcomes[3].message == "maxNoOfPodsToEvictTotal (1) reached"
 
 
 def test_eviction_handed_over_counts_against_limits() -> None:

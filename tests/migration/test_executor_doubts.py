@@ -291,4 +291,4 @@ def test_lease_that_is_lost_and_stops_the_run_is_the_reason_for_what_is_left() -
     outcomes = run(make_plan("a", "b"), api, stop=stop, may_call=lambda: "the Lease ran out" if stop.is_set() else "")
 
     assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.LEASE_LOST)]
-    assert outcomes[1].message == "not attempted: the Lease was lost, another run may be active"
+    assert outcomes[1].message == "the Lease was lost, another run may be active"

@@ -27,6 +27,6 @@ FAILED = executed(OLD[1], OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, "boom", 
 REFUSED = executed(OLD[1], OutcomeKind.REFUSED, OutcomeCode.BUDGET, "budget", 429)
 FORBIDDEN = executed(OLD[1], OutcomeKind.REFUSED, OutcomeCode.FORBIDDEN, "not allowed", 403)
 GONE = executed(OLD[2], OutcomeKind.GONE, OutcomeCode.POD_GONE)
-TOO_LATE = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DEADLINE, "not attempted: --deadline exceeded")
+TOO_LATE = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DEADLINE, "--deadline exceeded")
 TURNED_AWAY = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.OVERLOADED)
 REPEATED = executed(OLD[2], OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.report.columns import Toned, aligned
+from descheduler.report.columns import Row, Toned, aligned
 from descheduler.report.palette import Palette, Tone
 
 
@@ -47,7 +47,7 @@ def test_names_are_whole_without_a_terminal() -> None:
 
 
 def test_a_toned_cell_is_coloured_and_takes_no_more_room() -> None:
-    rows = [["a", Toned("pending", Tone.FAILURE), "x"], ["a", "node-1234", "y"]]
+    rows: list[Row] = [["a", Toned("pending", Tone.FAILURE), "x"], ["a", "node-1234", "y"]]
 
     lines = list(aligned(["N", "TARGET", "WHY"], rows, palette=Palette(is_coloured=True)))
 

@@ -78,9 +78,7 @@ def test_figures_are_of_the_pods_that_were_evicted() -> None:
 def test_what_was_not_attempted_is_counted_by_cause() -> None:
     outcome = outcome_of(EVICTED, TOO_LATE, TOO_LATE)
 
-    assert outcome.not_attempted == (
-        NotAttempted(code="deadline", message="not attempted: --deadline exceeded", count=2),
-    )
+    assert outcome.not_attempted == (NotAttempted(code="deadline", message="--deadline exceeded", count=2),)
 
 
 def test_sums_agree() -> None:

@@ -53,7 +53,7 @@ def values(registry: CollectorRegistry, name: str) -> dict[tuple[str, ...], floa
             ended(
                 OutcomeKind.NOT_ATTEMPTED,
                 OutcomeCode.LIMIT,
-                "maximum number of evicted pods per node reached",
+                "maxNoOfPodsToEvictPerNode (5) reached for node n1",
             ),
             "maximum number of evicted pods per node reached",
             id="at a limit",
