@@ -1,4 +1,4 @@
-"""PodLifeTime: pods that are too old, or in a state, condition or exit code they should not stay in."""
+"""PodLifeTime: evicts pods that are too old, or in a given state, condition or with a given exit code."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ class PodLifeTimeArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     owner_kinds: OwnerKinds | None = None
     """Kinds of owners that pods must, or must not, have."""
     max_pod_life_time_seconds: UInt | None = None

@@ -1,4 +1,4 @@
-"""RemoveDuplicates: several pods of one owner on one node, when they could be spread."""
+"""RemoveDuplicates: evicts pods of an owner that has several on one node, when they could be spread."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class RemoveDuplicatesArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     exclude_owner_kinds: tuple[str, ...] = ()
-    """Pods with an owner of these kinds are not looked at."""
+    """Pods with an owner of these kinds are not examined."""
 
 
 _EVEN_SPREAD = "evenSpread"

@@ -1,4 +1,4 @@
-"""RemovePodsViolatingInterPodAntiAffinity: pods that share a node or zone with a pod they must keep away from."""
+"""RemovePodsViolatingInterPodAntiAffinity: evicts pods whose required anti-affinity is violated."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
 
 
 def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:

@@ -1,4 +1,4 @@
-"""RemovePodsViolatingNodeAffinity: pods whose node no longer matches their node affinity."""
+"""RemovePodsViolatingNodeAffinity: evicts pods whose node no longer matches their node affinity."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     node_affinity_type: tuple[str, ...] = ()
     """Affinity kinds to look at, in this order. Unknown ones load, and only log an error when the plugin runs."""
 

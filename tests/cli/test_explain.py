@@ -87,7 +87,7 @@ def test_wide_tables_show_every_answer_and_all_scores(descheduler: Descheduler, 
     ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "-o", "wide")
 
     assert "SELECTED BY" in ended.out
-    assert "FILTERS SAY" in ended.out
+    assert "EVICTABLE" in ended.out
     assert "TaintToleration" in ended.out
 
 

@@ -37,7 +37,7 @@ def test_a_plugin_tells_what_it_does_where_and_with_which_arguments() -> None:
     explanation = explain_plugin("podlifetime", policy=None, scheduling=DEFAULT_CONFIGURATION)
 
     assert explanation.name == "PodLifeTime"
-    assert explanation.summary.startswith("Pods that are too old")
+    assert explanation.summary.startswith("Evicts pods that are too old")
     assert explanation.points == ("deschedule",)
     assert (
         PluginArgument(name="conditions[].type", type_text="string", default="", meaning="Such as `Ready`.")
