@@ -159,7 +159,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         return [(name, pods) for name, pods in sorted(by_namespace.items()) if name in constrained]
 
     def _judged(self, constraint: SpreadConstraint, domains: Domains, skew: int, listing: Listing) -> Surplus | None:
-        """The pods that are to leave for `constraint`, found once for those that differ in words and count the same pods and nodes."""
+        """The pods that are to leave for `constraint`, found once for those that count the same pods and nodes."""
         from descheduler.strategies.topology_spread.surplus import find_surplus
 
         if skew <= constraint.max_skew or not (len(domains.places) or domains.num_empty):
