@@ -306,7 +306,7 @@ def test_server_that_offers_no_evictions_is_an_error(fake_api: FakeApi, client: 
     serve(fake_api, *crowded_cluster("cart"))
     fake_api.core_resources = [{"name": "pods", "kind": "Pod"}]
 
-    with pytest.raises(KubeError, match="offers no pods/eviction"):
+    with pytest.raises(KubeError, match="does not serve pods/eviction"):
         run(client, taint_policy())
 
 
