@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.values import read_file_names, read_instant
 from descheduler.telemetry.logging import log_event
 
@@ -27,7 +28,14 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(
             (
-                click.option("--snapshot", multiple=True, callback=read_file_names, metavar="DUMP", help=snapshot_help),
+                click.option(
+                    "--snapshot",
+                    multiple=True,
+                    callback=read_file_names,
+                    metavar="DUMP",
+                    shell_complete=complete_file,
+                    help=snapshot_help,
+                ),
                 click.option(
                     "--now",
                     callback=read_instant,

@@ -113,8 +113,13 @@ def _explain_thread(ended: threading.ExceptHookArgs) -> None:
 
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else _PROGRAM
-    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message().rstrip(". ")
+    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else _on_one_line(error)
     return f"{text[:1].lower()}{text[1:]} (see '{command} --help')"
+
+
+def _on_one_line(error: click.UsageError) -> str:
+    """Click lists the choices of a missing argument on lines of their own, with tabs."""
+    return " ".join(error.format_message().split()).rstrip(". ").replace(". Choose from: ", "; choose from ")
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

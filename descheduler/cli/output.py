@@ -93,7 +93,6 @@ def write_document(document: Plan | Outcome | Explanation, output: Output) -> bo
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     style = TableStyle(
-        is_wide=output.format == "wide",
         width=shutil.get_terminal_size().columns if is_terminal and output.has_headers else None,
         palette=Palette(is_coloured=wants_colour(is_terminal=is_terminal, environ=os.environ)),
         is_quiet=output.is_quiet,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.flags.connection import takes_connection
@@ -80,6 +81,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     callback=read_file_name,
     required=True,
     metavar="FILE",
+    shell_complete=complete_file,
     help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
 )
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted; evict nothing.")
@@ -120,7 +122,8 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
     default=False,
-    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown.",
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, and with "
+    f"{ExitCode.PLANNED} when a dry run plans evictions.",
 )
 @click.option(
     "--assess-landings",
@@ -150,9 +153,9 @@ def run(
     Exit codes: 0 finished, nothing to do or another run is active (single evictions can have failed, see
     --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
     with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
-    the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. With 4,
-    130 and 143 pods can have been evicted, and the outcome says which were and which were not attempted: a Job must not
-    repeat such a run.
+    the Lease or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode), 130 and 143
+    stopped by SIGINT (Ctrl-C) or SIGTERM. With 4, 130 and 143 pods can have been evicted, and the outcome says which
+    were and which were not attempted: a Job must not repeat such a run.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
 
@@ -186,6 +189,7 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
+    from descheduler.cycle.beyond_limits import with_beyond_in_time
     from descheduler.cycle.decide import decide
     from descheduler.cycle.request import Landings, snapshot_request
 
@@ -199,18 +203,11 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
-        decide_now = partial(
-            decide,
-            policy,
-            snapshot,
-            now=flags.now or snapshot.taken_at or datetime.now(UTC),
-            feature_gates=flags.feature_gates,
-            observer=observer,
-            scope=flags.scope,
-            most_assessed=_most_assessed(flags),
-        )
+        now = flags.now or snapshot.taken_at or datetime.now(UTC)
+        decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=flags.feature_gates, scope=flags.scope)
+        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags))
         decisions = watch.call("deciding", decide_now)
-    return _show_plan(decisions, flags, record, watch)
+    return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch)
 
 
 def _run_on_cluster(

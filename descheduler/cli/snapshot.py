@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.connection import takes_connection
@@ -34,6 +35,7 @@ _logger = logging.getLogger(__name__)
     "--output",
     required=True,
     metavar="FILE",
+    shell_complete=complete_file,
     callback=read_file_name,
     help="Dump to write, gzip JSON Lines, for example out.jsonl.gz; - is standard output.",
 )

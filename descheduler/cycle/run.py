@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
 from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
@@ -91,9 +92,11 @@ def run_with(
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
     with _lease(run) as lease, run.observer.cycle():
         server, snapshot = _read(run)
-        decide_with = decide_in_time(partial(_decide, run, snapshot), watch)
+        rounds = _Rounds(run, snapshot)
+        decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
     guard = find_guard(lease, watch, result.outcomes)
+    result = replace(result, decisions=_with_beyond(result.decisions, rounds, watch))
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
@@ -153,20 +156,40 @@ def _request(run: _Run) -> SnapshotRequest:
     return snapshot_request(run.policy, landings, registry=run.registry, skip_broken=run.options.skip_broken)
 
 
-def _decide(run: _Run, snapshot: Snapshot, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
-    """One round's decision."""
-    return decide(
-        run.policy,
-        snapshot,
-        now=run.now,
-        answers=answers,
-        prior_moves=prior_moves,
-        feature_gates=run.options.feature_gates,
-        registry=run.registry,
-        observer=run.observer,
-        scope=run.options.scope,
-        most_assessed=run.most_assessed,
-    )
+class _Rounds:
+    """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
+
+    def __init__(self, run: _Run, snapshot: Snapshot) -> None:
+        self._run = run
+        options = run.options
+        self._decide = partial(
+            decide,
+            snapshot=snapshot,
+            now=run.now,
+            feature_gates=options.feature_gates,
+            registry=run.registry,
+            scope=options.scope,
+        )
+        self.decide_again: DecideAgain = self._decide
+        """Decides as the last round did."""
+
+    def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+        """One round's decisions."""
+        run = self._run
+        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves)
+        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.most_assessed)
+        self.decide_again = decide_by
+        return decisions
+
+
+def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisions:
+    """`decisions` with what matches beyond the limits; pods may be evicted, which is reported whatever happens here."""
+    try:
+        return with_beyond_in_time(decisions, rounds.decide_again, watch)
+    except Exception as error:
+        note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
+        beyond = replace(decisions.beyond, is_whole=False)
+        return replace(decisions, beyond=beyond, notes=(*decisions.notes, note))
 
 
 def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: ServerFacts) -> RunResult:

@@ -85,7 +85,7 @@ def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
     if room >= min(sentence, _NARROWEST_SENTENCE) or not names:
         return _Layout(names, indent, room)
     shortened = _shortened(names, width - _GAP * (len(names) - 1))
-    return _Layout(shortened, _INDENT, width - _INDENT, is_stacked=True)
+    return _Layout(shortened, _INDENT, max(width - _INDENT, 1), is_stacked=True)
 
 
 def _shortened(widths: Sequence[int], available: int) -> list[int]:

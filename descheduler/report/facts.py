@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Literal
 
+from descheduler.model.counted import counted
 from descheduler.plan import facts as plan_facts
+from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.report.document import Fields
 
-__all__ = ["NearestValue", "NodeClasses", "PluginFacts", "make_facts"]
+__all__ = ["NearestValue", "NodeClasses", "PluginFacts", "facts_of"]
 
 
 class NearestValue(Fields, frozen=True):
@@ -58,33 +61,36 @@ class PluginFacts(Fields, frozen=True):
     counts: Mapping[str, int]
 
 
-def make_facts(facts: plan_facts.PluginFacts, *, evicted: int, refused: Mapping[str, int]) -> PluginFacts:
-    """The document of `facts` about a plugin with `evicted` pods and so many `refused` by reason code."""
+def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[str, int]) -> PluginFacts | None:
+    """What a plugin saw that has `refused` pods by reason code; None where it told nothing."""
+    facts = decisions.facts.get((profile, plugin))
+    if facts is None:
+        return None
+    mine = [move for move in decisions.moves if (move.profile, move.plugin) == (profile, plugin)]
+    num_background = decisions.results.get((profile, plugin, BACKGROUND), 0)
+    evicts = num_background > 0 or any(not move.is_repeated for move in mine)
+    # Without any other move those of the plugin that are left repeat those of others.
+    return _document(facts, "" if evicts else facts.why_nothing or _all_stay(facts.pods_selected, refused, len(mine)))
+
+
+def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
     nodes = facts.nodes
     return PluginFacts(
-        why_nothing="" if evicted else facts.why_nothing or _all_refused(facts.pods_selected, refused),
+        why_nothing=why_nothing,
         stopped=facts.stopped,
         pods_examined=facts.pods_examined,
         pods_selected=facts.pods_selected,
         left_out=facts.left_out,
-        nearest=tuple(
-            NearestValue(key=n.key, limit=n.limit, value=n.value, unit=n.unit, subject=n.subject) for n in facts.nearest
-        ),
-        nodes=None
-        if nodes is None
-        else NodeClasses(
-            under=nodes.under,
-            between=nodes.between,
-            over=nodes.over,
-            thresholds=nodes.thresholds,
-            target_thresholds=nodes.target_thresholds,
-        ),
+        nearest=tuple(NearestValue(**asdict(nearest)) for nearest in facts.nearest),
+        nodes=None if nodes is None else NodeClasses(**asdict(nodes)),
         counts=facts.counts,
     )
 
 
-def _all_refused(num_selected: int, refused: Mapping[str, int]) -> str:
-    """Of a plugin that selects pods, none of which is evicted."""
-    selected = "the selected pod is" if num_selected == 1 else f"none of {num_selected:,} selected pods is"
-    blocked = ", ".join(f"{code} {number:,}" for code, number in refused.items())
-    return f"{selected}{' not' if num_selected == 1 else ''} evicted" + (f": blocked by {blocked}" if blocked else "")
+def _all_stay(num_selected: int, refused: Mapping[str, int], num_repeated: int) -> str:
+    """Of a plugin that selects pods, none of which it evicts."""
+    causes = [f"{code} {number:,}" for code, number in refused.items()]
+    causes = [f"blocked by {', '.join(causes)}"] if causes else []
+    causes += [f"{num_repeated:,} evicted by another plugin"] if num_repeated else []
+    selected = f"{counted(num_selected, 'pod')} selected, none evicted"
+    return f"{selected}: {', '.join(causes)}" if causes else selected

@@ -11,7 +11,7 @@ from descheduler.report.plan_document import LandingCause, LandingTotals, Planne
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict, Landing
 
-__all__ = ["landing_totals", "planned_landing", "target_of"]
+__all__ = ["landing_causes", "landing_totals", "planned_landing", "target_of"]
 
 _UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
@@ -55,7 +55,7 @@ def landing_totals(
         likely=by_verdict["likely"],
         unknown=by_verdict["unknown"],
         no=by_verdict["no"],
-        causes=tuple(_causes(landings)),
+        causes=tuple(landing_causes(landings)),
         returns_to_source=sum(landing.returns_to_source for landing in landings),
         not_created=sum(landing.replacement.pod is None for landing in landings if landing.verdict.value == "lands"),
         together=None if together is None else together.verdict.value,
@@ -64,7 +64,7 @@ def landing_totals(
     )
 
 
-def _causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
+def landing_causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
     """One entry a verdict and cause, the most frequent of each verdict first."""
     for verdict in _UNPROVEN:
         counts = Counter(landing.cause for landing in landings if landing.verdict.value == verdict)

@@ -64,7 +64,7 @@ def _target(result: EvictionResult) -> Cell:
 def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     """Pods of the plan that were not evicted after all."""
     others = [result for result in outcome.results if result.result != "evicted"]
-    rows = [
+    rows: list[Row] = [
         [r.pod.namespace, r.pod.name, r.node, r.plugin, Toned(r.result, _TONES.get(r.result, Tone.PLAIN)), r.message]
         for r in others
     ]

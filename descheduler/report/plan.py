@@ -10,9 +10,9 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
-from descheduler.plan.staying import Staying, staying_pods
+from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
 from descheduler.report.document import API_VERSION, PodReference
-from descheduler.report.facts import make_facts
+from descheduler.report.facts import facts_of
 from descheduler.report.figures import make_figures
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.landings import landing_totals, planned_landing
@@ -161,34 +161,17 @@ def _reached_limits(staying: Iterable[Staying]) -> tuple[ReachedLimit, ...]:
 def _plugin_figures(decisions: Decisions, staying: Iterable[Staying]) -> Iterator[PluginFigures]:
     """One entry a plugin that was to run, in running order, also for those that found nothing."""
     evicted = Counter((move.profile, move.plugin) for move in decisions.leaving)
-    refused = _refused_by_plugin(staying)
+    refused = refused_by_plugin(staying)
     profiles = decisions.policy.profiles
     runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
     runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
     for profile, plugin in dict.fromkeys(runs):
-        num_evicted = evicted[profile, plugin]
-        background = decisions.results.get((profile, plugin, BACKGROUND), 0)
         blocked = refused.get((profile, plugin), {})
-        facts = decisions.facts.get((profile, plugin))
         yield PluginFigures(
             profile=profile,
             plugin=plugin,
-            evicted=num_evicted,
-            background=background,
+            evicted=evicted[profile, plugin],
+            background=decisions.results.get((profile, plugin, BACKGROUND), 0),
             refused=blocked,
-            facts=None if facts is None else make_facts(facts, evicted=num_evicted + background, refused=blocked),
+            facts=facts_of(decisions, profile, plugin, blocked),
         )
-
-
-def _refused_by_plugin(staying: Iterable[Staying]) -> dict[tuple[str, str], dict[str, int]]:
-    """(profile, plugin) → code → pods that the plugin selected and that stay, the most frequent code first."""
-    pods = {
-        (refusal.profile, refusal.plugin, _code(refusal.verdict), index)
-        for index, each in enumerate(staying)
-        for refusal in (each.first, *each.others)
-    }
-    counts = Counter((profile, plugin, code) for profile, plugin, code, _ in pods)
-    refused: dict[tuple[str, str], dict[str, int]] = {}
-    for (profile, plugin, code), num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        refused.setdefault((profile, plugin), {})[code] = num_pods
-    return refused

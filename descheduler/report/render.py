@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from descheduler.report.explanation.document import Explanation
@@ -40,7 +41,8 @@ def render(
         case "yaml", _:
             yield from yaml_lines(document)
         case (("table" | "wide"), _):
-            yield from (f"{line}\n" for line in _table(document, style))
+            table = _table(document, replace(style, is_wide=output_format == "wide"))
+            yield from (f"{line}\n" for line in table)
         case "name", (Plan() | Outcome()):
             yield from names(document)
         case "csv", (Plan() | Outcome()):

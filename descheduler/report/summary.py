@@ -9,6 +9,7 @@ from itertools import groupby
 from descheduler.model.counted import counted
 from descheduler.model.printable import printable
 from descheduler.report.figures import TotalFigures
+from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome_document import Outcome, ResultKind
 from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.table_style import TableStyle
@@ -44,6 +45,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from style.labelled(
         {
             "By plugin": _by_plugin(Counter(move.plugin for move in plan.moves)),
+            "Why": printable(why_nothing(plan)),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
             "Requests": _requested(plan.figures.total),
@@ -60,6 +62,7 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     yield from style.labelled(
         {
             "By plugin": _by_plugin(Counter(r.plugin for r in outcome.results if r.result == "evicted")),
+            "Why": printable(why_nothing(outcome.plan)),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
             "Replacement pods": landing_summary(outcome.landings),

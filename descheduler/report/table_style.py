@@ -28,7 +28,7 @@ class TableStyle:
     def table(
         self, header: Sequence[str], rows: Sequence[Row], *, title: str = "", like: Sequence[Row] = ()
     ) -> Iterator[str]:
-        """The lines of one table under its title, with an empty line after it; nothing when there are no rows.
+        """The lines of one table under its title, an empty line after it; nothing when there are no rows.
 
         Its columns are as wide as if the rows `like` were in it too.
         """
@@ -37,7 +37,8 @@ class TableStyle:
         if title:
             yield self.palette.heading(title)
         yield from aligned(header, rows, width=self._room, palette=self.palette, like=like)
-        yield ""
+        if self.has_headers:
+            yield ""
 
     def labelled(self, texts: Mapping[str, str]) -> Iterator[str]:
         """A line for each text that is not empty, after its label; the texts stand one below the other."""

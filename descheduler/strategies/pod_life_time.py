@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.eviction_limits import EvictionLimit
@@ -20,6 +21,7 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.shared.pod_age import age_seconds, age_words
@@ -91,7 +93,7 @@ class PodLifeTimeArgs(Args, frozen=True):
     """Kinds of owners that pods must, or must not, have."""
     max_pod_life_time_seconds: UInt | None = None
     """Pods of more than this many whole seconds are selected; 0 means from one second on."""
-    states: tuple[str, ...] = ()
+    states: tuple[Annotated[str, one_of(_STATES)], ...] = ()
     """Phases, reasons of the pod, and reasons for which containers wait or terminated; one of them must hold."""
     conditions: tuple[ConditionFilter, ...] = ()
     """Conditions of the pod, one of which must hold."""

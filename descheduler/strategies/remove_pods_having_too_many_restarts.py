@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
@@ -17,6 +19,7 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import pod_filter
@@ -43,7 +46,7 @@ class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
     """Restarts of all containers together from which a pod is selected; required, at least 1."""
     including_init_containers: bool = False
     """Whether init containers count."""
-    states: tuple[str, ...] = ()
+    states: tuple[Annotated[str, one_of(_STATES)], ...] = ()
     """`Running`, `CrashLoopBackOff` or both: only pods in such a state are selected; any state when empty."""
 
 
@@ -87,8 +90,7 @@ class RemovePodsHavingTooManyRestarts:
         return _num_restarts(pod, init=self._args.including_init_containers)
 
     def _sentence(self, pod: Pod) -> str:
-        number = self._num_restarts(pod)
-        times = "1 time" if number == 1 else f"{number:,} times"
+        times = counted(self._num_restarts(pod), "time")
         return f"restarted {times} (podRestartThreshold: {self._args.pod_restart_threshold})"
 
 
@@ -102,7 +104,7 @@ def _rules(args: RemovePodsHavingTooManyRestartsArgs) -> Iterator[Rule]:
         least=args.pod_restart_threshold,
         measure=(lambda pod: _num_restarts(pod, init=True)) if init else _num_restarts,
         unit="restarts",
-        words=lambda number: "1 restart" if number == 1 else f"{number:,} restarts",
+        words=lambda number: counted(number, "restart"),
         none="no pod restarted often enough",
         superlative="highest",
     )

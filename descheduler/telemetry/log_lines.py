@@ -7,6 +7,7 @@ import logging
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.telemetry.idle_plugins import log_idle_plugins
 from descheduler.telemetry.logging import fields, log_event
 
 __all__ = ["log_outcome", "log_plan"]
@@ -30,6 +31,7 @@ def log_plan(plan: Plan) -> None:
     _log_skipped(plan)
     for plugin in plan.plugins:
         _log_plugin(plugin.profile, plugin.plugin, plugin.evicted, plugin.background)
+    log_idle_plugins(plan)
     _log_failures(plan)
     _log_sums(plan, num_evicted=len(plan.moves))
 
@@ -39,6 +41,7 @@ def log_outcome(outcome: Outcome) -> None:
     _log_skipped(outcome.plan)
     for plugin in outcome.plugins:
         _log_plugin(plugin.profile, plugin.plugin, plugin.counts["evicted"], plugin.counts["background"])
+    log_idle_plugins(outcome.plan)
     _log_failures(outcome.plan)
     for left in outcome.not_attempted:
         level = logging.INFO if OutcomeCode(left.code).is_never_meant else logging.WARNING

@@ -18,7 +18,9 @@ from tests.cli.loaded_modules import HEAVY, modules_of
 PROGRAM = [sys.executable, "-m", "descheduler"]
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan"), ("schema", "policy")]
+)
 def test_help_and_the_like_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
     modules = modules_of(*arguments)
 
@@ -75,6 +77,7 @@ def test_version_is_one_line(descheduler: Descheduler) -> None:
 
 def test_schema_is_printed_as_published(descheduler: Descheduler) -> None:
     assert json.loads(descheduler("schema", "outcome").out)["title"] == "Outcome"
+    assert json.loads(descheduler("schema", "policy").out)["$id"] == "urn:descheduler:schema:policy:v1alpha2"
 
 
 def test_completion_knows_commands_and_flags() -> None:

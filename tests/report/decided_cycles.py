@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
+from descheduler.cycle.beyond_limits import with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
@@ -52,4 +54,5 @@ def make_test_decisions(
     nodes = [make_node("a"), make_node("b")] if nodes is None else nodes
     facts = {"source": "dump.json", "taken_at": NOW - timedelta(seconds=90), **facts}
     loaded = load_policy(policy or pod_life_time_policy(), REGISTRY, name="policy.yaml")
-    return decide(loaded, make_snapshot(nodes, pods, **facts), now=NOW)
+    decide_by = partial(decide, snapshot=make_snapshot(nodes, pods, **facts), now=NOW)
+    return with_beyond(decide_by(loaded), decide_by)

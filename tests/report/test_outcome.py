@@ -52,8 +52,18 @@ def test_results_are_counted_and_kinds_that_did_not_occur_are_zero() -> None:
 def test_table_shows_what_became_of_each_eviction() -> None:
     text = "".join(render(outcome_of(EVICTED, FAILED), "table"))
 
+    assert "PodLifeTime: 1 pod evicted" in text
+    assert re.search(r"^default +old-1 +a +- +runs for too long$", text, re.MULTILINE)
+    assert "Planned but not evicted: 1 pod" in text
     assert re.search(r"^default +old-2 +a +PodLifeTime +failed +boom$", text, re.MULTILINE)
-    assert "1 pod evicted, 1 failed, 0 requests refused, 0 candidates kept" in text
+    assert "\n1 pod evicted, 1 failed\n" in text
+
+
+def test_the_summary_says_what_was_left_and_why() -> None:
+    text = "".join(render(outcome_of(EVICTED, TOO_LATE), "table"))
+
+    assert "1 pod evicted, 1 not attempted" in text
+    assert re.search(r"^Not attempted: +1 pod \(not attempted: --deadline exceeded\)$", text, re.MULTILINE)
 
 
 def test_figures_are_of_the_pods_that_were_evicted() -> None:

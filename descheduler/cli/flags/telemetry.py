@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.model.urls import is_web_url
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--metrics-textfile",
             metavar="FILE",
+            shell_complete=complete_file,
             callback=_read_textfile,
             help="Write metrics to this file at the end, for the textfile collector of the node exporter (name.prom).",
         ),
@@ -47,6 +49,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--otel-transport-ca-cert",
             metavar="FILE",
+            shell_complete=complete_file,
             help="Certificate authority of the collector; without it the connection is not secured.",
         ),
         click.option(

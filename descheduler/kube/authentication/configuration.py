@@ -108,7 +108,7 @@ def _home_kubeconfig(environ: Mapping[str, str]) -> Path:
     if not file.exists():
         raise KubeConfigError(
             f"no cluster to talk to: neither {file} nor a service account is there; "
-            "name a kubeconfig with --kubeconfig or KUBECONFIG, or work on a dump with --snapshot"
+            "name a kubeconfig with --kubeconfig or KUBECONFIG"
         )
     return file
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from descheduler.model.counted import counted
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.rules import Rule
@@ -73,6 +74,5 @@ def _why_nothing(num_examined: int, left_out: Sequence[tuple[Rule, int]]) -> str
     if not left_out:
         return _NO_PODS
     *before, (last, _) = left_out
-    examined = "1 pod examined" if num_examined == 1 else f"{num_examined:,} pods examined"
     others = ", ".join(f"{number:,} by {rule.key}" for rule, number in before)
-    return f"{last.nobody} ({examined}{f'; left out before: {others}' if others else ''})"
+    return f"{last.nobody}; {counted(num_examined, 'pod')} examined{f', left out {others}' if others else ''}"
