@@ -54,6 +54,6 @@ def test_every_replacement_is_known() -> None:
     assert {"lands", "no"} <= verdicts
 
 
-@pytest.mark.parametrize("code", ["DisruptionBudget", "NodeLimit", "SystemCritical", "LocalStorage", "TooFewReplicas"])
+@pytest.mark.parametrize("code", ["DisruptionBudget", "LimitReached", "SystemCritical", "LocalStorage", "TooFewReplicas"])
 def test_some_pod_is_kept_by(code: str) -> None:
     assert code in {count.code for count in plan().refusal_counts}
