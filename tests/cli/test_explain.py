@@ -38,12 +38,33 @@ def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler
     assert "landing: the replacement pod can be scheduled onto b" in ended.out
 
 
+@pytest.mark.parametrize(
+    "question",
+    [("pod/old",), ("po", "old", "-n", "default"), ("po/old", "-A"), ("rs/web",), ("ns/default",)],
+)
+def test_a_pod_is_found_as_kubectl_finds_it(
+    descheduler: Descheduler, policy: Path, dump: Path, question: tuple[str, ...]
+) -> None:
+    ended = descheduler("explain", *question, "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert ended.code == 0
+    assert "PodLifeTime" in ended.out
+
+
+def test_the_scope_of_the_run_is_that_of_run_namespace(descheduler: Descheduler, policy: Path, dump: Path) -> None:
+    arguments = ("--config", policy, "--snapshot", dump, "--now", NOW, "-o", "json", "--run-namespace", "shop")
+
+    ended = descheduler("explain", "pod/old", *arguments)
+
+    assert json.loads(ended.out)["pod"]["decision"]["answers"][0]["code"] == "OutOfScope"
+
+
 def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
     assert "1 pod would be evicted, 1 pod not evicted, 0 pods would be scheduled here" in ended.out
-    assert "1      BarePod   no owner would create the pod again" in ended.out
+    assert "1                  BarePod   no owner would create the pod again" in ended.out
 
 
 def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler) -> None:
