@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.connection import takes_connection
@@ -19,7 +20,7 @@ from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.scope import takes_subject_namespace
 from descheduler.cli.flags.values import read_feature_gates, read_file_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.question import Question, complete_question, read_question
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import Watch
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
     from descheduler.report.explanation.document import Explanation
-    from descheduler.report.render import Format
 
 __all__ = ["explain"]
 
@@ -51,7 +51,7 @@ class _Flags:
     scheduler_config: str | None
     kube_version: KubeVersion | None
     skip_broken_objects: bool
-    output: Format
+    output: Output
 
 
 @click.command(
@@ -64,6 +64,7 @@ class _Flags:
     "policy_file",
     callback=read_file_name,
     metavar="FILE",
+    shell_complete=complete_file,
     help="Policy whose decisions are explained; without it, only where replacement pods would be scheduled.",
 )
 @takes_snapshot(
@@ -80,6 +81,7 @@ class _Flags:
 @click.option(
     "--scheduler-config",
     metavar="FILE",
+    shell_complete=complete_file,
     help="KubeSchedulerConfiguration by which replacement pods are scheduled; by default the schedulerConfigFile of "
     "PlacementVerification in the policy, else kube-scheduler's defaults. It changes no decision.",
 )

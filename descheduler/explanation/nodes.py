@@ -117,14 +117,14 @@ def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -
 
 def _stays(pod: Pod, run: WatchedRun) -> Iterator[Stay]:
     """The first rule that keeps a pod that some plugin wants gone; nothing for a pod that none asks for."""
-    for wish in run.wishes_for(pod)[:1]:
+    for answer in run.answers_about(pod)[:1]:
         yield Stay(
             pod=reference(pod),
-            profile=wish.profile,
-            plugin=wish.plugin,
-            code=str((wish.verdict.reason or Reason.UNSET).value),
-            message=wish.verdict.message,
-            subject=wish.verdict.subject,
+            profile=answer.profile,
+            plugin=answer.plugin,
+            code=answer.code,
+            message=answer.message,
+            subject=answer.subject,
         )
 
 

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from descheduler.plan.decisions import Decisions
-from descheduler.report.plan_document import LandingCause, LandingTotals, PlannedLanding
+from descheduler.report.plan_document import LandingCause, LandingTotals, PlannedLanding, Target
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
-    from descheduler.placement.landings.landing import Landing
+    from descheduler.placement.landings.landing import JointVerdict, Landing
 
-__all__ = ["landing_causes", "landing_totals", "planned_landing"]
+__all__ = ["landing_causes", "landing_totals", "planned_landing", "target_of"]
 
 _UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
@@ -32,13 +31,23 @@ def planned_landing(landing: Landing) -> PlannedLanding:
     )
 
 
-def landing_totals(decisions: Decisions) -> LandingTotals:
-    """How many of the evicted pods are created again and land."""
-    evicted, together = decisions.leaving, decisions.together
-    landings = [move.landing for move in evicted if move.landing is not None]
+def target_of(landing: Landing) -> Target:
+    """One landing in short."""
+    return Target(
+        node=landing.node or "",
+        verdict=landing.verdict.value,
+        returns_to_source=landing.returns_to_source,
+    )
+
+
+def landing_totals(
+    evicted: Sequence[Landing | None], *, is_verified: bool, together: JointVerdict | None = None
+) -> LandingTotals:
+    """How many of the evicted pods are created again and land; a landing, or None, for each of them."""
+    landings = [landing for landing in evicted if landing is not None]
     by_verdict = Counter(landing.verdict.value for landing in landings)
     return LandingTotals(
-        is_verified=decisions.is_verified,
+        is_verified=is_verified,
         num_evicted=len(evicted),
         num_assessed=len(landings),
         lands=by_verdict["lands"],

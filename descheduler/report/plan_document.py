@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
@@ -24,16 +25,19 @@ __all__ = [
     "PlannedLanding",
     "PlannedRefusal",
     "PluginFigures",
+    "ReachedLimit",
     "RefusalCount",
+    "RefusedAlso",
+    "RepeatedRequest",
+    "Target",
 ]
 
 
 class Move(Fields, frozen=True):
-    """A pod that leaves its node, in the order in which moves are decided.
+    """A pod that leaves its node, once, in the order in which moves are decided.
 
     `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
-    `landing` says how sure that is. `wave` numbers the moves that run
-    together, from 1. `is_repeated` marks a further request for a pod that an earlier move evicts already.
+    `landing` says how sure that is. `wave` numbers the moves that run together, from 1.
     """
 
     pod: PodReference
@@ -44,7 +48,6 @@ class Move(Fields, frozen=True):
     plugin: str
     reason: str
     wave: int
-    is_repeated: bool = msgspec.field(name="repeated")
 
 
 class PlannedLanding(Fields, frozen=True):
@@ -75,6 +78,14 @@ class LandingCause(Fields, frozen=True):
     verdict: Literal["likely", "unknown"]
     cause: str
     num_pods: int = msgspec.field(name="pods")
+
+
+class Target(Fields, frozen=True):
+    """A landing in short. `node` is "" where no node is expected; verdict and `returns_to_source` as in a landing."""
+
+    node: str
+    verdict: LandingWord
+    returns_to_source: bool
 
 
 class LandingTotals(Fields, frozen=True):
@@ -114,25 +125,52 @@ class BackgroundEviction(Fields, frozen=True):
     reason: str
 
 
-class PlannedRefusal(Fields, frozen=True):
-    """A pod that a plugin wanted gone and that stays. `subject` names the object at fault.
+class RepeatedRequest(Fields, frozen=True):
+    """A further request for a pod that a move evicts already. One call is made for the pod."""
 
-    `is_attempt` tells an eviction that was asked for, which a limit, a budget or the API stands against, from a
-    candidate that was not even asked for.
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+
+
+class RefusedAlso(Fields, frozen=True):
+    """A further refusal of a pod that stays."""
+
+    profile: str
+    plugin: str
+    code: str
+    message: str
+
+
+class PlannedRefusal(Fields, frozen=True):
+    """A pod that a plugin selected and that is not evicted, once.
+
+    `reason` says why the plugin selected it, empty where it gave no reason. `message` is what blocks the eviction,
+    `subject` names the object at fault, and `limit` the key of the policy whose limit is reached, empty where it is
+    something else. `is_attempt` tells whether the eviction was requested in the run; a limit may have stopped the
+    plugin before, or a filter kept the pod. `others` are further refusals of the pod.
     """
 
     pod: PodReference
     node: str
     profile: str
     plugin: str
+    reason: str
     code: str
     message: str
     subject: str
+    limit: str
     is_attempt: bool = msgspec.field(name="attempt")
+    others: tuple[RefusedAlso, ...]
 
 
 class RefusalCount(Fields, frozen=True):
-    """How many entries of `refusals` have one reason, and what the reason means."""
+    """How many entries of `refusals`, each a pod, have one code, and what the code means.
+
+    The eviction of `num_attempts` of them was requested in the run.
+    """
 
     code: str
     summary: str
@@ -140,10 +178,24 @@ class RefusalCount(Fields, frozen=True):
     num_attempts: int = msgspec.field(name="attempts")
 
 
-class PluginFigures(Fields, frozen=True):
-    """What one plugin of one profile asked for and got.
+class ReachedLimit(Fields, frozen=True):
+    """A limit of `value` evictions that is reached, and how many entries of `refusals` it blocks.
 
-    `refused` counts answers by reason code. A pod that is judged several times counts each time, here only.
+    `limit` is its key in the policy, or in the arguments of a plugin. `scope` is the node or namespace that it is
+    reached for, empty for the run.
+    """
+
+    limit: str
+    value: int
+    scope: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class PluginFigures(Fields, frozen=True):
+    """How many pods one plugin of one profile evicts, and how many it selected that are not evicted, by code.
+
+    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null
+    for a plugin that could not work.
     """
 
     profile: str
@@ -151,6 +203,7 @@ class PluginFigures(Fields, frozen=True):
     evicted: int
     background: int
     refused: Mapping[str, int]
+    facts: PluginFacts | None
 
 
 class Failure(Fields, frozen=True):
@@ -165,7 +218,8 @@ class Plan(Fields, frozen=True):
     """Everything one cycle decided. `now` is the instant that all ages were taken at.
 
     `skipped` says why no plugin ran, and is empty when they did. `num_background` counts the evictions in
-    `background` and those that other controllers had begun before.
+    `background` and those that other controllers had begun before. `num_more_matching` counts the entries of `refusals`
+    that a limit blocks; with `is_lower_bound` more pods match, which were not looked for.
     """
 
     api_version: ApiVersion
@@ -175,17 +229,16 @@ class Plan(Fields, frozen=True):
     snapshot: SnapshotIdentity
     skipped: str
     moves: tuple[Move, ...]
+    repeated_requests: tuple[RepeatedRequest, ...]
     landings: LandingTotals
     background: tuple[BackgroundEviction, ...]
     num_background: int
     refusals: tuple[PlannedRefusal, ...]
     refusal_counts: tuple[RefusalCount, ...]
+    limits: tuple[ReachedLimit, ...]
+    num_more_matching: int = msgspec.field(name="moreMatching")
+    is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
     plugins: tuple[PluginFigures, ...]
     figures: Figures
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def evicted(self) -> tuple[Move, ...]:
-        """The moves without repeated requests: one for each pod that leaves."""
-        return tuple(move for move in self.moves if not move.is_repeated)

@@ -78,7 +78,21 @@ def test_a_refused_request_says_why_the_plugin_asked() -> None:
 
     assert decision is not None
     assert decision.answers[0].result == "refused"
-    assert "wants it gone (is 3600 s old, 60 s are allowed), TotalLimit keeps it" in decision.summary
+    assert "wants it gone (is 3600 s old, 60 s are allowed), LimitReached keeps it" in decision.summary
+
+
+def test_a_pod_that_a_limit_cut_off_names_the_plugin_its_reason_and_the_limit() -> None:
+    policy = policy_of({**pod_life_time_policy(), "maxNoOfPodsToEvictTotal": 1})
+    pods = [pod_object(name, age=3600 - index) for index, name in enumerate(("first", "second", "third"))]
+
+    decision = pod_explanation("third", [*NODES, *pods], policy).decision
+
+    assert decision is not None
+    assert decision.outcome == "kept"
+    (answer,) = decision.answers
+    assert (answer.plugin, answer.result, answer.code) == ("PodLifeTime", "kept", "LimitReached")
+    assert answer.message == "maxNoOfPodsToEvictTotal (1) reached"
+    assert answer.reason
 
 
 def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:

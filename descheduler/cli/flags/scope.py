@@ -26,16 +26,15 @@ def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
         "namespaces",
         multiple=True,
         metavar="NAME",
-        help="Move only pods of this namespace; may be given several times. Other pods stay, and still count for the "
-        "plugins.",
+        help="Evict only pods in this namespace; can be repeated. Plugins still count the other pods.",
     )
-    @click.option("-A", "--all-namespaces", is_flag=True, help="Move pods of every namespace, as without -n.")
+    @click.option("-A", "--all-namespaces", is_flag=True, help="Evict pods in all namespaces; the default.")
     @click.option(
         "-l",
         "--selector",
         "labels",
         metavar="SELECTOR",
-        help="Move only pods with these labels, such as app=web,tier!=db. Other pods stay, and still count.",
+        help="Evict only pods with these labels, for example app=web,tier!=db. Plugins still count the other pods.",
     )
     @wraps(command)
     def with_scope(
@@ -62,8 +61,7 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
         "run_namespaces",
         multiple=True,
         metavar="NAME",
-        help="As -n of 'descheduler run': explain a run that moves only pods of this namespace; may be given several "
-        "times.",
+        help="As -n of 'descheduler run': explain a run that moves only pods of this namespace; can be repeated.",
     )
     @click.option(
         "-l",
@@ -91,17 +89,19 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _check_namespaces(flag: str, namespaces: tuple[str, ...], *, all_namespaces: bool = False) -> None:
     if namespaces and all_namespaces:
-        raise _usage_error(f"{flag} and -A exclude each other; give one of them")
+        raise _usage_error(f"{flag} and -A cannot be used together")
     # An empty variable in a script must not turn a run for one team into one for all.
     if "" in namespaces:
-        raise _usage_error(f"{flag} names no namespace; give -A for all of them")
+        raise _usage_error(f"{flag} is empty; use -A for all namespaces")
     if odd := next((name for name in namespaces if not _NAMESPACE.fullmatch(name)), None):
-        raise _usage_error(f"{flag}: {odd!r} is no name of a namespace: only small letters, digits and '-'")
+        raise _usage_error(
+            f"{flag}: {odd!r} is not a namespace name: only lowercase letters, digits and '-' are allowed"
+        )
 
 
 def _make_scope(namespaces: tuple[str, ...], labels: str | None) -> Scope:
     if labels is not None and not labels.strip():
-        raise _usage_error("-l selects by no label; leave it out to move pods with any labels")
+        raise _usage_error("-l is empty; omit it to select pods with any labels")
     labels = labels or ""
     from descheduler.eviction.checks.scope import Scope
     from descheduler.model.labels import LabelError, parse_selector

@@ -8,7 +8,7 @@ from descheduler.model.amounts import amount_text, percent_text
 from descheduler.report.explanation.landing_words import landing_lines, target_text
 from descheduler.report.explanation.node import Departure, DrainBlocker, NodeExplanation, NodeFacts
 from descheduler.report.explanation.pod import Verdict
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["node_table"]
 

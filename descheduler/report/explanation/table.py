@@ -10,7 +10,7 @@ from descheduler.report.explanation.group_table import group_table
 from descheduler.report.explanation.node_table import node_table
 from descheduler.report.explanation.plugin_table import plugin_table
 from descheduler.report.explanation.pod_table import pod_table
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["explanation_table"]
 
