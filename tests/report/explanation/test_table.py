@@ -88,7 +88,12 @@ PLACEMENT = PlacementAnalysis(
     notes=("a note",),
 )
 DECISION = PodDecision(
-    outcome="unwanted", summary="stays: no plugin asks for it", answers=(), filters=(), num_moves_before=0
+    outcome="unwanted",
+    summary="stays: no plugin asks for it",
+    answers=(),
+    not_selected=(),
+    filters=(),
+    num_moves_before=0,
 )
 
 
