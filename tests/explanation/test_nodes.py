@@ -19,7 +19,7 @@ def test_without_a_policy_each_pod_says_where_it_would_go_alone() -> None:
 
     assert explanation.role == "without policy"
     assert explanation.landings == (
-        NodeLanding(pod=reference("bare"), landing=None, to_node=None, message="no pod comes back for it"),
+        NodeLanding(pod=reference("bare"), landing=None, to_node=None, message="no replacement pod is created"),
         NodeLanding(pod=reference("web"), landing="lands", to_node="b", message=""),
     )
 

@@ -143,7 +143,7 @@ def test_a_pod_that_comes_straight_back_is_marked() -> None:
     assert explanation.landing.returns_to_source
     assert explanation.landing.cold == "no"
     assert explanation.landing.summary == (
-        "its replacement lands on a, the node that it leaves, but only once the pod is gone"
+        "the replacement pod can be scheduled onto a, the node of the pod itself, but only once the pod is gone"
     )
     assert explanation.placement is not None
     assert [(node.node, node.is_best, node.is_source) for node in explanation.placement.ranking] == [("a", True, True)]
@@ -154,7 +154,7 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
 
     assert explanation.placement is None
     assert explanation.landing is not None
-    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
+    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no replacement pod is created")
 
 
 def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_kube_scheduler() -> None:

@@ -128,7 +128,7 @@ def test_refusal_counts_the_nodes_by_reason() -> None:
     decisions = run(nodes, [make_pod("big", node="a", cpu="1")])
 
     (refusal,) = decisions.refusals
-    assert "0 of 3 nodes" in refusal.verdict.message
+    assert "0/3 nodes" in refusal.verdict.message
     for reason in ("1 insufficient cpu", "1 untolerated taint", "1 unschedulable"):
         assert reason in refusal.verdict.message
 
