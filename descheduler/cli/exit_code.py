@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.plan.outcome import OutcomeCode
-    from descheduler.report.outcome import EvictionResult, Outcome
+    from descheduler.report.outcome_document import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
 
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code"]
@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""
 
     DONE = 0
-    """Finished, or nothing to do; single evictions may have failed, see --detailed-exitcode."""
+    """Finished, or nothing to do; single evictions can have failed, see --detailed-exitcode."""
     FAILED = 1
     """Failed, and certainly nothing was evicted: repeating the run is safe."""
     INVALID = 2

@@ -29,7 +29,7 @@ __all__ = ["snapshot"]
 _logger = logging.getLogger(__name__)
 
 
-@click.command(cls=GoFlagsCommand, short_help="Write a dump of a cluster.")
+@click.command(cls=GoFlagsCommand, short_help="Write a dump of a cluster to a file.")
 @click.option(
     "-o",
     "--output",
@@ -45,7 +45,7 @@ _logger = logging.getLogger(__name__)
 def snapshot(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], output: str) -> None:
     """Write everything that a run reads of a cluster to a file, for 'descheduler run --snapshot FILE'.
 
-    Only fields that some rule reads are written: no Secrets, no commands, arguments or environment variables.
+    Only fields that decisions depend on are written: no Secrets, no commands, arguments or environment variables.
     """
     from descheduler.cycle.dumping import dump_cluster
 

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.report.document import Fields
 from descheduler.report.explanation.document import Explanation
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 
 __all__ = ["DIALECT", "DOCUMENTS", "published_schema", "schema_file", "schema_text"]

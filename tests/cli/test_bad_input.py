@@ -79,10 +79,12 @@ BAD_INPUT = [
     pytest.param(with_flags("--dry-rnu"), "did you mean '--dry-run'", id="misspelled flag"),
     pytest.param(with_flags("--evict-\x1b[31mred"), "--evict-\\x1b[31mred", id="flag with control characters"),
     pytest.param(with_flags("surplus"), "surplus", id="argument nobody asked for"),
-    pytest.param(with_flags("--snapshot", ""), "names no file", id="dump without a name"),
-    pytest.param(literally("run", "--config", "", "--snapshot", "d"), "names no file", id="policy without a name"),
-    pytest.param(literally("explain", "pod", "a/b", "--snapshot", ""), "names no file", id="nothing to explain from"),
-    pytest.param(literally("snapshot", "-o", ""), "names no file", id="snapshot to a file without a name"),
+    pytest.param(with_flags("--snapshot", ""), "file name is empty", id="dump without a name"),
+    pytest.param(literally("run", "--config", "", "--snapshot", "d"), "file name is empty", id="policy without a name"),
+    pytest.param(
+        literally("explain", "pod", "a/b", "--snapshot", ""), "file name is empty", id="nothing to explain from"
+    ),
+    pytest.param(literally("snapshot", "-o", ""), "file name is empty", id="snapshot to a file without a name"),
     pytest.param(literally("run"), "missing option '--policy-config-file'", id="no policy"),
     pytest.param(literally("--policy-config-file"), "requires an argument", id="flag without its value"),
     pytest.param(literally("validte"), "did you mean 'validate'", id="misspelled command"),

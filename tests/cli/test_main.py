@@ -158,7 +158,7 @@ def test_breaking_off_is_neither_a_defect_nor_success(
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 
     assert ended.code == 130
-    assert ended.err.splitlines()[-1] == "error: interrupted"
+    assert ended.err.splitlines()[-1] == "error: interrupted (Ctrl-C)"
 
 
 def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
@@ -176,7 +176,7 @@ def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 
     assert ended.code == 4
-    assert "evictions were made before this" in ended.err
+    assert "pods were evicted before this error" in ended.err
 
 
 INTERRUPTED_WHILE_LOADING = """
@@ -200,7 +200,7 @@ def test_ctrl_c_while_the_program_is_loaded_is_one_line(module: str) -> None:
 
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted (Ctrl-C)\n")
 
 
 def test_program_can_be_run_as_a_module() -> None:

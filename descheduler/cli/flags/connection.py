@@ -37,8 +37,8 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         default="30s",
         show_default=True,
         callback=read_duration,
-        help="Longest time for one whole answer of the API server, or without progress in a long list; an eviction "
-        "without a clear answer is followed for this time and 10 s more.",
+        help="Time limit for one answer of the API server; for a long list, the time without progress. An eviction "
+        "without a clear answer is followed for this time plus 10 s.",
     )
     @wraps(command)
     def with_connection(
