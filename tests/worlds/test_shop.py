@@ -63,6 +63,8 @@ def test_page_of_the_samples_says_how_large_it_is() -> None:
     assert size in (SAMPLE.parent / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("code", ["DisruptionBudget", "LimitReached", "SystemCritical", "LocalStorage", "TooFewReplicas"])
+@pytest.mark.parametrize(
+    "code", ["DisruptionBudget", "LimitReached", "SystemCritical", "LocalStorage", "TooFewReplicas"]
+)
 def test_some_pod_is_kept_by(code: str) -> None:
     assert code in {count.code for count in plan().refusal_counts}
