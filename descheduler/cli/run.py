@@ -82,7 +82,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     required=True,
     metavar="FILE",
     shell_complete=complete_file,
-    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
+    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a ConfigMap.",
 )
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted; evict nothing.")
 @takes_snapshot(

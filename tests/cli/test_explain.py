@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from descheduler.cluster.kinds import KINDS
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
 from tests.cli.loaded_modules import HEAVY, modules_of
