@@ -139,6 +139,7 @@ class Buildah:
         flags = ["--isolation=chroot", "--layers=false", f"--ignorefile={DOCKERFILE}.dockerignore"]
         command = [*self._command, "build", *flags, *_build_flags(base, secrets)]
         subprocess.run(command, cwd=REPOSITORY, timeout=_BUILD_SECONDS, check=True)
+        self._output("rmi", "--prune")  # what the tag stood for before
 
     @contextmanager
     def opened(self) -> Iterator[Path]:
