@@ -52,7 +52,7 @@ def values() -> Manifest:
 def policy_document() -> Manifest:
     """The default policy, as the chart's ConfigMap has it."""
     found = values()
-    document = {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"]}
+    document: Manifest = {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"]}
     return document | found["deschedulerPolicy"]
 
 
