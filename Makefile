@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY ?= config/policy.yaml
-DUMP ?= config/samples/openb.jsonl.gz
+DUMP ?= config/samples/shop.jsonl.gz
 NOW ?= 2026-01-15T12:00:00Z
 
 .PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer clean
@@ -55,6 +55,7 @@ format: setup ## Put the code in the house style.
 
 schema: setup ## Write the JSON Schemas of the documents again.
 	$(BIN)/python -m descheduler.report.schema
+	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
 bench: setup ## Measure speed and memory; prints figures and ratios.
 	$(BIN)/python -m tests.bench

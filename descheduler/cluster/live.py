@@ -119,7 +119,7 @@ def read_live(
         builder.require_once(kind, mark)
 
     def note_absent(kind: AnyKind, why: str) -> None:
-        builder.warnings.append(f"{why}: none are assumed")
+        builder.warnings.append(f"{why}; assuming there are none")
 
     with paused_gc():
         _read_all(client, request.needed_kinds(), read, note_absent)
@@ -248,4 +248,4 @@ def _forbidden_message(kinds: Sequence[AnyKind]) -> str:
         f'- {{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
         for group, plurals in by_group.items()
     )
-    return f"may not list {names}; add to the rules of the ClusterRole: {rules}"
+    return f"not allowed to list {names} (RBAC); add to the rules of the ClusterRole: {rules}"

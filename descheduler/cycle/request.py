@@ -49,7 +49,9 @@ def snapshot_request(
 _WANTED: Mapping[Landings, Callable[[], Needs]] = {
     Landings.UNSEEN: Needs,
     Landings.ASSESSED: lambda: landing_needs(owners=False) | Needs(pod_templates=True),
-    Landings.EXPLAINED: lambda: landing_needs(owners=True) | Needs(pod_templates=True),
+    Landings.EXPLAINED: lambda: (
+        landing_needs(owners=True) | Needs(frozenset({"PodDisruptionBudget.policy"}), pod_templates=True)
+    ),
 }
 
 

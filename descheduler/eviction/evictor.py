@@ -119,13 +119,13 @@ class Evictor:
             if self.awaits(move.pod) and move.is_of(profile, plugin):
                 self._granted(self._book_again(move))
 
-    def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps.
+    def keep(self, candidate: Candidate, *, profile: str, plugin: str, verdict: Verdict) -> None:
+        """Notes why a candidate of `plugin` is not asked for; the first verdict on a pod is kept.
 
         Of pods that are not created yet nothing is noted: no report knows them.
         """
-        if not self.is_to_come(pod):
-            self.book.keep(pod, profile, plugin, verdict)
+        if not self.is_to_come(candidate.pod):
+            self.book.keep(candidate.pod, profile, plugin, verdict, candidate.reason)
 
     def _grant(self, bundle: Bundle, asked: Bundle) -> None:
         """Charges what was asked for and books the bundle; all of it, or nothing when a check fails at that."""
@@ -160,7 +160,7 @@ class Evictor:
             return self._book_again(move) if move.is_of(profile, plugin) else NOTHING_DONE
         if self._background.have_begun(pod):
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
-            return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED)
+            return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED, candidate.reason)
         return self._enter(Move(pod, profile, plugin, candidate.reason, is_repeated=self.book.has(pod)))
 
     def _book_again(self, prior: PriorMove) -> Undo:
@@ -184,8 +184,8 @@ class Evictor:
         if len(bundle.candidates) > 1:
             message = f"all {len(bundle.candidates)} pods of its bundle stay: {verdict.message}"
             verdict = msgspec.structs.replace(verdict, message=message)
-        for pod in bundle.pods:
+        for candidate in bundle.candidates:
             if verdict.reason in _NOT_ASKED_FOR:
-                self.keep(pod, profile=profile, plugin=plugin, verdict=verdict)
+                self.keep(candidate, profile=profile, plugin=plugin, verdict=verdict)
             else:
-                self.book.refuse(pod, profile, plugin, verdict)
+                self.book.refuse(candidate.pod, profile, plugin, verdict, candidate.reason)

@@ -86,7 +86,7 @@ class PluginEvictor:
 
     def keep(self, candidate: Pod, verdict: Verdict) -> None:
         """Notes why the plugin itself keeps a candidate."""
-        self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
+        self._evictor.keep(Candidate(candidate), profile=self._profile, plugin=self._plugin, verdict=verdict)
 
     def request(self, candidate: Pod, reason: str = "") -> Verdict:
         """Asks for the eviction of one pod. `reason` is the sentence that the plan shows."""

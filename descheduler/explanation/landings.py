@@ -29,6 +29,7 @@ def explained_landing(landing: Landing) -> ExplainedLanding:
         returns_to_source=landing.returns_to_source,
         conditions=landing.conditions,
         message=landing.message,
+        cause=landing.cause,
         notes=replacement.notes,
     )
 

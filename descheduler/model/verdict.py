@@ -6,7 +6,9 @@ from enum import Enum
 
 import msgspec
 
-__all__ = ["ACCEPTED", "Reason", "Verdict", "refuse"]
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+
+__all__ = ["ACCEPTED", "Reason", "Verdict", "limit_reached", "refuse"]
 
 
 class Reason(Enum):
@@ -45,10 +47,7 @@ class Reason(Enum):
     NO_NODE_FITS = "NoNodeFits", "the pod fits on no other node"
     NO_DESTINATION = "NoDestination", "no destination node of the strategy tolerates the pod"
     USAGE_UNKNOWN = "UsageUnknown", "nobody measured what the pod uses"
-    STRATEGY_NODE_LIMIT = "StrategyNodeLimit", "the strategy has evicted its share from the node"
-    NODE_LIMIT = "NodeLimit", "the policy's limit of evictions per node is reached"
-    NAMESPACE_LIMIT = "NamespaceLimit", "the policy's limit of evictions per namespace is reached"
-    TOTAL_LIMIT = "TotalLimit", "the policy's limit of evictions per run is reached"
+    LIMIT_REACHED = "LimitReached", "a limit on evictions is reached"
     DISRUPTION_BUDGET = "DisruptionBudget", "a PodDisruptionBudget allows no further disruption"
     SEVERAL_BUDGETS = "SeveralBudgets", "several PodDisruptionBudgets cover the pod; the eviction API refuses such pods"
     MISSING_UID = "MissingUID", "the object has no UID, so it is not a stored pod"
@@ -70,11 +69,15 @@ class Reason(Enum):
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
-    """An answer about one pod. `reason` is None exactly when the pod may go; `subject` names the object at fault."""
+    """An answer about one pod. `reason` is None exactly when the pod may go; `subject` names the object at fault.
+
+    `reached` is the limit of a refusal for `LIMIT_REACHED`, None of any other.
+    """
 
     reason: Reason | None = None
     message: str = ""
     subject: str = ""
+    reached: ReachedLimit | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -86,6 +89,11 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
         """The code of the reason; empty for an acceptance."""
         return "" if self.reason is None else str(self.reason.value)
 
+    @property
+    def limit(self) -> EvictionLimit | None:
+        """The limit that stands against the eviction; None when it is something else."""
+        return None if self.reached is None else self.reached.limit
+
 
 ACCEPTED = Verdict()
 
@@ -93,3 +101,9 @@ ACCEPTED = Verdict()
 def refuse(reason: Reason, message: str, subject: str = "") -> Verdict:
     """A refusal with its sentence (lower case, no trailing stop) and the object at fault."""
     return Verdict(reason, message, subject)
+
+
+def limit_reached(limit: EvictionLimit, value: int, scope: str = "") -> Verdict:
+    """A refusal by `limit`, whose `value` evictions are used up for the node or namespace `scope`."""
+    reached = ReachedLimit(limit, value, scope)
+    return Verdict(Reason.LIMIT_REACHED, reached.message, scope, reached)

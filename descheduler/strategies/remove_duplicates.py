@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Owner, Pod
+from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.node_selection import NodeSelection
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.rules import Match, Rule
+from descheduler.strategies.shared.selection import Selection, facts_of
 
 __all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
 
@@ -27,6 +31,10 @@ class RemoveDuplicatesArgs(Args, frozen=True):
     """Only pods of these namespaces are looked at."""
     exclude_owner_kinds: tuple[str, ...] = ()
     """Pods with an owner of these kinds are not looked at."""
+
+
+_EVEN_SPREAD = "evenSpread"
+_LEAST_TARGETS = 2
 
 
 def validate_args(args: RemoveDuplicatesArgs) -> list[ArgsProblem]:
@@ -49,6 +57,48 @@ class _Replicas:
 
 
 @dataclass(frozen=True, slots=True)
+class _Spread:
+    """Replicas, the nodes that could run them, and how many each of these would run if they were spread evenly."""
+
+    replicas: _Replicas
+    num_targets: int
+    average: int
+
+    @property
+    def num_surplus(self) -> int:
+        """How many pods are above the average of their node; none when there is no other node for them."""
+        if self.num_targets < _LEAST_TARGETS:
+            return 0
+        return sum(max(0, self.num_pods(name) - self.average) for name in self.replicas.duplicates)
+
+    @property
+    def distance(self) -> tuple[bool, int, int]:
+        """Grows towards the average and beyond it, of the fullest node."""
+        most = self.num_pods(self.fullest_node)
+        return self.num_targets >= _LEAST_TARGETS, most - self.average, most
+
+    @property
+    def fullest_node(self) -> str:
+        """The node with the most of the pods, the first of several."""
+        return max(self.replicas.duplicates, key=self.num_pods)
+
+    @property
+    def nearest(self) -> NearestValue:
+        """The fullest node beside the average."""
+        subject = f"{self.replicas.owner} in namespace {self.replicas.namespace} on node {self.fullest_node}"
+        return NearestValue(_EVEN_SPREAD, self.average, self.num_pods(self.fullest_node), "pods", subject)
+
+    def num_pods(self, node_name: str) -> int:
+        """How many of the pods a node runs."""
+        return len(self.replicas.duplicates[node_name]) + 1
+
+    def sentence(self, node_name: str) -> str:
+        """What a node runs beside the average."""
+        num_pods, owner = self.num_pods(node_name), self.replicas.owner
+        return f"{num_pods} pods of {owner} on node {node_name} (even spread: {self.average})"
+
+
+@dataclass(frozen=True, slots=True)
 class _Identity:
     """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they are in, one for each owner."""
 
@@ -62,8 +112,9 @@ class RemoveDuplicates:
     def __init__(self, args: RemoveDuplicatesArgs, handle: StrategyHandle) -> None:
         self._view = handle.view
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces)
-        self._excluded_kinds = frozenset(args.exclude_owner_kinds)
+        self._args = args
+        self._looked_at = Selection()
+        self._spread: list[_Spread] = []
         # Upstream asks for a pod with several owners once for each of them.
         self._asks_again = handle.policy.compatibility == "upstream"
 
@@ -71,18 +122,46 @@ class RemoveDuplicates:
         """Evicts what a node holds above the average number of replicas per node that could run them."""
         targets = _Targets(nodes)
         asked: set[int] = set()
+        self._looked_at = Selection(_rules(self._args))
+        self._spread = []
         for replicas in self._take_census(nodes):
             num_targets = targets.count(pod for pods in replicas.duplicates.values() for pod in pods)
-            if num_targets < 2:
+            average = -(-replicas.occurrences // num_targets) if num_targets else replicas.occurrences
+            self._spread.append(_Spread(replicas, num_targets, average))
+            if num_targets < _LEAST_TARGETS:
                 continue
-            average = -(-replicas.occurrences // num_targets)
             for node_name, duplicates in replicas.duplicates.items():
                 surplus = (pod for pod in duplicates[average - 1 :] if self._can_leave(pod))
                 victims = [pod for pod in surplus if self._asks_again or id(pod) not in asked]
                 asked.update(map(id, victims))
-                sentence = _sentence(replicas, node_name, average)
+                sentence = self._spread[-1].sentence(node_name)
                 if not evict_from_node(self._evictor, victims, lambda _: sentence):  # noqa: B023 - used at once
                     return
+
+    def facts(self) -> PluginFacts:
+        """How many workloads have several pods on a node, and how near the fullest node is to an even spread."""
+        looked_at = facts_of(self._looked_at)
+        num_selected = sum(spread.num_surplus for spread in self._spread)
+        num_even = looked_at.pods_selected - num_selected
+        fullest = max(self._spread, key=lambda spread: spread.distance, default=None)
+        return replace(
+            looked_at,
+            why_nothing="" if num_selected else looked_at.why_nothing or _why_even(num_even, fullest),
+            pods_selected=num_selected,
+            left_out={**looked_at.left_out, **({_EVEN_SPREAD: num_even} if num_even else {})},
+            nearest=() if fullest is None else (fullest.nearest,),
+            counts={"workloadsWithDuplicates": len(self._spread)},
+        )
+
+    def why_not(self, pod: Pod) -> str:
+        """That it is not looked at, or how many pods of its owner its node has beside an even spread."""
+        if pod.is_terminal:
+            return FINISHED
+        owners = {_owner_text(owner) for owner in pod.owners}
+        here = (s for s in self._spread if s.replicas.namespace == pod.namespace and s.replicas.owner in owners)
+        spread = next((spread for spread in here if pod.node_name in spread.replicas.duplicates), None)
+        alone = f"no other evictable pod of {' or '.join(sorted(owners))} with the same images on node {pod.node_name}"
+        return self._looked_at.why_not(pod) or (alone if spread is None else spread.sentence(pod.node_name))
 
     def _take_census(self, nodes: Sequence[Node]) -> list[_Replicas]:
         """The replicas that have duplicates, in listing order of their first pod; pods that may not go do not count."""
@@ -111,18 +190,13 @@ class RemoveDuplicates:
 
         It still counts, or the average would fall with every round. What is to arrive comes first: it stays.
         """
-        pods = (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
+        pods = self._looked_at.of(self._view.active_pods_on(node.name))
         view = self._view
         return sorted(pods, key=lambda pod: (not view.is_arrival(pod), view.prior_moves.have_taken(pod)))
 
     def _can_leave(self, pod: Pod) -> bool:
         """Whether it has neither left already nor is still to come."""
         return not self._view.prior_moves.have_taken(pod) and not self._view.is_arrival(pod)
-
-    def _is_looked_at(self, pod: Pod) -> bool:
-        if self._excluded_kinds and any(owner.kind in self._excluded_kinds for owner in pod.owners):
-            return False
-        return self._pods.accepts(pod)
 
     def _may_go(self, pod: Pod, *, is_candidate: bool) -> bool:
         evictor = self._evictor
@@ -173,7 +247,7 @@ class _Identities:
         pairs = sorted((owner.kind, owner.name, image) for owner in pod.owners for image in images)
         fingerprint = self._fingerprints.setdefault((namespace, *pairs), len(self._fingerprints))
         replicas = [
-            self._replicas.setdefault((namespace, o.kind, o.name, images), _Replicas(namespace, f"{o.kind} {o.name}"))
+            self._replicas.setdefault((namespace, o.kind, o.name, images), _Replicas(namespace, _owner_text(o)))
             for o in pod.owners
         ]
         return _Identity(fingerprint, tuple(replicas))
@@ -203,6 +277,35 @@ class _Targets:
         return known
 
 
-def _sentence(replicas: _Replicas, node_name: str, average: int) -> str:
-    num_pods = len(replicas.duplicates[node_name]) + 1
-    return f"{num_pods} pods of {replicas.owner} run on node {node_name}, {average} each would spread them evenly"
+def _rules(args: RemoveDuplicatesArgs) -> Iterator[Rule]:
+    """Whom the plugin looks at."""
+    yield Match(
+        "metadata.ownerReferences",
+        lambda pod: bool(pod.owners and pod.spec.images),
+        lambda pod: "has no container image" if pod.owners else "has no owner",
+        "no pod has an owner",
+    )
+    if args.exclude_owner_kinds:
+        kinds = frozenset(args.exclude_owner_kinds)
+        wanted = f"(excludeOwnerKinds: {', '.join(args.exclude_owner_kinds)})"
+        yield Match(
+            "excludeOwnerKinds",
+            lambda pod: not any(owner.kind in kinds for owner in pod.owners),
+            lambda pod: f"owned by {', '.join(owner.kind for owner in pod.owners)} {wanted}",
+            f"every pod has an excluded owner {wanted}",
+        )
+    yield from pod_filter(args.namespaces)
+
+
+def _why_even(num_pods: int, fullest: _Spread | None) -> str:
+    """Of a plugin that looks at pods none of which is too many for its node."""
+    if fullest is None:
+        return f"no node runs 2 evictable pods of one owner with the same images ({num_pods:,} pods examined)"
+    highest = fullest.sentence(fullest.fullest_node)
+    if fullest.num_targets < _LEAST_TARGETS:
+        return f"{highest}, and no other node can run them"
+    return f"no node runs more pods of an owner than an even spread: the highest is {highest}"
+
+
+def _owner_text(owner: Owner) -> str:
+    return f"{owner.kind} {owner.name}"

@@ -57,7 +57,7 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
     explanation = plugin_explanation("PodLifeTime", OBJECTS, policy)
 
     assert explanation.decisions == (
-        PluginDecisions(profile="main", evicted=1, refused={"BarePod": 1, "TotalLimit": 1}),
+        PluginDecisions(profile="main", evicted=1, refused={"BarePod": 1, "LimitReached": 1}),
     )
 
 

@@ -78,7 +78,21 @@ def test_a_refused_request_says_why_the_plugin_asked() -> None:
 
     assert decision is not None
     assert decision.answers[0].result == "refused"
-    assert "wants it gone (is 3600 s old, 60 s are allowed), TotalLimit keeps it" in decision.summary
+    assert "wants it gone (is 3600 s old, 60 s are allowed), LimitReached keeps it" in decision.summary
+
+
+def test_a_pod_that_a_limit_cut_off_names_the_plugin_its_reason_and_the_limit() -> None:
+    policy = policy_of({**pod_life_time_policy(), "maxNoOfPodsToEvictTotal": 1})
+    pods = [pod_object(name, age=3600 - index) for index, name in enumerate(("first", "second", "third"))]
+
+    decision = pod_explanation("third", [*NODES, *pods], policy).decision
+
+    assert decision is not None
+    assert decision.outcome == "kept"
+    (answer,) = decision.answers
+    assert (answer.plugin, answer.result, answer.code) == ("PodLifeTime", "kept", "LimitReached")
+    assert answer.message == "maxNoOfPodsToEvictTotal (1) reached"
+    assert answer.reason
 
 
 def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:
@@ -142,17 +156,17 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
     assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
 
 
-def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_first() -> None:
+def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_kube_scheduler() -> None:
     pod = pod_object("old", scheduler="volcano")
 
     explanation = pod_explanation("old", [*NODES, pod])
 
     assert explanation.landing is not None
-    assert explanation.landing.verdict == "unknown"
+    assert explanation.landing.verdict == "likely"
     assert explanation.placement is not None
     assert explanation.placement.num_feasible == 2
     assert explanation.placement.notes == (
-        "its scheduler volcano has no profile in the scheduler configuration; these are the rules of default-scheduler",
+        "scheduler volcano is not modelled; the default rules of kube-scheduler are shown",
     )
 
 

@@ -248,7 +248,6 @@ def test_pod_wanted_by_two_plugins_is_asked_for_once(fake_api: FakeApi, client: 
     assert len(eviction_requests(fake_api)) == 1
     assert [(o.eviction.plugin, o.kind, o.code) for o in result.outcomes] == [
         ("RemovePodsViolatingNodeTaints", OutcomeKind.EVICTED, OutcomeCode.DONE),
-        ("PodLifeTime", OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED),
     ]
 
 
@@ -264,7 +263,7 @@ def test_pod_with_several_owners_is_asked_for_once(fake_api: FakeApi, client: Ku
 
     sent = [request.path for request in eviction_requests(fake_api)]
     assert len(sent) == 1
-    assert [o.code for o in result.outcomes] == [OutcomeCode.DONE, OutcomeCode.REPEATED]
+    assert [o.code for o in result.outcomes] == [OutcomeCode.DONE]
 
 
 def test_only_kinds_that_the_policy_needs_are_listed(fake_api: FakeApi, client: KubeClient) -> None:

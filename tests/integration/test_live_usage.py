@@ -71,7 +71,7 @@ def with_taint_plugin(policy: str) -> str:
         pytest.param(None, "the cluster does not serve NodeMetrics", id="there is no metrics server"),
         pytest.param(
             failure(503, "ServiceUnavailable", "the server is currently unable to handle the request"),
-            r"NodeMetrics cannot be read \(.*unable to handle the request \(503\)\): none are assumed",
+            r"NodeMetrics cannot be read \(.*unable to handle the request \(503\)\); assuming there are none",
             id="the metrics server is down",
         ),
         pytest.param(Drop(), "NodeMetrics cannot be read", id="the metrics server never answers"),

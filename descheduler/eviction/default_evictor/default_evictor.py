@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Annotated
 
 import msgspec
 
@@ -39,6 +40,7 @@ from descheduler.policy.shared_args import (
     UInt,
     check_selector,
     compile_selector,
+    one_of,
 )
 
 __all__ = [
@@ -95,9 +97,9 @@ class ProtectionConfig(Args, frozen=True):
 class PodProtections(Args, frozen=True):
     """Protections that differ from the default set."""
 
-    default_disabled: tuple[str, ...] = ()
+    default_disabled: tuple[Annotated[str, one_of(DEFAULT_PROTECTIONS)], ...] = ()
     """Protections to switch off: `PodsWithLocalStorage`, `SystemCriticalPods`, `FailedBarePods`, `DaemonSetPods`."""
-    extra_enabled: tuple[str, ...] = ()
+    extra_enabled: tuple[Annotated[str, one_of(EXTRA_PROTECTIONS)], ...] = ()
     """Protections to switch on: `PodsWithPVC`, `PodsWithoutPDB`, `PodsWithResourceClaims`."""
     config: ProtectionConfig | None = None
     """Settings of single protections."""
@@ -123,7 +125,7 @@ class DefaultEvictorArgs(Args, frozen=True):
     """Pods whose only owner has fewer pods stay; only matters above 1."""
     min_pod_age: timedelta | None = None
     """Pods that started less than this ago stay."""
-    no_eviction_policy: str = ""
+    no_eviction_policy: Annotated[str, one_of(_NO_EVICTION_POLICIES)] = ""
     """`Mandatory` keeps every pod that asks for it by annotation; otherwise such pods only go last."""
     pod_protections: PodProtections = PodProtections()
     """What protects pods; goes without the deprecated switches below."""

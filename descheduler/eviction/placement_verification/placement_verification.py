@@ -7,6 +7,7 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
@@ -19,7 +20,10 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import (
+    Args,
+    one_of,
+)
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
@@ -39,18 +43,20 @@ __all__ = [
 ]
 
 REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
+_CHOICES = (REFUSE, _ALLOW)
+_RETURN_CHOICES = (REFUSE, REFUSE_BALANCE, _ALLOW)
 
 
 class PlacementVerificationArgs(Args, frozen=True):
     """Arguments of PlacementVerification."""
 
-    on_unknown: str = ""
+    on_unknown: Annotated[str, one_of(_CHOICES)] = ""
     """`refuse` (the default) or `allow` evictions whose landing a snapshot cannot decide, such as pods with resource
     claims or of a scheduler that is not known."""
-    on_conditional: str = ""
+    on_conditional: Annotated[str, one_of(_CHOICES)] = ""
     """`refuse` (the default) or `allow` evictions whose replacement lands only under a condition, which the plan
     shows."""
-    on_return_to_source: str = ""
+    on_return_to_source: Annotated[str, one_of(_RETURN_CHOICES)] = ""
     """What to do where the scheduler would take the same node again: `refuseBalance` (the default) refuses it to
     plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     scheduler_names: tuple[str, ...] = ()
@@ -92,9 +98,9 @@ def landing_needs(*, owners: bool) -> Needs:
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     """Problems of `args` as they are after `default_args`."""
     choices = (
-        ("onUnknown", args.on_unknown, (REFUSE, _ALLOW)),
-        ("onConditional", args.on_conditional, (REFUSE, _ALLOW)),
-        ("onReturnToSource", args.on_return_to_source, (REFUSE, REFUSE_BALANCE, _ALLOW)),
+        ("onUnknown", args.on_unknown, _CHOICES),
+        ("onConditional", args.on_conditional, _CHOICES),
+        ("onReturnToSource", args.on_return_to_source, _RETURN_CHOICES),
     )
     problems = [
         ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")

@@ -39,6 +39,8 @@ class ClientConnection:
 
     client: ApiClient
     credentials: Credentials
+    context: str = ""
+    """The context of the kubeconfig; "" for the service account of a pod."""
 
     @property
     def host(self) -> str:
@@ -88,11 +90,11 @@ def _expanded(name: str) -> Path:
         return Path(name)
 
 
-def _connection(configuration: Configuration, credentials: Credentials) -> ClientConnection:
+def _connection(configuration: Configuration, credentials: Credentials, context: str = "") -> ClientConnection:
     from kubernetes.client import ApiClient
 
     try:
-        return ClientConnection(ApiClient(configuration), credentials)
+        return ClientConnection(ApiClient(configuration), credentials, context)
     except (ValueError, ImportError):
         # Only the proxy is looked at so far; its URL may hold a password, and is neither repeated nor chained.
         raise KubeConfigError(
@@ -106,7 +108,7 @@ def _home_kubeconfig(environ: Mapping[str, str]) -> Path:
     if not file.exists():
         raise KubeConfigError(
             f"no cluster to talk to: neither {file} nor a service account is there; "
-            "name a kubeconfig with --kubeconfig or KUBECONFIG, or work on a dump with --snapshot"
+            "name a kubeconfig with --kubeconfig or KUBECONFIG"
         )
     return file
 
@@ -148,7 +150,7 @@ def _from_context(chosen: ChosenContext) -> ClientConnection:
     found = user_credentials(chosen, server)
     _load_certificates(configuration, chosen, found)
     credentials = found.provided(configuration)
-    return _connection(configuration, credentials)
+    return _connection(configuration, credentials, chosen.name)
 
 
 def _load_certificates(configuration: Configuration, chosen: ChosenContext, found: UserCredentials) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["ObstacleCounts", "open_for_good"]
@@ -35,6 +35,12 @@ class ObstacleCounts:
             if obstacle.code is not Code.UNDECIDED:
                 refused |= where
         return not bool(refused.all())
+
+    @property
+    def cause(self) -> str:
+        """The first thing that plugins cannot tell of some node, and their names; empty without any."""
+        undecided = [obstacle for obstacle, _ in self._found if obstacle.code is Code.UNDECIDED]
+        return cause_of(undecided) if undecided else ""
 
     def by_reason(self) -> dict[str, int]:
         """Reason → number of nodes, the most frequent first. A node counts for each of its reasons."""

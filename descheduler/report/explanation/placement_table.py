@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["placement_table"]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
+from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.strategies.topology_spread.balance import balancing_transfers
@@ -42,13 +43,23 @@ class Listing:
     ) -> None:
         self.index = LabelIndex(pods)
         self.is_marked = np.zeros(len(pods), dtype=bool)
-        """Whether some constraint wants the pod gone."""
+        """Whether some constraint wants the pod gone and has room for it elsewhere."""
+        self._lacks_room = np.zeros(len(pods), dtype=bool)
         self.order = leaving_order(pods, highest_first=highest_first)
         arrives = np.array([is_arrival(pod) for pod in pods], dtype=bool)
         gone = np.array([is_gone(pod) for pod in pods], dtype=bool)
         self.standing = np.where(arrives, 0, 2) + gone
         """Compared before `order`."""
         self.may_leave = ~(arrives | gone)
+
+    @property
+    def num_wanted_gone(self) -> int:
+        """How many pods some constraint wants gone, with room elsewhere or without."""
+        return int(np.count_nonzero(self.is_marked | self._lacks_room))
+
+    def mark_without_room(self, places: NDArray[np.intp]) -> None:
+        """Takes note of pods that some constraint wants gone and that fit nowhere else."""
+        self._lacks_room[places] = True
 
 
 class RoomBelow:
@@ -97,8 +108,10 @@ class Surplus:
             yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
 
     def kept(self, listing: Listing) -> Iterator[Pod]:
-        """Those without room."""
-        for place in self.places[~self.has_room].tolist():
+        """Those without room, of which the listing takes note."""
+        places = self.places[~self.has_room]
+        listing.mark_without_room(places)
+        for place in places.tolist():
             yield listing.index.all_pods[place]
 
 
@@ -136,9 +149,15 @@ def find_surplus(
     may_leave = listing.may_leave[places[leaving]]
     leaving, sources = leaving[may_leave], sources[may_leave]
     has_room = takes[leaving] if needs_room else np.ones(len(leaving), dtype=bool)
-    differ = f"is too full: domains differ by {domains.skew} pods, {constraint.max_skew} is allowed"
-    texts = [f"{constraint.topology_key}={domains.values[domain]} {differ}" for domain in given.tolist()]
+    texts = [_sentence(constraint, domains, domain) for domain in given.tolist()]
     return Surplus(places[leaving], has_room, sources, texts)
+
+
+def _sentence(constraint: SpreadConstraint, domains: Domains, domain: int) -> str:
+    """Why pods leave the domain at index `domain`, such as `zone-b has 9 more pods than the emptiest zone`."""
+    value, noun = domains.values[domain], constraint.topology_key.rpartition("/")[2]
+    more = int(domains.numbers[domain]) - domains.smallest
+    return f"{value} has {counted(more, 'more pod')} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
 
 
 def _taken_from_the_end(

@@ -148,7 +148,7 @@ def test_pod_that_nothing_brings_back_needs_no_node() -> None:
     ("on_unknown", "expected"),
     [pytest.param("", [], id="refused by default"), pytest.param("allow", ["odd"], id="allowed")],
 )
-def test_pod_of_an_unknown_scheduler_cannot_be_told(on_unknown: str, expected: list[str]) -> None:
+def test_pod_of_an_unknown_scheduler_is_likely_and_refused_as_unknown(on_unknown: str, expected: list[str]) -> None:
     odd = make_pod("odd", node="a", scheduler="homemade")
 
     decisions = run([CORDONED, make_node("b")], [odd], policy_of(onUnknown=on_unknown))
@@ -167,7 +167,21 @@ def test_koordinators_scheduler_is_judged_by_what_it_shares_with_kube_scheduler(
     decisions = run([CORDONED, make_node("b")], pods)
 
     assert evicted(decisions) == ["plain"]
-    assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "UnknownLanding"}
+    assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "NoLanding"}
+
+
+def test_likely_landing_is_no_reason_to_refuse_a_return_where_unknown_ones_are_allowed() -> None:
+    """The scheduler that is not modelled may well choose another node."""
+    odd = make_pod("odd", node="a", scheduler="homemade")
+
+    decisions = run(
+        [make_node("a"), make_node("b", pods="0")], [odd], policy_of(onUnknown="allow", onReturnToSource="refuse")
+    )
+
+    assert evicted(decisions) == ["odd"]
+    landing = make_plan(decisions).moves[0].landing
+    assert landing is not None
+    assert (landing.verdict, landing.returns_to_source) == ("likely", True)
 
 
 def test_named_schedulers_are_taken_for_the_first_profile() -> None:

@@ -16,9 +16,10 @@ from tests.builders import Object, make_node, make_pod, make_snapshot, pod_objec
 from tests.placement.batches.small_batches import ZONE, make_instance, snapshot_of, victims_of
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
-LANDS, LANDS_IF, NO, UNKNOWN = (
+LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
     LandingVerdict.LANDS,
     LandingVerdict.LANDS_IF,
+    LandingVerdict.LIKELY,
     LandingVerdict.NO,
     LandingVerdict.UNKNOWN,
 )
@@ -239,13 +240,30 @@ def test_unmovable_victim_makes_the_batch_a_no() -> None:
     assert joint.landings[0].message == "a DaemonSet puts its pod on the same node again"
 
 
-def test_batch_with_an_undecided_member_is_unknown_and_judges_the_others() -> None:
+def test_batch_with_a_likely_member_is_likely_and_judges_the_others() -> None:
     nodes = [make_node("x"), cordoned()]
 
     joint = prove(nodes, [victim("p1"), victim("p2", scheduler="volcano")])
 
-    assert joint.verdict is UNKNOWN
-    assert [landing.verdict for landing in joint.landings] == [LANDS, UNKNOWN]
+    assert joint.verdict is LIKELY
+    assert [landing.verdict for landing in joint.landings] == [LANDS, LIKELY]
+
+
+def test_likely_members_that_no_order_lands_together_are_a_no() -> None:
+    nodes = [make_node("x", cpu="3"), cordoned()]
+
+    joint = prove(nodes, [victim(name, cpu="2", scheduler="volcano") for name in ("p1", "p2")])
+
+    assert joint.verdict is NO
+
+
+def test_likely_member_that_depends_on_the_order_stays_likely() -> None:
+    """Under no condition is it more than likely."""
+    nodes = [make_node("x", cpu="2"), make_node("y", cpu="3"), cordoned()]
+
+    joint = prove(nodes, [victim("p1", cpu="2", scheduler="volcano"), victim("p2", cpu="3")])
+
+    assert joint.landings[0].verdict is LIKELY
 
 
 def test_pods_beyond_the_replicas_leave_nothing_to_land() -> None:
@@ -271,7 +289,8 @@ def test_rollout_with_a_revision_that_has_no_room_is_unknown() -> None:
     joint = LandingProver(snapshot).prove(snapshot.pods)
 
     assert joint.verdict is UNKNOWN
-    assert joint.landings[0].message.startswith("a rollout is under way, and only one of the two revisions would land")
+    assert joint.landings[0].cause == "a rollout is in progress, and only one of its two revisions can be scheduled"
+    assert joint.landings[0].message.startswith(joint.landings[0].cause)
 
 
 class TestCertificates:
@@ -352,9 +371,10 @@ class TestCertificates:
 def test_victim_of_an_undecided_member_keeps_its_room() -> None:
     """Its replacement takes as much somewhere, and nobody knows where."""
     nodes = [make_node("x", cpu="2"), make_node("c", cpu="2")]
-    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-7"}]}
+    near_nobody = {"labelSelector": {"matchLabels": {"app": "none"}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near_nobody]}}
     pods = [
-        make_pod("p1", node="x", cpu="2", owners=["ReplicaSet/p1"], spec=claims),
+        make_pod("p1", node="x", cpu="2", owners=["ReplicaSet/p1"], scheduler="volcano", affinity=affinity),
         make_pod("p2", node="c", cpu="2", owners=["ReplicaSet/p2"], node_selector={"kubernetes.io/hostname": "x"}),
     ]
 

@@ -172,7 +172,7 @@ def test_scheduler_of_another_kind_places_the_pods_that_name_it() -> None:
     landings = [prover.book(pod) for pod in (first, second)]
 
     assert [landing.node for landing in landings] == ["c", "b"]
-    assert prover.consider(idle).message == "it asks for nothing"
+    assert prover.consider(idle).cause == "it asks for nothing"
     assert prover_of(nodes, [first, second]).prove([first, second]).verdict is LANDS
 
 

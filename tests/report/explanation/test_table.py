@@ -67,6 +67,7 @@ LANDING = ExplainedLanding(
     returns_to_source=False,
     conditions=(),
     message="",
+    cause="",
     notes=(),
 )
 PLACEMENT = PlacementAnalysis(
