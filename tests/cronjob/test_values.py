@@ -52,8 +52,8 @@ def values() -> Manifest:
 def policy_document() -> Manifest:
     """The default policy, as the chart's ConfigMap has it."""
     found = values()
-    document: Manifest = {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"]}
-    return document | found["deschedulerPolicy"]
+    policy: Manifest = found["deschedulerPolicy"]
+    return {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"], **policy}
 
 
 def problems(changes: str) -> list[str]:
