@@ -98,6 +98,7 @@ class CommandLineEngine:
         """See `Engine`."""
         flags = ["--rm", "--network=host", "--read-only", f"--user={container.user}", "--cap-drop=ALL"]
         flags += ["--security-opt=no-new-privileges"]
+        flags += ["--read-only-tmpfs=false"] * (self._program == "podman")  # else /tmp can be written, unlike in a pod
         flags += [f"--env={name}={value}" for name, value in container.environment.items()]
         flags += [f"--volume={source}:{target}:ro" for target, source in container.mounts.items()]
         if container.command is None:
