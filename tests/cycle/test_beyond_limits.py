@@ -98,7 +98,7 @@ def test_only_what_was_asked_for_in_the_run_is_an_attempt() -> None:
 def test_they_carry_the_reason_with_which_the_plugin_selects_them() -> None:
     decisions = planned(old_pods_policy({TOTAL: 1}), cluster(*old("one", "two", "three")))
 
-    assert [each.first.reason[:3] for each in staying_pods(decisions)] == ["is ", "is "]
+    assert ["(maxPodLifeTimeSeconds: 60)" in each.first.reason for each in staying_pods(decisions)] == [True] * 2
 
 
 def test_the_limit_of_a_node_is_named_with_the_node() -> None:
