@@ -56,7 +56,7 @@ def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> No
     assert decision.outcome == "kept"
     assert decision.summary == (
         "not evicted: selected by PodLifeTime (profile one): 1 h old (maxPodLifeTimeSeconds: 60); "
-        "blocked by BarePod: it has no owner that would create it again"
+        "blocked by BarePod: the pod has no owner that recreates it"
     )
     assert decision.answers == tuple(
         PluginAnswer(
@@ -65,7 +65,7 @@ def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> No
             result="kept",
             reason="1 h old (maxPodLifeTimeSeconds: 60)",
             code="BarePod",
-            message="it has no owner that would create it again",
+            message="the pod has no owner that recreates it",
             subject="",
         )
         for profile in ("one", "two")
@@ -107,7 +107,7 @@ def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:
         FilterAnswer(
             profile="main",
             code="BarePod",
-            message="it has no owner that would create it again",
+            message="the pod has no owner that recreates it",
             subject="",
         ),
     )
@@ -118,7 +118,7 @@ def test_a_run_that_judges_nothing_says_so() -> None:
 
     assert decision is not None
     assert decision.outcome == "unjudged"
-    assert decision.summary == "skipped: 1 ready nodes match the policy, at least 2 are needed"
+    assert decision.summary == "skipped: only 1 ready node matches the policy; at least 2 are required"
 
 
 def test_the_landing_counts_with_the_evictions_booked_before() -> None:
@@ -143,7 +143,7 @@ def test_a_pod_that_comes_straight_back_is_marked() -> None:
     assert explanation.landing.returns_to_source
     assert explanation.landing.cold == "no"
     assert explanation.landing.summary == (
-        "its replacement lands on a, the node that it leaves, but only once the pod is gone"
+        "the replacement pod can be scheduled onto a, the node of the pod itself, but only once the pod is gone"
     )
     assert explanation.placement is not None
     assert [(node.node, node.is_best, node.is_source) for node in explanation.placement.ranking] == [("a", True, True)]
@@ -154,7 +154,7 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
 
     assert explanation.placement is None
     assert explanation.landing is not None
-    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
+    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no replacement pod is created")
 
 
 def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_kube_scheduler() -> None:
