@@ -273,7 +273,7 @@ class LowNodeUtilization:
         if query in snapshot.sample_faults:
             raise StrategyError(snapshot.sample_faults[query])
         if samples is None:
-            raise StrategyError(f"prometheus client not initialized: nobody asked for the samples of query {query!r}")
+            raise StrategyError(f"prometheus client not initialized: there are no samples of query {query!r}")
         return PrometheusUsage(query, samples)
 
     def _has_provider(self, source: str) -> bool:
