@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-__all__ = ["complete_file", "complete_name"]
+__all__ = ["complete_file", "complete_plugin"]
 
 
 def complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -13,10 +13,8 @@ def complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [CompletionItem(incomplete, type="file")]
 
 
-def complete_name(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The names of plugins for `explain plugin`; nothing for pods and nodes, which only the cluster knows."""
-    if ctx.params.get("subject") != "plugin":
-        return []
+def complete_plugin(incomplete: str) -> list[CompletionItem]:
+    """The names of plugins, of policies and of the scheduler, in any case of letters."""
     from descheduler.cycle.plugins import REGISTRY
     from descheduler.placement.plugins.table import PLUGINS
 

@@ -8,6 +8,8 @@ from typing import NamedTuple, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from descheduler.cli.completions import complete_plugin
+
 __all__ = ["TYPES", "Question", "complete_question", "read_question"]
 
 _SHORT = {
@@ -62,11 +64,7 @@ def complete_question(ctx: click.Context, param: click.Parameter, incomplete: st
     words = ctx.params.get(param.name or "") or ()
     if not words:
         return [CompletionItem(name) for name in _SHORT if name.startswith(incomplete)]
-    if TYPES.get(words[0]) != "plugin":
-        return []
-    from descheduler.cycle.plugins import REGISTRY
-
-    return [CompletionItem(name) for name in REGISTRY if name.lower().startswith(incomplete.lower())]
+    return complete_plugin(incomplete) if TYPES.get(words[0]) == "plugin" else []
 
 
 def _split(words: Sequence[str]) -> tuple[str, str]:

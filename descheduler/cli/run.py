@@ -82,7 +82,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     required=True,
     metavar="FILE",
     shell_complete=complete_file,
-    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
+    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a ConfigMap.",
 )
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted; evict nothing.")
 @takes_snapshot(
@@ -129,7 +129,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     "--assess-landings",
     type=click.IntRange(min=0),
     metavar="N",
-    help="In a dry run without PlacementVerification, predict for the first N evictions which node the replacement "
+    help="Without PlacementVerification, predict for the first N evictions which node the replacement "
     "pods are scheduled onto; by default 1000.",
 )
 @takes_lease

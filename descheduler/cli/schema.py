@@ -18,6 +18,6 @@ def schema(document: str) -> None:
     With -o json a dry 'descheduler run' writes a plan, one that evicts an outcome, and 'descheduler explain' an
     explanation. A policy is a DeschedulerPolicy or a DeschedulerConfiguration; its schema serves editors.
     """
-    from descheduler.report.schema import published_schema
+    from descheduler.report.published_schema import published_schema
 
     write_text([published_schema(document)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -11,23 +10,14 @@ from descheduler.report.document import Fields
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.published_schema import schema_file
 
-__all__ = ["DIALECT", "DOCUMENTS", "published_schema", "schema_file", "schema_text"]
+__all__ = ["DIALECT", "DOCUMENTS", "schema_text"]
 
 DOCUMENTS: Mapping[str, type[Fields]] = {"plan": Plan, "outcome": Outcome, "explanation": Explanation}
 """Name on the command line → type of the document."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
-def schema_file(name: str) -> Path:
-    """Where the published schema of a document is kept, that of policies beside those of what is written."""
-    return Path(__file__).with_name(f"{name}.schema.json")
-
-
-def published_schema(name: str) -> str:
-    """The schema as it is shipped, read without building it."""
-    return schema_file(name).read_text("utf-8")
 
 
 def schema_text(name: str) -> str:

@@ -14,7 +14,7 @@ import yaml
 
 from descheduler.cli.main import main
 from descheduler.cluster.kinds import KINDS
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
 from tests.integration.fake_api import FakeApi

@@ -142,7 +142,7 @@ def test_strategies_in_a_policy_of_today_point_to_the_conversion(descheduler: De
     ended = descheduler("validate", file)
 
     assert ended.err == (
-        f"warning: {file}:3:1: strategies: is a field of descheduler/v1alpha1, ignored; convert its strategies to "
+        f"warning: {file}:3:1: strategies: is a field of descheduler/v1alpha1, ignored; convert the strategies to "
         "profiles, see docs/how-to/from-upstream.md\n"
     )
 

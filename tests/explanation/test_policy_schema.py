@@ -17,7 +17,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.explanation.docs.policy_schema import policy_schema_text
 from descheduler.policy.load import load_policy
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.docs.pages import ROOT, blocks, pages
 from tests.policy.builders import koordinator, upstream, with_args
 

@@ -9,7 +9,7 @@ import threading
 import jsonschema
 import pytest
 
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.builders import Object
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import budget_refusal, failure

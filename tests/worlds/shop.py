@@ -29,6 +29,8 @@ SHOP_AT = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 _ZONE, _HOST, _POOL = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "example.com/pool"
 _TAINTED, _RELABELLED, _NUM_NODES = 5, 9, 16
 _DRIVER, _STORAGE_CLASS = "disk.csi.example.com", "zonal-disk"
+_BOUND = "pv.kubernetes.io/bind-completed"
+"""Without this annotation a scheduler takes a claim for unbound, whatever its status says."""
 _CRITICAL = 2_000_000_000
 _SETTLED = timedelta(days=30)
 
@@ -288,7 +290,7 @@ def _claim(workload: Workload, index: int) -> JsonObject:
     name = f"data-{workload.name}-{index}"
     size = f"{workload.claim_gib}Gi"
     return {
-        "metadata": _metadata(workload, name, "PersistentVolumeClaim"),
+        "metadata": {**_metadata(workload, name, "PersistentVolumeClaim"), "annotations": {_BOUND: "yes"}},
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "storageClassName": _STORAGE_CLASS,

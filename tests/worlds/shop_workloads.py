@@ -58,7 +58,7 @@ WORKLOADS = (  # workers 15 and 16 are new, and hold nothing but DaemonSets
     Workload("shop", "cart", (1, 2, 3, 4, 6, 8), budget=5),
     # Worker 9 was moved to another pool under its pods.
     Workload("shop", "checkout", (9, 9, 10, 11), 300, features=frozenset({"general"}), budget=3),
-    Workload("shop", "accounts", (4, 9, 12), 300, features=frozenset({"general"})),
+    Workload("shop", "accounts", (4, 9, 14), 700, features=frozenset({"general"})),
     # Two of three crash: the budget allows nothing.
     Workload("shop", "payments", (6, 12, 13), 300, budget=2, restarts={0: 214, 1: 148}),
     Workload("shop", "search", (10, 10, 10, 4, 13), 800, 3072),
@@ -73,10 +73,12 @@ WORKLOADS = (  # workers 15 and 16 are new, and hold nothing but DaemonSets
     Workload("shop", "images", (3, 7, 12), 1500, 2048),
     Workload("shop", "catalog", (1, 3, 7, 14, 14), 300, budget=3),
     Workload("shop", "mailer", (8, 12, 14), 200, restarts={1: 187}),
+    # After ten other pods of worker 5, which is as many as the sample policy takes from a node.
+    Workload("shop", "stock", (5, 5, 1), 150),
     Workload("blog", "wordpress", (5, 5, 7, 12), 400, 1024),
     Workload("blog", "comments", (5, 6), 200, features=frozenset({"scratch"})),
     Workload("blog", "importer", (5,), 500),
-    Workload("batch", "resizer", (5, 5, 5, 5, 5, 5, 5, 5, 1, 8), 200, 256),
+    Workload("batch", "resizer", (5, 5, 5, 5, 5, 5, 5, 1, 8), 200, 256),
     Workload(
         "batch",
         "reporter",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -47,13 +48,23 @@ def test_every_plugin_of_the_sample_policy_evicts_a_pod() -> None:
     assert {figures.plugin for figures in plan().plugins if figures.evicted == 0} == set()
 
 
-def test_every_replacement_is_known() -> None:
-    verdicts = {move.landing.verdict for move in plan().moves if move.landing is not None}
+def test_every_replacement_is_known_and_one_has_no_room() -> None:
+    verdicts = Counter(move.landing.verdict for move in plan().moves if move.landing is not None)
 
     assert "unknown" not in verdicts
-    assert {"lands", "no"} <= verdicts
+    assert verdicts["lands"] > 1
+    assert [move.pod.name for move in plan().moves if move.landing and move.landing.verdict == "no"] == ["orders-db-1"]
 
 
-@pytest.mark.parametrize("code", ["DisruptionBudget", "NodeLimit", "SystemCritical", "LocalStorage", "TooFewReplicas"])
+def test_page_of_the_samples_says_how_large_it_is() -> None:
+    snapshot = read_dump([SAMPLE], SnapshotRequest(set()))
+
+    size = f"{len(snapshot.nodes)} nodes and {len(snapshot.pods)} pods"
+    assert size in (SAMPLE.parent / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "code", ["DisruptionBudget", "LimitReached", "SystemCritical", "LocalStorage", "TooFewReplicas"]
+)
 def test_some_pod_is_kept_by(code: str) -> None:
     assert code in {count.code for count in plan().refusal_counts}

@@ -152,7 +152,8 @@ def verification_notes(policy: Policy) -> tuple[str, ...]:
     if not names:
         return ()
     profiles = f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
-    return (f"PlacementVerification is off in {profiles}: pods are evicted even if no node takes the replacement",)
+    effect = "pods are evicted even if their replacement stays pending"
+    return (f"PlacementVerification is disabled in {profiles}: {effect}",)
 
 
 def verification_args(profile: Profile) -> PlacementVerificationArgs | None:

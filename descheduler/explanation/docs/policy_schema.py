@@ -23,7 +23,8 @@ from descheduler.policy.plain_values import plain_value
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.upstream import descheduler_policy, profile
-from descheduler.report.schema import DIALECT, schema_file
+from descheduler.report.published_schema import schema_file
+from descheduler.report.schema import DIALECT
 
 __all__ = ["policy_schema_text"]
 

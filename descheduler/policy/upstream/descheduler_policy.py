@@ -25,7 +25,7 @@ from descheduler.policy.upstream.profile import ProfileSection, read_profile
 __all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
 
 
-CONVERSION = "convert its strategies to profiles, see docs/how-to/from-upstream.md"
+CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
 """What to do with a policy of `descheduler/v1alpha1`."""
 _STRATEGIES = "strategies"
 

@@ -17,7 +17,7 @@ from descheduler.report.explanation.placement import (
     PlacementAnalysis,
     RankedNode,
 )
-from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
+from descheduler.report.explanation.pod import ExplainedLanding, PluginMiss, PodDecision, PodExplanation, PodFacts
 from descheduler.report.plan_document import LandingCause
 from descheduler.report.render import Format, render
 from tests.builders import NOW
@@ -89,9 +89,9 @@ PLACEMENT = PlacementAnalysis(
 )
 DECISION = PodDecision(
     outcome="unwanted",
-    summary="stays: no plugin asks for it",
+    summary="not selected by any plugin",
     answers=(),
-    not_selected=(),
+    not_selected=(PluginMiss(profile="main", plugin="PodLifeTime", message="3 h old (maxPodLifeTimeSeconds: 86400)"),),
     filters=(),
     num_moves_before=0,
 )
@@ -128,7 +128,8 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "shop        cart   a      ReplicaSet/cart   Running   2d3h   -          Burstable   default-scheduler   "
         "cpu 500m\n"
         "\n"
-        "decision: cart stays: no plugin asks for it\n"
+        "Decision: not selected by any plugin\n"
+        "  PodLifeTime: 3 h old (maxPodLifeTimeSeconds: 86400)\n"
         "\n"
         "landing: the replacement pod can be scheduled onto b\n"
         "\n"
