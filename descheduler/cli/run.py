@@ -129,7 +129,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     "--assess-landings",
     type=click.IntRange(min=0),
     metavar="N",
-    help="In a dry run without PlacementVerification, predict for the first N evictions which node the replacement "
+    help="Without PlacementVerification, predict for the first N evictions which node the replacement "
     "pods are scheduled onto; by default 1000.",
 )
 @takes_lease

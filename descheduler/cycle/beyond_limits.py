@@ -126,10 +126,10 @@ def _compared(passes: Sequence[Decisions]) -> BeyondLimits:
     for earlier, later in pairwise(passes):
         stopped_by = _StoppingLimits(earlier)
         for move in _evictions(later):
-            if identity_of(move.pod) not in known:
+            limit = stopped_by.limit_for(move.pod)
+            if limit is not None and identity_of(move.pod) not in known:
                 known.add(identity_of(move.pod))
-                verdict = limit_of.verdict(move.pod, stopped_by.verdict(move.pod))
-                cut_off.append(_cut_off(move, verdict))
+                cut_off.append(_cut_off(move, limit_of.verdict(move.pod, _verdict(limit))))
     return BeyondLimits(
         cut_off=tuple(cut_off),
         refusals=tuple(_further_refusals(passes, known, limit_of)),
@@ -151,9 +151,11 @@ def _further_refusals(
 ) -> Iterator[Refusal]:
     """What stands against pods that stay without limits as well, and that the run did not come to say."""
     told = {_speaker(refusal) for refusal in passes[0].refusals if refusal.verdict.reached is None}
-    for later in passes[1:]:
+    for earlier, later in pairwise(passes):
+        stopped_by = _StoppingLimits(earlier)
         for refusal in later.refusals:
-            if identity_of(refusal.pod) not in leaving and _speaker(refusal) not in told:
+            is_new = identity_of(refusal.pod) not in leaving and _speaker(refusal) not in told
+            if is_new and stopped_by.limit_for(refusal.pod) is not None:
                 if not is_out_of_work(refusal.verdict):
                     yield limit_of.seen_from_run(refusal)
                 if refusal.verdict.reached is None:
@@ -164,21 +166,25 @@ def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
     return identity_of(refusal.pod), refusal.profile, refusal.plugin
 
 
+def _verdict(limit: ReachedLimit) -> Verdict:
+    return limit_reached(limit.limit, limit.value, limit.scope)
+
+
 class _StoppingLimits:
-    """The limits that stopped the plugins of one pass, each for the pods that the next pass evicts."""
+    """The limits that stopped the plugins of one pass.
+
+    The limit of the run cuts every pod off that comes after it, the limit of a node the pods of that node alone: a
+    plugin may choose other pods on other nodes once it is lifted, and was never kept from them.
+    """
 
     def __init__(self, decisions: Decisions) -> None:
         limits = [limit for limit in _reached(decisions.refusals) if limit.limit in _STAGES[-1]]
         self._total = next((limit for limit in limits if limit.limit is EvictionLimit.TOTAL), None)
         self._by_node = {limit.scope: limit for limit in reversed(limits)}
-        self._first = limits[0]
 
-    def verdict(self, pod: Pod) -> Verdict:
-        """The limit of the run if it was reached, else that of the pod's node, else what was reached on some node."""
-        limit = self._total or self._by_node.get(pod.node_name)
-        if limit is None:
-            return limit_reached(self._first.limit, self._first.value)
-        return limit_reached(limit.limit, limit.value, limit.scope)
+    def limit_for(self, pod: Pod) -> ReachedLimit | None:
+        """The limit of the run if it was reached, else that of the pod's node; None when neither was."""
+        return self._total or self._by_node.get(pod.node_name)
 
 
 class _RunLimits:
@@ -197,11 +203,11 @@ class _RunLimits:
         """`found`, or the limit of the run in front of it when `found` is not so before that limit is lifted."""
         if found.reached is not None and self._has_reached(found.reached):
             return found
-        limit = self._stopping.verdict(pod)
-        if limit.limit is found.limit:
+        limit = self._stopping.limit_for(pod)
+        if limit is None:
             return found
         message = f"{limit.message}; beyond it, {found.message}"
-        return msgspec.structs.replace(found, message=message, reached=None if found.reached is None else limit.reached)
+        return msgspec.structs.replace(found if found.reached is None else _verdict(limit), message=message)
 
     def seen_from_run(self, refusal: Refusal) -> Refusal:
         """`refusal`, whose filters know no limits, but whose requests were made beyond them."""

@@ -82,7 +82,8 @@ def decide(
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
-            skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
+            found = "only 1 ready node matches" if processed_nodes else "no ready node matches"
+            skipped = f"{found} the policy; at least {_LEAST_NODES} are required"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
     run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
     evictor.landings.assess(most_assessed)

@@ -23,7 +23,7 @@ class Landings(Enum):
     """What becomes of landings beside what the policy's plugins ask about them."""
 
     UNSEEN = auto()
-    """Nothing: a run that evicts."""
+    """Nothing."""
     ASSESSED = auto()
     """They are looked up for the report, as far as that takes little reading."""
     EXPLAINED = auto()

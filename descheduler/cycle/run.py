@@ -117,11 +117,6 @@ class _Run:
         """Whether it ends with the plan."""
         return self.options.dry_run or is_dry(self.policy)
 
-    @property
-    def most_assessed(self) -> int:
-        """Landings that are looked up for the report; a run that evicts shows none."""
-        return self.options.most_assessed if self.is_dry else 0
-
 
 def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
     """The Lease of a run that evicts, taken already; an empty context when none is wanted. Raises LeaseHeld."""
@@ -152,7 +147,7 @@ def _read(run: _Run) -> tuple[ServerFacts, Snapshot]:
 
 def _request(run: _Run) -> SnapshotRequest:
     """What is to be read."""
-    landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
+    landings = Landings.ASSESSED if run.options.most_assessed > 0 else Landings.UNSEEN
     return snapshot_request(run.policy, landings, registry=run.registry, skip_broken=run.options.skip_broken)
 
 
@@ -177,7 +172,7 @@ class _Rounds:
         """One round's decisions."""
         run = self._run
         decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves)
-        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.most_assessed)
+        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.options.most_assessed)
         self.decide_again = decide_by
         return decisions
 

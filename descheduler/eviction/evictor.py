@@ -28,7 +28,7 @@ __all__ = ["NOT_CREATED", "Evictor"]
 NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 """Of a pod that comes for one that this run evicts."""
 
-_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller carries the eviction out already")
+_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller already evicts the pod")
 _NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
 """Refusals of pods that a run was told not to ask for, so that no request is counted."""
 
@@ -182,7 +182,7 @@ class Evictor:
         """Notes a refusal for every pod of the bundle."""
         profile, plugin = bundle.profile, bundle.plugin
         if len(bundle.candidates) > 1:
-            message = f"all {len(bundle.candidates)} pods of its bundle stay: {verdict.message}"
+            message = f"none of the {len(bundle.candidates)} pods of a bundle is evicted: {verdict.message}"
             verdict = msgspec.structs.replace(verdict, message=message)
         for candidate in bundle.candidates:
             if verdict.reason in _NOT_ASKED_FOR:

@@ -42,6 +42,6 @@ def _of_kubectl(pod: Pod) -> Iterator[tuple[DrainReason, str, str]]:
         yield "DaemonSet", "managed by a DaemonSet: needs --ignore-daemonsets, and the pod stays", owner.name
         return
     if owner is None:
-        yield "BarePod", "no controller creates it again: needs --force, and the pod is lost", ""
+        yield "BarePod", "no controller recreates the pod: needs --force, and the pod is lost", ""
     if pod.spec.has_local_storage:
         yield "LocalStorage", "has an emptyDir or hostPath volume: emptyDir needs --delete-emptydir-data", ""

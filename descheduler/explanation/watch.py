@@ -146,9 +146,9 @@ class _WatchedEvictor(WrappedEvictor):
         self._name = plugin
         self._watch = watch
 
-    def keep(self, candidate: Pod, verdict: Verdict) -> None:
-        self._watch.note_wish(self._name, candidate, verdict, is_request=False)
-        super().keep(candidate, verdict)
+    def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
+        self._watch.note_wish(self._name, candidate, verdict, is_request=False, reason=reason)
+        super().keep(candidate, verdict, reason)
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
         bundle = tuple(candidates)

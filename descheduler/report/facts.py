@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal
 
 from descheduler.model.counted import counted
 from descheduler.plan import facts as plan_facts
-from descheduler.plan.decisions import BACKGROUND, Decisions
+from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
 from descheduler.report.document import Fields
 
 __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "facts_of"]
@@ -67,10 +67,12 @@ def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[s
     if facts is None:
         return None
     mine = [move for move in decisions.moves if (move.profile, move.plugin) == (profile, plugin)]
-    num_background = decisions.results.get((profile, plugin, BACKGROUND), 0)
-    evicts = num_background > 0 or any(not move.is_repeated for move in mine)
-    # Without any other move those of the plugin that are left repeat those of others.
-    return _document(facts, "" if evicts else facts.why_nothing or _all_stay(facts.pods_selected, refused, len(mine)))
+    answers = {answer for name, of, answer in decisions.results if (name, of) == (profile, plugin)}
+    if BACKGROUND in answers or any(not move.is_repeated for move in mine):
+        return _document(facts, "")
+    # A pod that was refused to an earlier plugin for the same reason is counted there.
+    blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers - {SUCCESS})
+    return _document(facts, facts.why_nothing or _all_stay(facts.pods_selected, blocked, num_repeated=len(mine)))
 
 
 def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
@@ -87,10 +89,9 @@ def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
     )
 
 
-def _all_stay(num_selected: int, refused: Mapping[str, int], num_repeated: int) -> str:
+def _all_stay(num_selected: int, blocked: Sequence[str], *, num_repeated: int) -> str:
     """Of a plugin that selects pods, none of which it evicts."""
-    causes = [f"{code} {number:,}" for code, number in refused.items()]
-    causes = [f"blocked by {', '.join(causes)}"] if causes else []
+    causes = [f"blocked by {', '.join(blocked)}"] if blocked else []
     causes += [f"{num_repeated:,} evicted by another plugin"] if num_repeated else []
     selected = f"{counted(num_selected, 'pod')} selected, none evicted"
     return f"{selected}: {', '.join(causes)}" if causes else selected

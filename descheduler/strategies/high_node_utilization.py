@@ -1,4 +1,4 @@
-"""HighNodeUtilization: pods of nodes that are nearly empty, so that fewer nodes carry the load."""
+"""HighNodeUtilization: evicts pods from underutilized nodes so that fewer nodes carry the load."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class HighNodeUtilizationArgs(Args, frozen=True):
     """
 
     evictable_namespaces: Namespaces | None = None
-    """Namespaces whose pods stay; only `exclude` may be given."""
+    """Namespaces whose pods are not evicted; only `exclude` is allowed."""
     thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
     """Percent of allocatable by resource; a node at or below all of them is a source."""
     number_of_nodes: Int64 = 0
-    """The plugin acts only when more nodes than this are underused."""
+    """The plugin acts only when more nodes than this are underutilized."""
     eviction_modes: tuple[Annotated[str, one_of(_EVICTION_MODES)], ...] = ()
-    """`OnlyThresholdingResources` keeps pods that request no resource of `thresholds`."""
+    """`OnlyThresholdingResources` evicts only pods that request a resource of `thresholds`."""
 
 
 def validate_args(args: HighNodeUtilizationArgs) -> list[ArgsProblem]:
@@ -80,7 +80,7 @@ class HighNodeUtilization:
         self._relief: NodeRelief | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
-        """Evicts from underused nodes, cordoned ones too, what fits into the room that the others have together."""
+        """Evicts from underutilized nodes, cordoned ones too, what fits into the free room of all others."""
         source = RequestedUsage(resources_in_play(self._args.thresholds))
         loads = measure(nodes, self._handle.view, source)
         underused = [load for load in loads if is_underused(load.percent, self._args.thresholds)]

@@ -1,4 +1,4 @@
-"""LowNodeUtilization: pods of overused nodes, while there are underused ones to take them."""
+"""LowNodeUtilization: evicts pods from overutilized nodes while underutilized nodes have room."""
 
 from __future__ import annotations
 
@@ -92,15 +92,15 @@ class LowNodeUtilizationArgs(Args, frozen=True):
     """
 
     evictable_namespaces: Namespaces | None = None
-    """Namespaces whose pods stay; only `exclude` may be given."""
+    """Namespaces whose pods are not evicted; only `exclude` is allowed."""
     thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
-    """A node at or below all of these is underused."""
+    """A node at or below all of these is underutilized."""
     target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
-    """A node above any of these is overused."""
+    """A node above any of these is overutilized."""
     use_deviation_thresholds: bool = False
     """Whether the thresholds are distances from the average usage."""
     number_of_nodes: Int64 = 0
-    """The plugin acts only when more nodes than this are underused."""
+    """The plugin acts only when more nodes than this are underutilized."""
     eviction_limits: EvictionLimits | None = None
     """Bounds of one run of the plugin."""
     metrics_utilization: MetricsUtilization | None = None
@@ -178,7 +178,7 @@ class LowNodeUtilization:
         self._relief: NodeRelief | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
-        """Evicts from overused nodes what fits into the room that the underused ones have together.
+        """Evicts from overutilized nodes what fits into the free room of all underutilized nodes.
 
         Raises StrategyError when usage cannot be had.
         """
@@ -233,7 +233,7 @@ class LowNodeUtilization:
         return f"node {pod.node_name} is overutilized, {self._relief.why_no_more('underutilized')}"
 
     def _thresholds(self, loads: list[NodeLoad]) -> tuple[Thresholds, Thresholds]:
-        """Up to which a node is underused, and above which it is overused."""
+        """Up to which a node is underutilized, and above which it is overutilized."""
         args = self._args
         if not args.use_deviation_thresholds:
             return (

@@ -1,4 +1,4 @@
-"""PodLifeTime: pods that are too old, or in a state, condition or exit code they should not stay in."""
+"""PodLifeTime: evicts pods that are too old, or in a given state, condition or with a given exit code."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ class PodLifeTimeArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     owner_kinds: OwnerKinds | None = None
     """Kinds of owners that pods must, or must not, have."""
     max_pod_life_time_seconds: UInt | None = None
@@ -146,7 +146,7 @@ class PodLifeTime:
         """
         selection = self._selection = Selection(_rules(self._args, self._now))
         selected = (pod for node in nodes for pod in selection.of(self._view.pods_on(node.name)))
-        victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+        victims = [pod for pod in selected if self._evictor.lets_go(pod, selection.reason)]
         for pod in sort_oldest_first(victims):
             if self._evictor.request(pod, selection.reason(pod)).limit is EvictionLimit.TOTAL:
                 return

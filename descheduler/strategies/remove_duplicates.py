@@ -1,18 +1,19 @@
-"""RemoveDuplicates: several pods of one owner on one node, when they could be spread."""
+"""RemoveDuplicates: evicts pods of an owner that has several on one node, when they could be spread."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.model.pod import Owner, Pod
-from descheduler.plan.facts import NearestValue, PluginFacts
+from descheduler.model.pod import Pod
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
+from descheduler.strategies.duplicates.replicas import EVEN_SPREAD, Identities, Identity, Replicas, Spread, owner_text
+from descheduler.strategies.duplicates.targets import Targets
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
@@ -28,82 +29,14 @@ class RemoveDuplicatesArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     exclude_owner_kinds: tuple[str, ...] = ()
-    """Pods with an owner of these kinds are not looked at."""
-
-
-_EVEN_SPREAD = "evenSpread"
-_LEAST_TARGETS = 2
+    """Pods with an owner of these kinds are not examined."""
 
 
 def validate_args(args: RemoveDuplicatesArgs) -> list[ArgsProblem]:
     """Problems of the namespaces."""
     return check_namespaces(args.namespaces)
-
-
-@dataclass(slots=True)
-class _Replicas:
-    """Pods of one owner with the same images, as the census finds them. `duplicates` are listed by node, in node order.
-
-    `is_repeated` once some node is seen to hold two pods that are equal for all their owners.
-    """
-
-    namespace: str
-    owner: str
-    occurrences: int = 0
-    is_repeated: bool = False
-    duplicates: dict[str, list[Pod]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    """Replicas, the nodes that could run them, and how many each of these would run if they were spread evenly."""
-
-    replicas: _Replicas
-    num_targets: int
-    average: int
-
-    @property
-    def num_surplus(self) -> int:
-        """How many pods are above the average of their node; none when there is no other node for them."""
-        if self.num_targets < _LEAST_TARGETS:
-            return 0
-        return sum(max(0, self.num_pods(name) - self.average) for name in self.replicas.duplicates)
-
-    @property
-    def distance(self) -> tuple[bool, int, int]:
-        """Grows towards the average and beyond it, of the fullest node."""
-        most = self.num_pods(self.fullest_node)
-        return self.num_targets >= _LEAST_TARGETS, most - self.average, most
-
-    @property
-    def fullest_node(self) -> str:
-        """The node with the most of the pods, the first of several."""
-        return max(self.replicas.duplicates, key=self.num_pods)
-
-    @property
-    def nearest(self) -> NearestValue:
-        """The fullest node beside the average."""
-        subject = f"{self.replicas.owner} in namespace {self.replicas.namespace} on node {self.fullest_node}"
-        return NearestValue(_EVEN_SPREAD, self.average, self.num_pods(self.fullest_node), "pods", subject)
-
-    def num_pods(self, node_name: str) -> int:
-        """How many of the pods a node runs."""
-        return len(self.replicas.duplicates[node_name]) + 1
-
-    def sentence(self, node_name: str) -> str:
-        """What a node runs beside the average."""
-        num_pods, owner = self.num_pods(node_name), self.replicas.owner
-        return f"{num_pods} pods of {owner} on node {node_name} (even spread: {self.average})"
-
-
-@dataclass(frozen=True, slots=True)
-class _Identity:
-    """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they are in, one for each owner."""
-
-    fingerprint: int
-    replicas: tuple[_Replicas, ...]
 
 
 class RemoveDuplicates:
@@ -114,41 +47,42 @@ class RemoveDuplicates:
         self._evictor = handle.evictor
         self._args = args
         self._looked_at = Selection()
-        self._spread: list[_Spread] = []
+        self._spread: list[Spread] = []
         # Upstream asks for a pod with several owners once for each of them.
         self._asks_again = handle.policy.compatibility == "upstream"
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Evicts what a node holds above the average number of replicas per node that could run them."""
-        targets = _Targets(nodes)
+        targets = Targets(nodes)
         asked: set[int] = set()
         self._looked_at = Selection(_rules(self._args))
         self._spread = []
         for replicas in self._take_census(nodes):
             num_targets = targets.count(pod for pods in replicas.duplicates.values() for pod in pods)
             average = -(-replicas.occurrences // num_targets) if num_targets else replicas.occurrences
-            self._spread.append(_Spread(replicas, num_targets, average))
-            if num_targets < _LEAST_TARGETS:
-                continue
-            for node_name, duplicates in replicas.duplicates.items():
-                surplus = (pod for pod in duplicates[average - 1 :] if self._can_leave(pod))
+            spread = Spread(replicas, num_targets, average)
+            self._spread.append(spread)
+            for node_name in replicas.duplicates:
+                surplus = (pod for pod in spread.surplus(node_name) if self._can_leave(pod))
                 victims = [pod for pod in surplus if self._asks_again or id(pod) not in asked]
                 asked.update(map(id, victims))
-                sentence = self._spread[-1].sentence(node_name)
+                sentence = spread.sentence(node_name)
                 if not evict_from_node(self._evictor, victims, lambda _: sentence):  # noqa: B023 - used at once
                     return
 
     def facts(self) -> PluginFacts:
         """How many workloads have several pods on a node, and how near the fullest node is to an even spread."""
         looked_at = facts_of(self._looked_at)
-        num_selected = sum(spread.num_surplus for spread in self._spread)
+        # A pod of several owners is in several groups.
+        surplus = {id(pod) for s in self._spread for name in s.replicas.duplicates for pod in s.surplus(name)}
+        num_selected = len(surplus)
         num_even = looked_at.pods_selected - num_selected
         fullest = max(self._spread, key=lambda spread: spread.distance, default=None)
         return replace(
             looked_at,
             why_nothing="" if num_selected else looked_at.why_nothing or _why_even(num_even, fullest),
             pods_selected=num_selected,
-            left_out={**looked_at.left_out, **({_EVEN_SPREAD: num_even} if num_even else {})},
+            left_out={**looked_at.left_out, **({EVEN_SPREAD: num_even} if num_even else {})},
             nearest=() if fullest is None else (fullest.nearest,),
             counts={"workloadsWithDuplicates": len(self._spread)},
         )
@@ -157,22 +91,22 @@ class RemoveDuplicates:
         """That it is not looked at, or how many pods of its owner its node has beside an even spread."""
         if pod.is_terminal:
             return FINISHED
-        owners = {_owner_text(owner) for owner in pod.owners}
+        owners = {owner_text(owner) for owner in pod.owners}
         here = (s for s in self._spread if s.replicas.namespace == pod.namespace and s.replicas.owner in owners)
         spread = next((spread for spread in here if pod.node_name in spread.replicas.duplicates), None)
         alone = f"no other evictable pod of {' or '.join(sorted(owners))} with the same images on node {pod.node_name}"
         return self._looked_at.why_not(pod) or (alone if spread is None else spread.sentence(pod.node_name))
 
-    def _take_census(self, nodes: Sequence[Node]) -> list[_Replicas]:
+    def _take_census(self, nodes: Sequence[Node]) -> list[Replicas]:
         """The replicas that have duplicates, in listing order of their first pod; pods that may not go do not count."""
-        identities = _Identities()
+        identities = Identities()
         listing = [(node.name, [(pod, identities.of(pod)) for pod in self._owned_pods(node)]) for node in nodes]
         repeated = [_repeated(pods) for _, pods in listing]
         for (node_name, pods), on_node in zip(listing, repeated, strict=True):
             self._count(node_name, pods, on_node)
         return [replicas for replicas in identities.replicas if replicas.duplicates]
 
-    def _count(self, node_name: str, pods: Iterable[tuple[Pod, _Identity]], repeated: set[int]) -> None:
+    def _count(self, node_name: str, pods: Iterable[tuple[Pod, Identity]], repeated: set[int]) -> None:
         originals: set[int] = set()
         for pod, identity in pods:
             # Replicas that no node holds twice cannot have duplicates, so the costly filters are spared for them.
@@ -203,11 +137,11 @@ class RemoveDuplicates:
         if self._view.is_arrival(pod):
             return True
         if is_candidate:
-            return evictor.admits(pod) and evictor.admits_now(pod)
+            return evictor.lets_go(pod)
         return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
 
 
-def _repeated(pods: Iterable[tuple[Pod, _Identity]]) -> set[int]:
+def _repeated(pods: Iterable[tuple[Pod, Identity]]) -> set[int]:
     """The fingerprints that one node holds more than once; marks their replicas."""
     seen: set[int] = set()
     repeated: set[int] = set()
@@ -219,62 +153,6 @@ def _repeated(pods: Iterable[tuple[Pod, _Identity]]) -> set[int]:
             for replicas in identity.replicas:
                 replicas.is_repeated = True
     return repeated
-
-
-class _Identities:
-    """Hands out identities. Equal specs and equal owners are one object in a snapshot, so most pods are known ones."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, int, int], _Identity] = {}
-        self._fingerprints: dict[object, int] = {}
-        self._replicas: dict[tuple[str, str, str, tuple[str, ...]], _Replicas] = {}
-
-    @property
-    def replicas(self) -> Iterable[_Replicas]:
-        """All replicas met so far, in order."""
-        return self._replicas.values()
-
-    def of(self, pod: Pod) -> _Identity:
-        """The identity of a pod that has an owner and an image."""
-        key = (pod.namespace, id(pod.owners), id(pod.spec))
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._make(pod)
-        return known
-
-    def _make(self, pod: Pod) -> _Identity:
-        namespace, images = pod.namespace, tuple(sorted(pod.spec.images))
-        pairs = sorted((owner.kind, owner.name, image) for owner in pod.owners for image in images)
-        fingerprint = self._fingerprints.setdefault((namespace, *pairs), len(self._fingerprints))
-        replicas = [
-            self._replicas.setdefault((namespace, o.kind, o.name, images), _Replicas(namespace, _owner_text(o)))
-            for o in pod.owners
-        ]
-        return _Identity(fingerprint, tuple(replicas))
-
-
-class _Targets:
-    """Which nodes could run pods, as far as taints, node selector and node affinity say."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._selection = NodeSelection(nodes)
-        self._both: dict[tuple[int, int], frozenset[str]] = {}
-
-    def count(self, pods: Iterable[Pod]) -> int:
-        """How many nodes could run one of `pods`. A pod that only one node could run adds none."""
-        sets = {id(nodes): nodes for pod in pods if len(nodes := self._nodes_for(pod)) > 1}
-        return len(frozenset().union(*sets.values()))
-
-    def _nodes_for(self, pod: Pod) -> frozenset[str]:
-        spec = pod.spec
-        tolerating = self._selection.tolerating(spec.tolerations)
-        selected = self._selection.selected(spec.node_selector, spec.affinity, errors_match=True)
-        # Specs abound and hold thousands of names each, while few distinct sets come of them: both sides are shared.
-        key = (id(tolerating), id(selected))
-        known = self._both.get(key)
-        if known is None:
-            known = self._both[key] = selected & tolerating
-        return known
 
 
 def _rules(args: RemoveDuplicatesArgs) -> Iterator[Rule]:
@@ -297,15 +175,11 @@ def _rules(args: RemoveDuplicatesArgs) -> Iterator[Rule]:
     yield from pod_filter(args.namespaces)
 
 
-def _why_even(num_pods: int, fullest: _Spread | None) -> str:
+def _why_even(num_pods: int, fullest: Spread | None) -> str:
     """Of a plugin that looks at pods none of which is too many for its node."""
     if fullest is None:
         return f"no node runs 2 evictable pods of one owner with the same images ({num_pods:,} pods examined)"
     highest = fullest.sentence(fullest.fullest_node)
-    if fullest.num_targets < _LEAST_TARGETS:
+    if not fullest.has_other_nodes:
         return f"{highest}, and no other node can run them"
     return f"no node runs more pods of an owner than an even spread: the highest is {highest}"
-
-
-def _owner_text(owner: Owner) -> str:
-    return f"{owner.kind} {owner.name}"

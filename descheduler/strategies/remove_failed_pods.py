@@ -1,4 +1,4 @@
-"""RemoveFailedPods: pods in phase Failed, optionally only for some reasons or exit codes."""
+"""RemoveFailedPods: evicts pods in phase Failed, optionally only for some reasons or exit codes."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class RemoveFailedPodsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     exclude_owner_kinds: tuple[str, ...] = ()
-    """Pods with an owner of these kinds stay."""
+    """Pods with an owner of these kinds are not evicted."""
     min_pod_lifetime_seconds: UInt | None = None
-    """Pods younger than this stay; an hour when unset."""
+    """Pods younger than this are not evicted; an hour when unset."""
     reasons: tuple[str, ...] = ()
     """Reasons of the pod or its containers, one of which must be given; all failed pods when empty."""
     exit_codes: tuple[Int32, ...] = ()
@@ -82,7 +82,7 @@ class RemoveFailedPods:
         self._selection = Selection(_rules(self._args, self._now))
         for node in nodes:
             selected = self._selection.of(self._view.pods_on(node.name))
-            victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
 
@@ -97,7 +97,7 @@ class RemoveFailedPods:
     def _sentence(self, pod: Pod) -> str:
         init = self._args.including_init_containers
         codes = ", ".join(str(code) for code in exit_codes(pod, init=init))
-        details = [*reasons(pod, init=init), *([f"exit code {codes}"] if codes else [])]
+        details = [*dict.fromkeys(reasons(pod, init=init)), *([f"exit code {codes}"] if codes else [])]
         return f"phase Failed ({', '.join(details)})" if details else "phase Failed"
 
 

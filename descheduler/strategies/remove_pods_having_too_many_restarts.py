@@ -1,4 +1,4 @@
-"""RemovePodsHavingTooManyRestarts: pods whose containers restarted too often."""
+"""RemovePodsHavingTooManyRestarts: evicts pods whose containers restarted too often."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     pod_restart_threshold: Int32 = 0
     """Restarts of all containers together from which a pod is selected; required, at least 1."""
     including_init_containers: bool = False
@@ -73,7 +73,7 @@ class RemovePodsHavingTooManyRestarts:
         self._selection = Selection(_rules(self._args))
         for node in nodes:
             selected = self._selection.of(self._view.pods_on(node.name))
-            victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             victims.sort(key=self._num_restarts, reverse=True)
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return

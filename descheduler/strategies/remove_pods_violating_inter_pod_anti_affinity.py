@@ -1,4 +1,4 @@
-"""RemovePodsViolatingInterPodAntiAffinity: pods that share a node or zone with a pod they must keep away from."""
+"""RemovePodsViolatingInterPodAntiAffinity: evicts pods whose required anti-affinity is violated."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
 
 
 def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:
@@ -82,7 +82,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
         """Evicts the `candidates` of a node that still conflict in their turn; returns whether to go on after it."""
         for pod in sort_low_to_high(candidates):
             conflict = conflicts.find(pod)
-            if conflict is None or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            if conflict is None or not self._evictor.lets_go(pod, conflict.sentence):
                 continue
             verdict = self._evictor.request(pod, conflict.sentence)
             if verdict.limit is EvictionLimit.TOTAL:

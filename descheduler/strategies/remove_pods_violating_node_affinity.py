@@ -1,4 +1,4 @@
-"""RemovePodsViolatingNodeAffinity: pods whose node no longer matches their node affinity."""
+"""RemovePodsViolatingNodeAffinity: evicts pods whose node no longer matches their node affinity."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityAr
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the strategy looks at fits it")
+_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the plugin looks at has room for the pod")
 
 
 class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
@@ -38,9 +38,9 @@ class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     node_affinity_type: tuple[str, ...] = ()
     """Affinity kinds to look at, in this order. Unknown ones load, and only log an error when the plugin runs."""
 
@@ -105,17 +105,17 @@ class RemovePodsViolatingNodeAffinity:
     def _enforce(self, looked_at: Selection, selection: Selection, nodes: Sequence[Node], node_set: NodeSet) -> None:
         for node in nodes:
             selected = selection.of(looked_at.of(self._view.active_pods_on(node.name)))
-            victims = [pod for pod in selected if self._may_leave(pod, node_set)]
+            victims = [pod for pod in selected if self._may_leave(pod, node_set, selection)]
             if not evict_from_node(self._evictor, victims, selection.reason):
                 return
 
-    def _may_leave(self, pod: Pod, nodes: NodeSet) -> bool:
-        if not self._evictor.admits(pod):
+    def _may_leave(self, pod: Pod, nodes: NodeSet, selection: Selection) -> bool:
+        if not self._evictor.admits(pod, selection.reason):
             return False
         if not self._node_fit.fits_any(pod, nodes):
-            self._evictor.keep(pod, _NO_FIT)
+            self._evictor.keep(pod, _NO_FIT, selection.reason(pod))
             return False
-        return self._evictor.admits_now(pod)
+        return self._evictor.admits_now(pod, selection.reason)
 
     def _common_rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)

@@ -1,4 +1,4 @@
-"""RemovePodsViolatingNodeTaints: pods that do not tolerate a taint of the node they run on."""
+"""RemovePodsViolatingNodeTaints: evicts pods that do not tolerate a taint of their node."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class RemovePodsViolatingNodeTaintsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     include_prefer_no_schedule: bool = False
     """Whether taints of effect `PreferNoSchedule` count too."""
     excluded_taints: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class RemovePodsViolatingNodeTaints:
         self._taints = {name: taints for name, taints in found if taints}
         for name in self._taints:
             selected = self._selection.of(self._view.active_pods_on(name))
-            victims = [pod for pod in selected if self._evictor.admits(pod) and self._evictor.admits_now(pod)]
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._selection.reason)]
             if not evict_from_node(self._evictor, victims, self._selection.reason):
                 return
 

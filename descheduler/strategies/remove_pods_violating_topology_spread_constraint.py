@@ -1,4 +1,4 @@
-"""RemovePodsViolatingTopologySpreadConstraint: pods that make a topology domain too full."""
+"""RemovePodsViolatingTopologySpreadConstraint: evicts pods from topology domains that hold too many."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class RemovePodsViolatingTopologySpreadConstraintArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at, and counted."""
+    """Only pods of these namespaces are examined and counted."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at, and counted."""
+    """Only pods with these labels are examined and counted."""
     constraints: tuple[Annotated[str, one_of(_CONSTRAINTS)], ...] = ()
     """Which `whenUnsatisfiable` values count; `DoNotSchedule` when empty."""
     topology_balance_node_fit: bool | None = None
@@ -133,7 +133,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
                 if surplus is not None:
                     marked += surplus.marked_first(listing)
                     self._keep_without_room(surplus.kept(listing), constraint)
-            self._tally.note_namespace(len(listed), len(pods), listing.num_wanted_gone)
+            self._tally.note_namespace(len(listed), len(pods), listing.num_selected)
         self._evict(marked)
 
     def facts(self) -> PluginFacts:
@@ -159,7 +159,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
         return [(name, pods) for name, pods in sorted(by_namespace.items()) if name in constrained]
 
     def _judged(self, constraint: SpreadConstraint, domains: Domains, skew: int, listing: Listing) -> Surplus | None:
-        """What `constraint` wants gone, found once for those that differ in words and count the same pods and nodes."""
+        """The pods that are to leave for `constraint`, found once for those that count the same pods and nodes."""
         from descheduler.strategies.topology_spread.surplus import find_surplus
 
         if skew <= constraint.max_skew or not (len(domains.places) or domains.num_empty):
@@ -184,16 +184,16 @@ class RemovePodsViolatingTopologySpreadConstraint:
             known = self._below[names] = RoomBelow(self._node_fit, nodes)
         return known
 
-    def _keep_without_room(self, pods: Iterable[Pod], constraint: SpreadConstraint) -> None:
-        message = f"the pod fits on no node in a less full domain of {constraint.topology_key}"
+    def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
+        message = f"no node in a less full domain of {constraint.topology_key} has room for the pod"
         verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
-        for pod in pods:
-            self._evictor.keep(pod, verdict)
+        for pod, sentence in pods:
+            self._evictor.keep(pod, verdict, sentence)
 
     def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
         full_nodes: set[str] = set()
         for pod, sentence in marked:
-            if pod.node_name in full_nodes or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            if pod.node_name in full_nodes or not self._evictor.lets_go(pod, sentence):
                 continue
             verdict = self._evictor.request(pod, sentence)
             if verdict.limit is EvictionLimit.TOTAL:

@@ -14,6 +14,8 @@ __all__ = ["EvictionProgress"]
 
 _SHORTEST_SECONDS = 0.1
 """Between two changes of the line."""
+_LEAST_TIMED_SECONDS = 1.0
+"""Less tells no rate: the first evictions are a burst."""
 _NUM_TIMED = 20
 """Evictions that the rate is taken from: enough to be steady, few enough to forget the burst at the start."""
 _WORDS = {"refused": "refused", "failed": "failed", "gone": "already gone", "background": "in the background"}
@@ -71,7 +73,7 @@ class EvictionProgress:
     def _rate(self) -> float:
         """Evictions that end a second, 0.0 while nobody can tell."""
         seconds = self._ended[-1] - self._ended[0] if self._ended else 0.0
-        return (len(self._ended) - 1) / seconds if seconds > 0 else 0.0
+        return (len(self._ended) - 1) / seconds if seconds >= _LEAST_TIMED_SECONDS else 0.0
 
 
 def _duration(seconds: float) -> str:

@@ -98,7 +98,7 @@ def test_only_what_was_asked_for_in_the_run_is_an_attempt() -> None:
 def test_they_carry_the_reason_with_which_the_plugin_selects_them() -> None:
     decisions = planned(old_pods_policy({TOTAL: 1}), cluster(*old("one", "two", "three")))
 
-    assert [each.first.reason[:3] for each in staying_pods(decisions)] == ["is ", "is "]
+    assert all("maxPodLifeTimeSeconds: 60" in each.first.reason for each in staying_pods(decisions))
 
 
 def test_the_limit_of_a_node_is_named_with_the_node() -> None:
@@ -206,7 +206,6 @@ def test_with_the_limit_of_the_run_lifted_exactly_these_pods_are_evicted(world: 
 @pytest.mark.parametrize(
     ("top", "lifted"),
     [
-        pytest.param({NODE: 2}, [NODE], id="of nodes"),
         pytest.param({TOTAL: 20, NODE: 2, NAMESPACE: 5}, [TOTAL], id="of the run, among others"),
         pytest.param({TOTAL: 20, NODE: 2, NAMESPACE: 5}, [TOTAL, NODE], id="of the run and of nodes"),
         pytest.param({TOTAL: 20, NODE: 2, NAMESPACE: 5}, [TOTAL, NODE, NAMESPACE], id="all"),
@@ -223,6 +222,17 @@ def test_whatever_limits_are_lifted_no_other_pods_are_evicted(
     without = {key: value for key, value in top.items() if key not in lifted}
     more = decide(load({**policy, **without}), world, now=GENERATED_AT)
     assert evicted(more) - evicted(run) <= matching
+
+
+def test_with_the_limit_of_nodes_lifted_no_other_pods_leave_the_nodes_that_reached_it(world: Snapshot) -> None:
+    policy = policy_of(list(STRATEGIES), node_fit=False)
+
+    matching = set(limits(planned({**policy, NODE: 2}, world, now=GENERATED_AT)))
+
+    run = decide(load({**policy, NODE: 2}), world, now=GENERATED_AT)
+    full = {name for name, number in Counter(move.pod.node_name for move in run.moves).items() if number >= 2}
+    more = {move.pod.key for move in decide(load(policy), world, now=GENERATED_AT).moves if move.pod.node_name in full}
+    assert more - evicted(run) <= matching
 
 
 def test_a_limit_is_only_said_to_be_reached_where_the_run_reached_it(world: Snapshot) -> None:

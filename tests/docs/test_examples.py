@@ -36,7 +36,7 @@ def test_shown_move_is_that_of_the_sample_run(capsys: pytest.CaptureFixture[str]
 
 
 def test_shown_explanations_are_those_of_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
-    for pod in ("online/openb-pod-0721", "online/openb-pod-1570"):
+    for pod in ("online/openb-pod-0721", "online/openb-pod-1570", "shared/openb-pod-2855"):
         main(["explain", "pod", pod, *_ON_OPENB])
     printed = " ".join(capsys.readouterr().out.split())
     page = ROOT / "docs" / "how-to" / "explain-a-pod.md"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-import yaml
-
-from tests.cronjob.manifests import BASE, Manifest
+from tests.cronjob.manifests import Manifest
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import collection_path
 from tests.e2e.objects import deployment, namespace, node
@@ -16,7 +13,7 @@ from tests.e2e.program import Report
 
 __all__ = [
     "AGED",
-    "SHIPPED_POLICY",
+    "DRY",
     "Rendered",
     "assert_moved_to_the_other_node",
     "install",
@@ -29,10 +26,8 @@ GPU_LABEL = {"nvidia.com/gpu.present": "true"}
 AGED = f"--now={(datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec='seconds')}"
 """Lets the pods be older than the policies' least age."""
 
-SHIPPED_POLICY = json.dumps(
-    {k: v for k, v in yaml.safe_load((BASE / "policy.yaml").read_text()).items() if k not in {"apiVersion", "kind"}}
-)
-"""The policy of the base, as the chart takes one."""
+DRY = "cmdOptions: {dry-run: null}"
+"""Values of a release that only shows what it would evict."""
 
 Rendered = list[Manifest]
 

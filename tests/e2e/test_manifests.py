@@ -11,7 +11,7 @@ from tests.cronjob.rendering import Helm, Kustomize
 from tests.e2e.cluster import Cluster
 from tests.e2e.installation import (
     AGED,
-    SHIPPED_POLICY,
+    DRY,
     Rendered,
     assert_moved_to_the_other_node,
     install,
@@ -22,7 +22,6 @@ from tests.e2e.kube_api import Object, condition, wait_until
 from tests.e2e.program import Program, Report
 
 OWN_LEASE = "cmdOptions: {lease-name: mine}"
-DRY = "cmdOptions: {dry-run: null}"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_job_of_a_kustomization_runs_as_its_account(
     "values", [pytest.param("", id="with its defaults"), pytest.param(OWN_LEASE, id="with a lease of another name")]
 )
 def test_job_of_the_chart_runs_as_its_account(cluster: Cluster, helm: Helm, tmp_path: Path, values: str) -> None:
-    manifests = helm.template(release_values(cluster, f"deschedulerPolicy: {SHIPPED_POLICY}", values))
+    manifests = helm.template(release_values(cluster, values))
     install(cluster, manifests)
 
     report = run_as_its_account(cluster, manifests, tmp_path)
@@ -55,21 +54,11 @@ def test_job_of_the_chart_runs_as_its_account(cluster: Cluster, helm: Helm, tmp_
     assert_moved_to_the_other_node(cluster, report)
 
 
-def test_chart_with_its_own_policy_runs_through(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
-    manifests = helm.template(release_values(cluster))
-    install(cluster, manifests)
-
-    report = run_as_its_account(cluster, manifests, tmp_path)
-
-    assert report.exit_code == 0
-    assert report.document["plan"]["failures"] == []
-
-
 @pytest.mark.parametrize("tool", ["kustomize", "helm"])
 def test_dry_run_shows_what_it_could_not_do(
     cluster: Cluster, kustomize: Kustomize, helm: Helm, tmp_path: Path, tool: str
 ) -> None:
-    values = release_values(cluster, f"deschedulerPolicy: {SHIPPED_POLICY}", DRY)
+    values = release_values(cluster, DRY)
     manifests = kustomize.build(OVERLAYS / "dry-run") if tool == "kustomize" else helm.template(values)
     install(cluster, manifests)
     before = [pod["metadata"]["uid"] for pod in cluster.pods("web")]

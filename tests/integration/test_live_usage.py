@@ -173,7 +173,7 @@ def test_bad_answer_of_prometheus_fails_the_plugin_and_says_why(
         pytest.param(None, "secret monitoring/token does not exist; create it", id="a secret that is missing"),
         pytest.param(
             failure(403, "Forbidden", "forbidden"),
-            "secret monitoring/token may not be read; grant the verb get",
+            "not allowed to read secret monitoring/token (RBAC); grant the verb get",
             id="a secret that may not be read",
         ),
     ],

@@ -141,7 +141,7 @@ def test_hole_4_pending_and_nominated_pods_are_ignored(nominated: str) -> None:
     landing = our_landing(snapshot, victim)
 
     assert (upstream_fits(snapshot, victim), landing.verdict) == (True, LANDS_IF)
-    assert landing.conditions == ("pending pod default/competitor may take its room first",)
+    assert landing.conditions == ("pending pod default/competitor may be scheduled there first",)
 
 
 def test_hole_5_the_same_pod_is_evicted_and_counted_twice() -> None:
@@ -152,7 +152,7 @@ def test_hole_5_the_same_pod_is_evicted_and_counted_twice() -> None:
     upstream = [upstream_fits(snapshot, victim) for _ in range(2)]
     ours = [prover.book(victim).message for _ in range(2)]
 
-    assert (upstream, ours) == ([True, True], ["", "it was evicted before"])
+    assert (upstream, ours) == ([True, True], ["", "it is already evicted"])
 
 
 def test_hole_6_the_replacement_comes_back_to_the_same_node() -> None:
@@ -286,7 +286,9 @@ def test_hole_27_preemption_is_a_hint_and_no_landing() -> None:
     answers = upstream_fits(snapshot, victim), prover.consider(victim).verdict
 
     assert answers == (False, NO)
-    assert prover.preemption_hint(victim) == "it would fit on b if 1 pod of lower priority were preempted there"
+    assert (
+        prover.preemption_hint(victim) == "it would be scheduled onto b if 1 pod of lower priority is preempted there"
+    )
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_refusal_names_every_reason_with_its_number_of_nodes() -> None:
         "node(s) were unschedulable": 1,
     }
     assert landing.message == (
-        "0 of 3 nodes take its replacement: 2 insufficient cpu, 1 untolerated taint, 1 unschedulable"
+        "0/3 nodes are available for the replacement pod: 2 insufficient cpu, 1 untolerated taint, 1 unschedulable"
     )
 
 
@@ -126,7 +126,7 @@ def test_pod_that_was_booked_cannot_be_evicted_again() -> None:
 
     landing = prover.book(snapshot.pods[0])
 
-    assert (landing.verdict, landing.message) == (NO, "it was evicted before")
+    assert (landing.verdict, landing.message) == (NO, "it is already evicted")
     assert prover.cluster.digest() == digest
 
 
@@ -205,7 +205,7 @@ class TestPendingPods:
         landing = consider(snapshot)
 
         assert landing.verdict is LANDS_IF
-        assert landing.conditions == ("pending pod default/waiting may take its room first",)
+        assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
         assert landing.node == "a"
 
     def test_one_of_lower_priority_comes_later(self) -> None:
@@ -236,7 +236,7 @@ class TestPendingPods:
         landing = consider(snapshot)
 
         assert (landing.verdict, landing.node) == (LANDS_IF, "b")
-        assert landing.conditions == ("pending pod default/waiting may take its room first",)
+        assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
 
     def test_nominated_one_holds_its_room(self) -> None:
         nominated = pod_object("waiting", node="", cpu="2", priority=100, owners=["ReplicaSet/other"])
@@ -287,7 +287,7 @@ class TestPendingPods:
         second = prover.consider(pod_named(snapshot, "victim"))
 
         assert (first.verdict, second.verdict) == (NO, LANDS_IF)
-        assert second.conditions == ("pending pod default/stuck+ may take its room first",)
+        assert second.conditions == ("pending pod default/stuck+ may be scheduled there first",)
 
 
 UNMODELLED = pytest.mark.parametrize(
@@ -323,7 +323,7 @@ class TestLikely:
         landing = consider(make_snapshot(nodes, [make_pod("victim", node="a", **facts)]))
 
         assert (landing.verdict, landing.node, landing.cause) == (LIKELY, "b", cause)
-        assert landing.message == f"all modelled filters pass on node b, but {cause}"
+        assert landing.message == f"likely scheduled onto b; {cause}"
 
     @UNMODELLED
     def test_pod_that_no_node_has_room_for_is_a_no(self, facts: dict[str, Any], cause: str) -> None:
@@ -401,7 +401,8 @@ class TestUndecided:
 
         assert landing.verdict is UNKNOWN
         assert landing.message == (
-            "of the revision that is being rolled out, 0 of 2 nodes take its replacement: 2 insufficient cpu"
+            "of the revision that is being rolled out, 0/2 nodes are available for the replacement pod:"
+            " 2 insufficient cpu"
         )
 
     def test_rollout_lands_when_both_revisions_fit(self) -> None:
@@ -421,7 +422,7 @@ def test_gated_template_never_lands() -> None:
 
     assert (landing.verdict, landing.message) == (
         NO,
-        "no node takes its replacement: waiting for scheduling gates: [quota]",
+        "no node is available for the replacement pod: waiting for scheduling gates: [quota]",
     )
 
 

@@ -71,10 +71,10 @@ def test_refusals_are_counted_by_reason_with_what_the_reason_means() -> None:
     plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
 
     assert plan.refusal_counts == (
-        RefusalCount(code="BarePod", summary="no owner would create the pod again", num_refusals=2, num_attempts=0),
+        RefusalCount(code="BarePod", summary="the pod has no owner that recreates it", num_refusals=2, num_attempts=0),
         RefusalCount(
             code="LimitReached",
-            summary="a limit on evictions is reached",
+            summary="an eviction limit of the policy is reached",
             num_refusals=1,
             num_attempts=1,
         ),
@@ -131,7 +131,7 @@ def test_age_of_a_dump_without_a_date_is_unknown() -> None:
 def test_a_run_that_judged_nothing_says_why() -> None:
     plan = make_test_plan(nodes=[make_node("a")])
 
-    assert plan.skipped == "1 ready nodes match the policy, at least 2 are needed"
+    assert plan.skipped == "only 1 ready node matches the policy; at least 2 are required"
     assert plan.moves == ()
 
 

@@ -36,7 +36,7 @@ def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
         "\n"
         "Not evicted, by reason\n"
         "PODS   CODE      MEANING\n"
-        "1      BarePod   no owner would create the pod again\n"
+        "1      BarePod   the pod has no owner that recreates it\n"
         "\n"
         "1 pod would be evicted\n"
         "By plugin:          PodLifeTime 1\n"

@@ -59,6 +59,14 @@ def test_line_says_only_what_is_known(num_ended: int, expected: str) -> None:
     assert seen.progress.text == expected
 
 
+def test_burst_at_the_start_makes_no_rate() -> None:
+    seen = Seen(1000)
+
+    seen.end(*[EVICTED] * 10, each_seconds=0.01)
+
+    assert seen.progress.text == "Evicted 10 of 1000 pods"
+
+
 def test_line_does_not_flicker() -> None:
     """A thousand evictions in a second change it a few times."""
     seen = Seen(1000)

@@ -47,7 +47,8 @@ class _Rules:
             return None
         refusal = _refusal(landing, self.args)
         if refusal is None and self._refuses_return(plugin) and landing.returns_to_source and not landing.cause:
-            message = f"the scheduler would put its replacement on {landing.node} again"
+            node, setting = landing.node, self.args.on_return_to_source
+            message = f"the replacement pod would be scheduled onto {node} again (onReturnToSource: {setting})"
             return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
         return refusal or _missed(landing, candidate.target_node)
 
@@ -127,6 +128,10 @@ def _missed(landing: Landing, target_node: str) -> Verdict | None:
     if not target_node or (not landing.cause and target_node in (landing.node, *landing.ties)):
         return None
     if landing.cause:
-        return refuse(Reason.OTHER_LANDING, f"not certain to go to {target_node}: {landing.message}", target_node)
-    message = f"the scheduler would put its replacement on {landing.node}, not on {target_node}"
+        return refuse(
+            Reason.OTHER_LANDING,
+            f"the replacement pod is not certain to be scheduled onto {target_node}: {landing.message}",
+            target_node,
+        )
+    message = f"the replacement pod would be scheduled onto {landing.node}, not onto {target_node}"
     return refuse(Reason.OTHER_LANDING, message, landing.node or "")

@@ -51,8 +51,8 @@ class PlacementVerificationArgs(Args, frozen=True):
     """Arguments of PlacementVerification."""
 
     on_unknown: Annotated[str, one_of(_CHOICES)] = ""
-    """`refuse` (the default) or `allow` evictions whose landing a snapshot cannot decide, such as pods with resource
-    claims or of a scheduler that is not known."""
+    """`refuse` (the default) or `allow` evictions whose landing is likely or unknown, such as pods with resource claims
+    or of a scheduler that is not modelled. A landing that is no is always refused."""
     on_conditional: Annotated[str, one_of(_CHOICES)] = ""
     """`refuse` (the default) or `allow` evictions whose replacement lands only under a condition, which the plan
     shows."""
@@ -62,7 +62,7 @@ class PlacementVerificationArgs(Args, frozen=True):
     scheduler_names: tuple[str, ...] = ()
     """Schedulers that run the plugins of the first profile beside plugins of their own; `koord-scheduler` when empty.
     Their pods are judged as if they were that profile's; those that use what only such a scheduler knows, like shared
-    devices, quotas and gangs, are unknown."""
+    devices, quotas and gangs, are likely at best."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration; kube-scheduler's defaults when empty."""
     kube_version: str = ""
@@ -152,7 +152,8 @@ def verification_notes(policy: Policy) -> tuple[str, ...]:
     if not names:
         return ()
     profiles = f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
-    return (f"PlacementVerification is off in {profiles}: pods are evicted even if no node takes the replacement",)
+    effect = "pods are evicted even if their replacement stays pending"
+    return (f"PlacementVerification is disabled in {profiles}: {effect}",)
 
 
 def verification_args(profile: Profile) -> PlacementVerificationArgs | None:

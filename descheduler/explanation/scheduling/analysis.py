@@ -103,11 +103,11 @@ def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:
 def _summary(evaluation: Evaluation, num_nodes: int) -> str:
     """How many nodes take the pod, or what the scheduler's event would say."""
     if not evaluation.is_queued:
-        return f"is not tried at all: {_joined(evaluation.refusals[0].reasons)}"
+        return f"not queued for scheduling: {_joined(evaluation.refusals[0].reasons)}"
     if evaluation.refusals:
         return f"0/{num_nodes} nodes are available: {_joined(evaluation.refusals[0].reasons)}"
     if evaluation.fits:
-        return f"{len(evaluation.nodes)} of {num_nodes} nodes take it"
+        return f"{len(evaluation.nodes)}/{num_nodes} nodes are available"
     reasons: Counter[str] = Counter()
     for node in range(num_nodes):
         reasons.update(evaluation.first_obstacle_on(node).reasons)

@@ -30,10 +30,10 @@ _MOST_SHUFFLED = 100
 _MOST_EXPLORED = 8
 _MOST_SEARCHED = 12
 
-_UNLUCKY = "in some orders of the replacements, or by some breaking of ties, no node is left for it"
-_OTHER_ORDER = "it lands only when the replacements come in another order than the evictions"
-_OTHER_CHOICE = "it lands only where the scheduler puts others on nodes that it does not prefer"
-_EXHAUSTED = "an exhaustive search over the orders and nodes of the batch found no assignment"
+_UNLUCKY = "in some orders or tie-breaks of the replacement pods, no node is left for it"
+_OTHER_ORDER = "it can be scheduled only if the replacement pods are created in another order than the evictions"
+_OTHER_CHOICE = "it can be scheduled only if other replacement pods go to nodes of lower score"
+_EXHAUSTED = "no assignment of all replacement pods to nodes exists (all orders and nodes were tried)"
 
 
 class Finding(NamedTuple):

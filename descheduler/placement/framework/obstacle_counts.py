@@ -53,7 +53,7 @@ class ObstacleCounts:
         if len(counted) > _MOST_REASONS:
             shown.append("and others")
         reasons = f": {', '.join(shown)}" if shown else ""
-        return f"0 of {len(self._evaluation.feasible)} nodes take its replacement{reasons}"
+        return f"0/{len(self._evaluation.feasible)} nodes are available for the replacement pod{reasons}"
 
     def _counted(self) -> list[tuple[tuple[str, str], int]]:
         """(Reason in words of events, and of sentences) and the number of nodes, the most frequent first."""

@@ -124,6 +124,6 @@ class CandidateMaker:
 def evicted_before(victim: Pod) -> Candidate:
     """The candidate for a victim that is gone already: nothing is left to evict."""
     no = LandingVerdict.NO
-    replacement = Replacement(victim, None, "none", unmovable="it was evicted before")
+    replacement = Replacement(victim, None, "none", unmovable="it is already evicted")
     landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
     return Candidate(victim, leaves=False, is_moved=False, landing=landing)

@@ -11,7 +11,10 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ROLLOUT", "differing_revisions", "landed", "not_landed", "verdict_of"]
 
-_UNSCORED = "several nodes would take its replacement, but a preferred term of it cannot be read, so it is never placed"
+_UNSCORED = (
+    "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
+    " scheduled"
+)
 ROLLOUT = "a rollout is in progress, and only one of its two revisions can be scheduled"
 
 
@@ -51,7 +54,7 @@ def landed(
         margin=choice.margin,
         is_sampled=choice.is_sampled,
         conditions=conditions,
-        message=f"all modelled filters pass on node {node}, but {cause}" if cause else "",
+        message=f"likely scheduled onto {node}; {cause}" if cause else "",
         cause=cause,
     )
 
@@ -109,4 +112,4 @@ def _message(evaluation: Evaluation) -> str:
     if not evaluation.refusals:
         return ObstacleCounts(evaluation).sentence()
     reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.reasons))
-    return f"no node takes its replacement: {reasons}"
+    return f"no node is available for the replacement pod: {reasons}"

@@ -70,16 +70,14 @@ class NodeCensus:
         load = self._of(node_name)
         if load is None or any(each is load for each in self.over):
             return ""
-        level = max(self.high.levels(load), key=lambda level: level.excess, default=None)
-        return f"node {node_name} is not overutilized{self._after_colon(level)}"
+        return f"node {node_name} is not overutilized{self._after_colon(self.high.highest(load))}"
 
     def why_not_under(self, node_name: str) -> str:
         """Why a node is not underutilized; empty when it is."""
         load = self._of(node_name)
         if load is None or any(each is load for each in self.under):
             return ""
-        level = max(self.low.levels(load), key=lambda level: level.excess, default=None)
-        return f"node {node_name} is not underutilized{self._after_colon(level)}"
+        return f"node {node_name} is not underutilized{self._after_colon(self.low.highest(load))}"
 
     def facts(self, stop: Stop | None, *, why: str = "", num_selected: int = 0) -> PluginFacts:
         """What was seen, with why nothing was selected when that is not a `stop`."""
@@ -116,19 +114,18 @@ class NodeCensus:
 
     def _lowest(self) -> str:
         """The node that lacks least for being underutilized, by the resource that keeps it from that."""
-        candidates = [load for load in self.loads if not (self.high.percent and load.node.unschedulable)]
-        levels = (max(self.low.levels(load), key=lambda level: level.excess) for load in candidates if self.low.percent)
-        return self._named("lowest", min(levels, key=lambda level: level.excess, default=None))
+        candidates = (load for load in self.loads if not (self.high.percent and load.node.unschedulable))
+        return self._named("lowest", self.low, min(candidates, key=self.low.excess, default=None))
 
     def _highest(self) -> str:
         """The node that lacks least for being overutilized."""
-        levels = (level for load in self.loads for level in self.high.levels(load))
-        return self._named("highest", max(levels, key=lambda level: level.excess, default=None))
+        return self._named("highest", self.high, max(self.loads, key=self.high.excess, default=None))
 
-    def _named(self, superlative: str, level: Level | None) -> str:
-        if level is None:
+    def _named(self, superlative: str, thresholds: Thresholds, load: NodeLoad | None) -> str:
+        level = None if load is None else thresholds.highest(load)
+        if load is None or level is None:
             return "no node is examined"
-        return f"the {superlative} is {level.load.node.name} with {level.words(self.noun(level.resource))}"
+        return f"the {superlative} is {load.node.name} with {level.words(self.noun(level.resource))}"
 
     def _after_colon(self, level: Level | None) -> str:
         return "" if level is None else f": {level.words(self.noun(level.resource))}"

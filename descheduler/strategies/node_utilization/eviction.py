@@ -110,7 +110,7 @@ class NodeRelief:
         """Why no pod was selected, as the end of a sentence; `destinations` is what the other nodes are called."""
         if short := self._destinations.short_of:
             return f"but the {destinations} nodes have no room for more: {', '.join(sorted(short))}"
-        return "but no pod on them can be moved"
+        return "but no pod there can be moved"
 
     def why_no_more(self, destinations: str) -> str:
         """Why no further pod was selected, as the end of a sentence."""
@@ -150,17 +150,17 @@ class NodeRelief:
     def _relieve(self, relief: Relief, usage: dict[str, int]) -> bool:
         """Evicts from one node that is at `usage`, which it keeps up to date; returns whether to go on after it."""
         num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
-        for pod in self._removable(relief.load.pods):
+        for pod in self._removable(relief):
             if self._node_limit is not None and num_evicted >= self._node_limit:
-                self._evictor.keep(pod, limit_reached(EvictionLimit.PLUGIN_NODE, self._node_limit, pod.node_name))
+                verdict = limit_reached(EvictionLimit.PLUGIN_NODE, self._node_limit, pod.node_name)
+                self._evictor.keep(pod, verdict, relief.sentence)
                 return True
-            if not self._can_go(pod):
+            if not self._can_go(pod, relief.sentence):
                 continue
             pod_usage = self._source.of_pod(pod)
             if pod_usage is None and self._source.measures_pods:
-                self._evictor.keep(
-                    pod, refuse(Reason.USAGE_UNKNOWN, "metrics are missing for a container of the pod", pod.key)
-                )
+                verdict = refuse(Reason.USAGE_UNKNOWN, "metrics are missing for a container of the pod", pod.key)
+                self._evictor.keep(pod, verdict, relief.sentence)
                 continue
             verdict = self._evictor.request(pod, relief.sentence)
             if verdict.limit in (EvictionLimit.NODE, EvictionLimit.TOTAL):
@@ -179,21 +179,21 @@ class NodeRelief:
                 return True
         return True
 
-    def _removable(self, pods: Sequence[Pod]) -> list[Pod]:
-        selected = [pod for pod in pods if self._may_leave(pod)]
+    def _removable(self, relief: Relief) -> list[Pod]:
+        selected = [pod for pod in relief.load.pods if self._may_leave(pod)]
         self.num_selected += len(selected)
-        return sort_low_to_high([pod for pod in selected if self._evictor.admits(pod)])
+        return sort_low_to_high([pod for pod in selected if self._evictor.admits(pod, relief.sentence)])
 
-    def _can_go(self, pod: Pod) -> bool:
+    def _can_go(self, pod: Pod, sentence: str) -> bool:
         if not self._destinations.are_open_to(pod.spec.tolerations):
             message = "the pod tolerates the taints of no destination node"
-            self._evictor.keep(pod, refuse(Reason.NO_DESTINATION, message))
+            self._evictor.keep(pod, refuse(Reason.NO_DESTINATION, message), sentence)
             return False
         if pod.namespace in self._spared_namespaces:
             message = f"namespace {pod.namespace} is excluded (evictableNamespaces.exclude)"
-            self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace))
+            self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace), sentence)
             return False
-        return self._evictor.admits_now(pod)
+        return self._evictor.admits_now(pod, sentence)
 
 
 def _subtract(usage: dict[str, int], pod_usage: Mapping[str, int]) -> None:

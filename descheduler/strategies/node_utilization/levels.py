@@ -50,6 +50,15 @@ class Thresholds:
         for resource, limit in sorted(self.percent.items()):
             yield Level(load, resource, load.percent.get(resource, 0.0), limit, self)
 
+    def excess(self, load: NodeLoad) -> float:
+        """How far a node is above these thresholds, by the resource that is furthest; negative below all of them."""
+        percent = load.percent
+        return max((percent.get(resource, 0.0) - limit for resource, limit in self.percent.items()), default=0.0)
+
+    def highest(self, load: NodeLoad) -> Level | None:
+        """The level of that resource; None without thresholds."""
+        return max(self.levels(load), key=lambda level: level.excess, default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Level:

@@ -1,4 +1,4 @@
-"""The pods that a broken constraint wants gone.
+"""The pods that are to leave for a violated constraint.
 
 A tenant may state thousands of constraints, each of which is broken by thousands of pods. So for one constraint pods
 are places in a listing, ordered as arrays; what depends on a pod alone is found once for all constraints.
@@ -43,7 +43,7 @@ class Listing:
     ) -> None:
         self.index = LabelIndex(pods)
         self.is_marked = np.zeros(len(pods), dtype=bool)
-        """Whether some constraint wants the pod gone and has room for it elsewhere."""
+        """Whether the pod is to leave for some constraint, with room for it elsewhere."""
         self._lacks_room = np.zeros(len(pods), dtype=bool)
         self.order = leaving_order(pods, highest_first=highest_first)
         arrives = np.array([is_arrival(pod) for pod in pods], dtype=bool)
@@ -53,12 +53,12 @@ class Listing:
         self.may_leave = ~(arrives | gone)
 
     @property
-    def num_wanted_gone(self) -> int:
-        """How many pods some constraint wants gone, with room elsewhere or without."""
+    def num_selected(self) -> int:
+        """How many pods are to leave for some constraint, with room elsewhere or without."""
         return int(np.count_nonzero(self.is_marked | self._lacks_room))
 
     def mark_without_room(self, places: NDArray[np.intp]) -> None:
-        """Takes note of pods that some constraint wants gone and that fit nowhere else."""
+        """Takes note of pods that are to leave for some constraint and that fit nowhere else."""
         self._lacks_room[places] = True
 
 
@@ -89,7 +89,7 @@ class RoomBelow:
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """The pods that one constraint wants gone, in the order of leaving, as places in their listing.
+    """The pods that are to leave for one constraint, in the order of leaving, as places in their listing.
 
     `has_room` tells for each whether it fits on a node in a domain below average, `texts` why it is to leave.
     """
@@ -104,15 +104,16 @@ class Surplus:
         """Those with room that no constraint has marked before, each with its sentence; they are marked from now on."""
         fresh = self.has_room & ~listing.is_marked[self.places]
         listing.is_marked[self.places[fresh]] = True
-        for position in np.flatnonzero(fresh).tolist():
-            yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
+        return self._told(fresh, listing)
 
-    def kept(self, listing: Listing) -> Iterator[Pod]:
-        """Those without room, of which the listing takes note."""
-        places = self.places[~self.has_room]
-        listing.mark_without_room(places)
-        for place in places.tolist():
-            yield listing.index.all_pods[place]
+    def kept(self, listing: Listing) -> Iterator[tuple[Pod, str]]:
+        """Those without room, each with its sentence; the listing takes note of them."""
+        listing.mark_without_room(self.places[~self.has_room])
+        return self._told(~self.has_room, listing)
+
+    def _told(self, wanted: NDArray[np.bool_], listing: Listing) -> Iterator[tuple[Pod, str]]:
+        for position in np.flatnonzero(wanted).tolist():
+            yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
 
 
 NOTHING = Surplus(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp), ())
@@ -126,7 +127,7 @@ def find_surplus(
     room_below: Callable[[Sequence[Node]], RoomBelow],
     needs_room: bool,
 ) -> Surplus:
-    """What `constraint` wants gone. Without `needs_room` every pod counts as one that has room."""
+    """The pods that are to leave for `constraint`. Without `needs_room` every pod counts as one that has room."""
     ranked, num_empty = domains.ranked(), domains.num_empty
     numbers = domains.numbers
     # Empty domains come before all others and never give a pod away, so their number is enough.

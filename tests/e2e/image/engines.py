@@ -98,6 +98,7 @@ class CommandLineEngine:
         """See `Engine`."""
         flags = ["--rm", "--network=host", "--read-only", f"--user={container.user}", "--cap-drop=ALL"]
         flags += ["--security-opt=no-new-privileges"]
+        flags += ["--read-only-tmpfs=false"] * (self._program == "podman")  # else /tmp can be written, unlike in a pod
         flags += [f"--env={name}={value}" for name, value in container.environment.items()]
         flags += [f"--volume={source}:{target}:ro" for target, source in container.mounts.items()]
         if container.command is None:
@@ -139,6 +140,7 @@ class Buildah:
         flags = ["--isolation=chroot", "--layers=false", f"--ignorefile={DOCKERFILE}.dockerignore"]
         command = [*self._command, "build", *flags, *_build_flags(base, secrets)]
         subprocess.run(command, cwd=REPOSITORY, timeout=_BUILD_SECONDS, check=True)
+        self._output("rmi", "--prune")  # what the tag stood for before
 
     @contextmanager
     def opened(self) -> Iterator[Path]:

@@ -17,6 +17,7 @@ from tests.e2e.image.container import Container, container_of
 from tests.e2e.image.engines import Engine
 from tests.e2e.installation import (
     AGED,
+    DRY,
     Rendered,
     assert_moved_to_the_other_node,
     install,
@@ -34,7 +35,6 @@ SAMPLE = (
     "--now=2026-01-15T12:00:00Z",
     "--output=json",
 )
-DRY = "cmdOptions: {dry-run: null}"
 SAYS_WHO_IT_IS = """
 import errno, json, os
 def refused(path):
@@ -44,7 +44,7 @@ def refused(path):
         return errno.errorcode[error.errno]
 status = dict(line.split(":\\t", 1) for line in open("/proc/self/status").read().splitlines())
 print(json.dumps({
-    "user": os.getuid(), "group": os.getgid(), "groups": os.getgroups(),
+    "user": os.getuid(), "group": os.getgid(), "other groups": sorted({*os.getgroups()} - {os.getgid()}),
     "capabilities": [int(status[name], 16) for name in ("CapPrm", "CapEff", "CapAmb")],
     "no new privileges": int(status["NoNewPrivs"]),
     "refused": [refused(path) for path in ("/file", "/tmp/file", "/opt/descheduler/file")],
@@ -116,7 +116,7 @@ def test_container_is_as_confined_as_the_manifests_ask(image: Engine) -> None:
     assert json.loads(done.stdout) == {
         "user": 65532,
         "group": 65532,
-        "groups": [],
+        "other groups": [],
         "capabilities": [0, 0, 0],
         "no new privileges": 1,
         "refused": ["EROFS", "EROFS", "EROFS"],
