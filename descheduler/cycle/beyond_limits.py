@@ -23,6 +23,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict, limit_reached
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
@@ -55,7 +56,7 @@ def with_beyond(decisions: Decisions, decide_again: DecideAgain, *, most_judged:
     Judges at most `most_judged` landings beyond those of the run, any number with None.
     """
     passes = list(_passes(decisions, decide_again, most_judged))
-    return replace(decisions, beyond=_compared(passes)) if len(passes) > 1 else decisions
+    return replace(decisions, beyond=_compared(passes), facts=_whole_facts(passes)) if len(passes) > 1 else decisions
 
 
 def with_beyond_in_time(decisions: Decisions, decide_again: DecideAgain, watch: Watch) -> Decisions:
@@ -135,6 +136,15 @@ def _compared(passes: Sequence[Decisions]) -> BeyondLimits:
         refusals=tuple(_further_refusals(passes, known, limit_of)),
         is_whole=not any(is_out_of_work(refusal.verdict) for later in passes[1:] for refusal in later.refusals),
     )
+
+
+def _whole_facts(passes: Sequence[Decisions]) -> dict[tuple[str, str], PluginFacts]:
+    """What each plugin of the run saw, counted to the end where a limit stopped it after its first pods."""
+    facts = dict(passes[0].facts)
+    for later in passes[1:]:
+        for name in facts.keys() & later.facts.keys():
+            facts[name] = max(facts[name], later.facts[name], key=lambda each: each.pods_selected)
+    return facts
 
 
 def _evictions(decisions: Decisions) -> tuple[Move, ...]:

@@ -70,9 +70,15 @@ def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[s
     num_granted = answers.get(SUCCESS, 0)
     if answers.get(BACKGROUND) or (num_granted and _evicts(decisions, profile, plugin)):
         return _document(facts, "")
-    # A pod that was refused to an earlier plugin for the same reason is counted there.
     blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers.keys() - {SUCCESS})
-    return _document(facts, facts.why_nothing or _all_stay(facts.pods_selected, blocked, num_repeated=num_granted))
+    # A pod that was refused to an earlier plugin for the same reason is counted there.
+    num_elsewhere = facts.pods_selected - sum(refused.values()) - num_granted if refused else 0
+    causes = [
+        *([f"blocked by {', '.join(blocked)}"] if blocked else []),
+        *([f"{num_granted:,} evicted by another plugin"] if num_granted else []),
+        *([f"{num_elsewhere:,} counted with another plugin"] if num_elsewhere > 0 else []),
+    ]
+    return _document(facts, facts.why_nothing or _all_stay(max(facts.pods_selected, sum(refused.values())), causes))
 
 
 def _evicts(decisions: Decisions, profile: str, plugin: str) -> bool:
@@ -95,9 +101,7 @@ def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
     )
 
 
-def _all_stay(num_selected: int, blocked: Sequence[str], *, num_repeated: int) -> str:
+def _all_stay(num_selected: int, causes: Sequence[str]) -> str:
     """Of a plugin that selects pods, none of which it evicts."""
-    causes = [f"blocked by {', '.join(blocked)}"] if blocked else []
-    causes += [f"{num_repeated:,} evicted by another plugin"] if num_repeated else []
     selected = f"{counted(num_selected, 'pod')} selected, none evicted"
     return f"{selected}: {', '.join(causes)}" if causes else selected

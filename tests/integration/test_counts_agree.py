@@ -144,7 +144,19 @@ def check_plugins(plan: Object) -> None:
         assert {(*name, code): number for code, number in plugin["refused"].items()} == {
             key: counts.pop(key) for key in list(counts) if key[:2] == name
         }
+        check_facts(plugin)
     assert (evicted, counts) == (Counter(), Counter())
+
+
+def check_facts(plugin: Object) -> None:
+    """What a plugin selects is evicted or refused; the sentence of one that evicts nothing accounts for each pod."""
+    if plugin["facts"] is None:
+        return
+    selected, said = plugin["facts"]["podsSelected"], plugin["facts"]["whyNothing"]
+    assert selected >= plugin["evicted"]
+    all_said = [_number(number) for number in re.findall(r"(?<![\w-])\d[\d,]*\b", said)]
+    if plugin["refused"] and "none evicted" in said:
+        assert all_said[0] == sum(all_said[1:]) >= sum(plugin["refused"].values())
 
 
 def check_plan(plan: Plan, caplog: pytest.LogCaptureFixture) -> None:

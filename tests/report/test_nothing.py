@@ -13,7 +13,7 @@ from descheduler.report.plan_document import Plan
 from descheduler.report.plan_table import plan_table
 from descheduler.report.table_style import TableStyle
 from tests.builders import make_node, make_pod
-from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
+from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 from tests.strategies.quiet_worlds import QUIET, World
 
 
@@ -40,6 +40,16 @@ def test_a_plugin_whose_pods_another_one_evicts_says_so() -> None:
         "",
         "3 pods selected, none evicted: 3 evicted by another plugin",
     ]
+
+
+def test_a_plugin_that_comes_after_a_reached_limit_counts_all_the_pods_that_it_selects() -> None:
+    policy = pod_life_time_policy(["one", "two"], maxNoOfPodsToEvictTotal=1)
+    plan = make_test_plan([make_pod("other", age=3600), *(make_pod(name) for name in ("bare", *OLD))], policy=policy)
+
+    facts = plan.plugins[1].facts
+    assert facts is not None
+    assert facts.pods_selected == 5
+    assert facts.why_nothing.startswith("5 pods selected, none evicted")
 
 
 def test_of_many_plugins_two_are_quoted_those_that_select_pods_first() -> None:

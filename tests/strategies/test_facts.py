@@ -53,6 +53,22 @@ def test_nodes_are_counted_by_class_with_the_nearest_value_to_each_threshold() -
     )
 
 
+def test_the_nearest_value_is_not_the_extreme_one_when_nodes_lie_on_both_sides_of_a_threshold() -> None:
+    nodes = [small_node(name) for name in ("n1", "n2", "n3", "n4")]
+    pods = [*pods_on("n1", 9), *pods_on("n2", 8), *pods_on("n3", 1)]
+    world = World("LowNodeUtilization", pods, LOAD, nodes)
+
+    assert [(near.value, near.subject) for near in world.facts().nearest] == [(10.0, "n3"), (80.0, "n2")]
+
+
+def test_pods_that_may_stay_once_their_node_is_relieved_are_not_selected() -> None:
+    world = World("LowNodeUtilization", pods_on("n1", 9), LOAD, [small_node("n1"), small_node("n2")])
+
+    facts = world.facts()
+
+    assert (facts.pods_selected, facts.left_out) == (2, {"targetThresholds": 7})
+
+
 def test_thresholds_that_are_distances_name_the_average() -> None:
     args = {"thresholds": {"cpu": 10}, "targetThresholds": {"cpu": 30}, "useDeviationThresholds": True}
     world = World("LowNodeUtilization", pods_on("n1", 5), args, [small_node("n1"), small_node("n2")])

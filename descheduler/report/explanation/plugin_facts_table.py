@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from descheduler.report.explanation.plugin import PluginDecisions
-from descheduler.report.facts import PluginFacts
+from descheduler.report.facts import NearestValue, PluginFacts
 from descheduler.report.table_style import TableStyle
 
 __all__ = ["plugin_facts_tables"]
@@ -24,7 +24,7 @@ def plugin_facts_tables(decisions: Sequence[PluginDecisions], style: TableStyle)
     )
     yield from style.table(
         ["PROFILE", "LIMIT", "NEAREST VALUE", "OF"],
-        [[name, f"{n.key}: {n.limit:g}", f"{n.value:g} {n.unit}", n.subject] for name, f in known for n in f.nearest],
+        [[name, f"{n.key}: {_number(n.limit)}", _value(n), n.subject] for name, f in known for n in f.nearest],
     )
     yield from style.table(
         ["PROFILE", "WHY NOTHING IS EVICTED"], [[name, f.why_nothing] for name, f in known if f.why_nothing]
@@ -33,3 +33,14 @@ def plugin_facts_tables(decisions: Sequence[PluginDecisions], style: TableStyle)
 
 def _left_out(facts: PluginFacts) -> str:
     return ", ".join(f"{key} {number:,}" for key, number in facts.left_out.items())
+
+
+def _value(nearest: NearestValue) -> str:
+    """Such as `85.3%` or `12 restarts`."""
+    unit = "%" if nearest.unit == "percent" else f" {nearest.unit}"
+    return f"{_number(nearest.value)}{unit}"
+
+
+def _number(value: float) -> str:
+    """With at most one decimal, as reasons have it, and none of scientific notation."""
+    return f"{value:,.1f}".removesuffix(".0")

@@ -90,7 +90,7 @@ class NodeCensus:
             pods_examined=num_examined,
             pods_selected=num_selected,
             left_out={key: num_left_out} if num_left_out else {},
-            nearest=(*self._nearest(self.low, min), *self._nearest(self.high, max)),
+            nearest=(*self._nearest(self.low), *self._nearest(self.high)),
             nodes=NodeClasses(
                 under=len(self.under),
                 between=len(self.loads) - len(self.under) - len(self.over),
@@ -100,10 +100,10 @@ class NodeCensus:
             ),
         )
 
-    def _nearest(self, thresholds: Thresholds, extreme: Callable[..., NodeLoad]) -> Iterator[NearestValue]:
-        """For each threshold the node that comes nearest to it from the side of the others."""
+    def _nearest(self, thresholds: Thresholds) -> Iterator[NearestValue]:
+        """For each threshold the node that is nearest to it, on whichever side."""
         for resource, limit in sorted(thresholds.percent.items()) if self.loads else ():
-            load = extreme(self.loads, key=lambda load: load.percent.get(resource, 0.0))
+            load = min(self.loads, key=lambda load: abs(load.percent.get(resource, 0.0) - limit))
             percent = load.percent.get(resource, 0.0)
             yield NearestValue(thresholds.key_of(resource), limit, percent, "percent", load.node.name)
 

@@ -104,7 +104,7 @@ class NodeRelief:
         self._spared_namespaces = spared_namespaces
         self._may_leave = may_leave
         self.num_selected = 0
-        """How many pods of the source nodes it has come to that are worth moving."""
+        """How many pods of the source nodes it has come to before they were relieved; each was evicted or refused."""
 
     def why_nothing(self, destinations: str) -> str:
         """Why no pod was selected, as the end of a sentence; `destinations` is what the other nodes are called."""
@@ -151,6 +151,7 @@ class NodeRelief:
         """Evicts from one node that is at `usage`, which it keeps up to date; returns whether to go on after it."""
         num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
         for pod in self._removable(relief):
+            self.num_selected += 1
             if self._node_limit is not None and num_evicted >= self._node_limit:
                 verdict = limit_reached(EvictionLimit.PLUGIN_NODE, self._node_limit, pod.node_name)
                 self._evictor.keep(pod, verdict, relief.sentence)
@@ -181,8 +182,9 @@ class NodeRelief:
 
     def _removable(self, relief: Relief) -> list[Pod]:
         selected = [pod for pod in relief.load.pods if self._may_leave(pod)]
-        self.num_selected += len(selected)
-        return sort_low_to_high([pod for pod in selected if self._evictor.admits(pod, relief.sentence)])
+        removable = [pod for pod in selected if self._evictor.admits(pod, relief.sentence)]
+        self.num_selected += len(selected) - len(removable)
+        return sort_low_to_high(removable)
 
     def _can_go(self, pod: Pod, sentence: str) -> bool:
         if not self._destinations.are_open_to(pod.spec.tolerations):
