@@ -141,10 +141,10 @@ class RemovePodsViolatingTopologySpreadConstraint:
         return self._tally.facts(self._looked_at.facts())
 
     def why_not(self, pod: Pod) -> str:
-        """That it is not looked at, or the largest skew in its namespace."""
+        """That it is not looked at, or the largest skew of the constraints that count it."""
         if pod.is_terminal:
             return FINISHED
-        return self._looked_at.why_not(pod) or self._tally.why_not(pod.namespace)
+        return self._looked_at.why_not(pod) or self._tally.why_not(pod)
 
     def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[tuple[str, list[Pod]]]:
         """The pods looked at, by namespace; namespaces where nobody states a constraint are left out."""

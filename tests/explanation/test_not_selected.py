@@ -199,6 +199,14 @@ MISSES = {
         Question("RemovePodsViolatingTopologySpreadConstraint", pod_object("p", labels={"app": "web"}, spread=SPREAD)),
         "the largest skew is 1 pod over zone in namespace default (maxSkew: 2)",
     ),
+    "spread constraint of other pods": (
+        Question(
+            "RemovePodsViolatingTopologySpreadConstraint",
+            pod_object("p", labels={"app": "db"}),
+            others=[pod_object("q", labels={"app": "web"}, spread=SPREAD)],
+        ),
+        "no topology spread constraint in namespace default selects the pod (constraints: DoNotSchedule)",
+    ),
     "node that is not overutilized": (
         Question("LowNodeUtilization", pod_object("p", cpu="1600m"), LOAD),
         "node a is not overutilized: CPU requests at 40% (targetThresholds.cpu: 70)",

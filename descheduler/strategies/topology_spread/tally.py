@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from descheduler.model.counted import counted
+from descheduler.model.pod import Pod
 from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 
@@ -44,8 +46,7 @@ class SpreadTally:
 
     def __init__(self, wanted: str) -> None:
         self._wanted = wanted
-        self._largest: dict[str, _Skew] = {}
-        self._num_constraints = 0
+        self._by_namespace: dict[str, list[_Skew]] = {}
         self._num_unconstrained = 0
         self._num_filtered = 0
         self._num_selected = 0
@@ -61,14 +62,13 @@ class SpreadTally:
 
     def note_skew(self, constraint: SpreadConstraint, skew: int, namespace: str) -> None:
         """Takes note of a constraint."""
-        self._num_constraints += 1
-        excess, known = skew - constraint.max_skew, self._largest.get(namespace)
-        if known is None or excess > known.excess:
-            self._largest[namespace] = _Skew(excess, constraint, namespace)
+        noted = _Skew(skew - constraint.max_skew, constraint, namespace)
+        self._by_namespace.setdefault(namespace, []).append(noted)
 
     def facts(self, looked_at: PluginFacts) -> PluginFacts:
         """What was seen in all, after the filters of the plugin's arguments had let through what `looked_at` says."""
-        largest = max(self._largest.values(), key=lambda skew: skew.excess, default=None)
+        skews = [skew for of_namespace in self._by_namespace.values() for skew in of_namespace]
+        largest = _largest(skews)
         num_even = looked_at.pods_selected - self._num_unconstrained - self._num_filtered - self._num_selected
         left_out = {_STATED: self._num_unconstrained, _FILTER: self._num_filtered, _MAX_SKEW: num_even}
         return PluginFacts(
@@ -77,14 +77,17 @@ class SpreadTally:
             pods_selected=self._num_selected,
             left_out={**looked_at.left_out, **{key: number for key, number in left_out.items() if number}},
             nearest=() if largest is None else (largest.nearest,),
-            counts={"constraints": self._num_constraints},
+            counts={"constraints": len(skews)},
         )
 
-    def why_not(self, namespace: str) -> str:
-        """Why a pod of `namespace` that is looked at is not selected."""
-        largest = self._largest.get(namespace)
+    def why_not(self, pod: Pod) -> str:
+        """Why `pod`, which is looked at, is not selected: no constraint counts it, or what those come to that do."""
+        skews = self._by_namespace.get(pod.namespace)
+        if not skews:
+            return f"no evictable pod in namespace {pod.namespace} has a topology spread constraint {self._wanted}"
+        largest = _largest([skew for skew in skews if skew.constraint.selector.matches(pod.labels)])
         if largest is None:
-            return f"no evictable pod in namespace {namespace} has a topology spread constraint {self._wanted}"
+            return f"no topology spread constraint in namespace {pod.namespace} selects the pod {self._wanted}"
         return largest.words if largest.excess <= 0 else f"other pods are selected: {largest.words}"
 
     def _why_even(self, largest: _Skew | None) -> str:
@@ -93,3 +96,8 @@ class SpreadTally:
         if largest.excess > 0:
             return f"no eviction would spread the pods more evenly: {largest.words}"
         return f"no topology spread constraint is violated: {largest.words}"
+
+
+def _largest(skews: Sequence[_Skew]) -> _Skew | None:
+    """The one that is furthest beyond its limit, or nearest to it; the first of equals."""
+    return max(skews, key=lambda skew: skew.excess, default=None)
