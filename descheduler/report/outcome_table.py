@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from descheduler.model.counted import counted
 from descheduler.report.columns import Cell, Row, Toned
+from descheduler.report.document import PodReference
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.palette import Tone
 from descheduler.report.plan_table import decision_tables, message_lines, plugin_title, target_cell
@@ -26,7 +27,7 @@ def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     if not style.is_quiet:
         yield from _evicted(outcome, style)
         yield from _others(outcome, style)
-        yield from decision_tables(outcome.plan, style)
+        yield from decision_tables(outcome.plan, style, listed=_not_evicted(outcome))
     yield from message_lines(outcome.plan, style)
     yield from outcome_summary(outcome, style)
 
@@ -63,13 +64,18 @@ def _target(result: EvictionResult) -> Cell:
 
 def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     """Pods of the plan that were not evicted after all."""
-    others = [result for result in outcome.results if result.result != "evicted"]
     rows: list[Row] = [
         [r.pod.namespace, r.pod.name, r.node, r.plugin, Toned(r.result, _TONES.get(r.result, Tone.PLAIN)), r.message]
-        for r in others
+        for r in outcome.results
+        if r.result != "evicted"
     ]
     title = f"Planned but not evicted: {counted(len(rows), 'pod')}"
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
+
+
+def _not_evicted(outcome: Outcome) -> frozenset[PodReference]:
+    """The pods in the rows of `_others`."""
+    return frozenset(result.pod for result in outcome.results if result.result != "evicted")
 
 
 def _plain_row(result: EvictionResult) -> Row:

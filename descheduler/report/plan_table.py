@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from descheduler.model.amounts import percent_text
 from descheduler.model.counted import counted
 from descheduler.model.printable import printable
 from descheduler.report.columns import Cell, Row, Toned
+from descheduler.report.document import PodReference
 from descheduler.report.figures import Amounts
 from descheduler.report.palette import Tone
 from descheduler.report.plan_document import Move, Plan, PlannedRefusal
@@ -32,11 +34,11 @@ def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from plan_summary(plan, style)
 
 
-def decision_tables(plan: Plan, style: TableStyle) -> Iterator[str]:
-    """Whatever is not evicted by this run, and the figures of plugins and nodes."""
+def decision_tables(plan: Plan, style: TableStyle, *, listed: AbstractSet[PodReference] = frozenset()) -> Iterator[str]:
+    """Whatever is not evicted by this run and not `listed` before, and the figures of plugins and nodes."""
     yield from _repeated(plan, style)
     yield from _background(plan, style)
-    yield from _refusals(plan, style)
+    yield from _refusals(plan, style, listed)
     yield from _refusal_counts(plan, style)
     yield from _idle_plugins(plan, style)
     if style.is_wide:
@@ -131,15 +133,16 @@ def _background(plan: Plan, style: TableStyle) -> Iterator[str]:
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "REASON"], rows, title=title)
 
 
-def _refusals(plan: Plan, style: TableStyle) -> Iterator[str]:
+def _refusals(plan: Plan, style: TableStyle, listed: AbstractSet[PodReference]) -> Iterator[str]:
     """Pods that something blocks, those aside that only a limit of the policy does; wide tables show all of them."""
-    shown = plan.refusals if style.is_wide else tuple(r for r in plan.refusals if r.is_attempt and not r.limit)
-    most = len(shown) if style.is_wide else _MOST_REFUSALS
-    title = f"Not evicted: {counted(len(shown), 'pod')}"
-    if len(shown) > most:
-        title += f", the first {most}; -o wide shows all"
+    shown = [r for r in plan.refusals if r.pod not in listed and (style.is_wide or (r.is_attempt and not r.limit))]
+    rows = [_refusal_row(r, style) for r in (shown if style.is_wide else shown[:_MOST_REFUSALS])]
+    number = counted(len(plan.refusals), "pod")
+    title = f"Not evicted: {number}"
+    if len(rows) < len(plan.refusals) - len(listed):
+        title = f"Not evicted: {len(rows):,} of {number}; -o wide shows all"
     header = ["NAMESPACE", "POD", "NODE", "PLUGIN", *(["SELECTED FOR"] if style.is_wide else []), "BLOCKED BY"]
-    yield from style.table(header, [_refusal_row(r, style) for r in shown[:most]], title=title)
+    yield from style.table(header, rows, title=title)
 
 
 def _refusal_row(refusal: PlannedRefusal, style: TableStyle) -> Row:

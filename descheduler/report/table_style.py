@@ -45,6 +45,16 @@ class TableStyle:
         rows = [[f"{label}:", text] for label, text in texts.items() if text]
         yield from aligned((), rows, width=self._room)
 
+    def paragraph(self, text: str, *, indent: str = "") -> Iterator[str]:
+        """`text` on as many lines as the width takes, each behind `indent`; what does not print is escaped."""
+        room = None if self._room is None else self._room - len(indent)
+        for line in aligned((), [[text]], width=room):
+            yield f"{indent}{line}"
+
+    def heading(self, text: str) -> Iterator[str]:
+        """`text` as a paragraph that stands out."""
+        yield from map(self.palette.heading, self.paragraph(text))
+
     @property
     def _room(self) -> int | None:
         return None if self.is_wide else self.width

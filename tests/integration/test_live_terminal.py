@@ -124,3 +124,14 @@ def test_interrupted_run_says_what_was_done_and_what_is_left(
     assert '"Evictions not attempted" count=2 err="the run was interrupted" code="stopped"' in err
     assert "1 pod evicted, 2 not attempted" in out
     assert re.search(rf"^Stopped by: +{re.escape(cause)}$", out, re.MULTILINE)
+
+
+def test_a_pod_that_the_api_server_refuses_has_one_row(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("cart", "desk"))
+    fake_api.on_eviction("cart", budget_refusal("web"), namespace="default")
+
+    _, out, _ = cli.run()
+
+    assert len(re.findall(r"^default +cart ", out, re.MULTILINE)) == 1
+    assert re.search(r"^1 +APIRefused ", out, re.MULTILINE)
+    assert re.search(r"^Not evicted: +1 pod \(APIRefused 1\)$", out, re.MULTILINE)

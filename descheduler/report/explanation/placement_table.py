@@ -17,9 +17,14 @@ _MOST_RANKED = 5
 
 def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) -> Iterator[str]:
     """Lines about the pod that `lead` names."""
-    yield style.palette.heading(f"placement of {lead}: {printable(placement.summary)}")
+    available, _, causes = placement.summary.partition(": ") if placement.obstacles else (placement.summary, "", "")
+    yield from style.heading(f"placement of {lead}: {available}")
+    if causes:
+        # The table of obstacles counts a node for every plugin that rejects it.
+        lead_in = "As an Event of kube-scheduler counts them, each node at the first plugin that rejects it"
+        yield from style.paragraph(f"{lead_in}: {causes}")
     for note in placement.notes:
-        yield printable(note)
+        yield from style.paragraph(note)
     yield ""
     rows = [[refusal.plugin, ", ".join(refusal.reasons)] for refusal in placement.refusals]
     yield from style.table(["BLOCKED BY", "REASON"], rows)

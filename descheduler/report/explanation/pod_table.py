@@ -53,12 +53,13 @@ def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
 
 
 def _decision(decision: PodDecision, style: TableStyle) -> Iterator[str]:
-    yield style.palette.heading(f"Decision: {_OUTCOMES.get(decision.outcome) or printable(decision.summary)}")
+    yield from style.heading(f"Decision: {_OUTCOMES.get(decision.outcome) or decision.summary}")
     yield from style.labelled(_answered(decision.answers))
     if decision.num_moves_before:
         yield f"{counted(decision.num_moves_before, 'other pod')} evicted before it in this run"
     if style.is_wide or decision.outcome == "unwanted":
-        yield from map(printable, _misses(decision))
+        for miss in _misses(decision):
+            yield from style.paragraph(miss, indent="  ")
     yield ""
     answers = decision.answers
     if style.is_wide or len(answers) > 1:
@@ -90,13 +91,13 @@ def _misses(decision: PodDecision) -> Iterator[str]:
     """A line a plugin, with its profile where there are several."""
     several = len({filters.profile for filters in decision.filters}) > 1
     for miss in decision.not_selected:
-        yield f"  {miss.plugin}{f' (profile {miss.profile})' if several else ''}: {miss.message}"
+        yield f"{miss.plugin}{f' (profile {miss.profile})' if several else ''}: {miss.message}"
 
 
 def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
-    yield style.palette.heading(f"landing: {printable(landing.summary)}")
+    yield from style.heading(f"landing: {landing.summary}")
     for note in landing.notes:
-        yield printable(note)
+        yield from style.paragraph(note)
     yield ""
     if style.is_wide and landing.verdict is not None:
         row = [

@@ -20,6 +20,7 @@ from descheduler.report.explanation.placement import (
 from descheduler.report.explanation.pod import ExplainedLanding, PluginMiss, PodDecision, PodExplanation, PodFacts
 from descheduler.report.plan_document import LandingCause
 from descheduler.report.render import Format, render
+from descheduler.report.table_style import TableStyle
 from tests.builders import NOW
 
 
@@ -103,6 +104,7 @@ def text_of(
     output_format: Format = "table",
     group: GroupExplanation | None = None,
     warnings: tuple[str, ...] = (),
+    width: int | None = None,
 ) -> str:
     explanation = Explanation(
         api_version="descheduler.plan/v1",
@@ -116,7 +118,7 @@ def text_of(
         group=group,
         warnings=warnings,
     )
-    return "".join(render(explanation, output_format))
+    return "".join(render(explanation, output_format, TableStyle(width=width)))
 
 
 def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
@@ -150,6 +152,27 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "5 nodes are blocked by as few plugins as these; -o wide shows more of them\n"
         "\n"
     )
+
+
+def test_sentences_about_a_pod_are_wrapped_on_a_terminal() -> None:
+    summary = f"the replacement pod would stay pending: {'1 node is full, ' * 9}"
+    placement = msgspec.structs.replace(PLACEMENT, summary=f"0/7 nodes are available: {'1 Insufficient cpu, ' * 9}")
+    pod = PodExplanation(
+        facts=FACTS, decision=DECISION, landing=msgspec.structs.replace(LANDING, summary=summary), placement=placement
+    )
+
+    lines = text_of(pod, width=120).splitlines()
+
+    assert max(map(len, lines)) <= 120
+
+
+def test_the_causes_that_kube_scheduler_counts_are_told_from_those_of_the_table() -> None:
+    placement = msgspec.structs.replace(PLACEMENT, summary="0/7 nodes are available: 7 Insufficient cpu")
+
+    text = text_of(PodExplanation(facts=FACTS, decision=DECISION, landing=LANDING, placement=placement))
+
+    assert "placement of the pod created instead: 0/7 nodes are available\n" in text
+    assert "each node at the first plugin that rejects it: 7 Insufficient cpu\n" in text
 
 
 def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
