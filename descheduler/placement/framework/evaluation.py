@@ -23,7 +23,10 @@ __all__ = ["Choice", "Evaluation", "SchedulerModel", "ScoreTable"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """Scores of the feasible `nodes` (ascending indices). `by_plugin` is weighted; absent plugins give 0 everywhere."""
+    """Scores of the feasible `nodes` (ascending indices), in their order.
+
+    The final ones of `by_plugin` are weighted; absent plugins give 0 everywhere.
+    """
 
     nodes: NDArray[np.intp]
     by_plugin: Mapping[str, Scores]
@@ -121,10 +124,15 @@ class Evaluation:
         """The feasible nodes, ascending."""
         return np.flatnonzero(self.feasible)
 
+    @cached_property
+    def num_feasible(self) -> int:
+        """How many there are."""
+        return int(np.count_nonzero(self.feasible))
+
     @property
     def fits(self) -> bool:
         """Whether any node passes."""
-        return bool(self.feasible.any())
+        return self.num_feasible > 0
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""

@@ -58,7 +58,10 @@ SKIP = PreFilterResult(is_skipped=True)
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores of the feasible nodes, in their order. `raw` is None for a plugin that does not normalise."""
+    """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
+
+    `raw` is None for a plugin that does not normalise.
+    """
 
     final: NDArray[np.int64]
     raw: NDArray[np.int64] | None = None
@@ -102,8 +105,8 @@ class FilterPlugin(Plugin, Protocol):
 class ScorePlugin(Plugin, Protocol):
     """PreScore, Score and normalisation in one."""
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
-        """Scores 0..100 of the feasible `nodes` (ascending), without the plugin's weight; None gives 0 to every node.
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
+        """Scores 0..100 of the `feasible` nodes, without the plugin's weight; None gives 0 to every node.
 
         Raises ScoreError.
         """

@@ -7,7 +7,7 @@ at every node, because an operator wants all obstacles and not only the first.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -48,6 +48,7 @@ _MOST_CLASSES = 20_000
 """Placement classes whose static answers are kept, a kilobyte each beside the columns, which most of them share."""
 CellType = TypeVar("CellType", bound=np.generic)
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
+_LEAST_TOTAL = np.iinfo(np.int64).min
 
 
 class _StaticAnswers:
@@ -156,37 +157,38 @@ class Scheduler:
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
-        unprepared = self.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
-        by_plugin = {}
-        totals = np.zeros(len(evaluation.nodes), dtype=np.int64)
-        for plugin, weight in self.scorers:
-            scores = plugin.score(evaluation.cycle, evaluation.nodes)
-            if scores is not None:
-                weighted = by_plugin[plugin.name] = Scores(scores.final * weight, scores.raw)
-                totals += weighted.final
-        return ScoreTable(evaluation.nodes, by_plugin, totals)
+        nodes = evaluation.nodes
+        by_plugin = {
+            name: Scores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw[nodes])
+            for name, scores, weight in self._given(evaluation)
+        }
+        totals = np.zeros(len(nodes), dtype=np.int64)
+        for weighted in by_plugin.values():
+            totals += weighted.final
+        return ScoreTable(nodes, by_plugin, totals)
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        if not len(evaluation.nodes):
+        number = evaluation.num_feasible
+        if not number:
             return None
-        if len(evaluation.nodes) == 1:
-            return Choice(int(evaluation.nodes[0]), 0, (int(evaluation.nodes[0]),), None, is_sampled=False)
+        if number == 1:
+            node = int(evaluation.feasible.argmax())
+            return Choice(node, 0, (node,), None, is_sampled=False)
         try:
-            table = self.scores(evaluation)
+            totals = self._totals(evaluation)
         except ScoreError:
             return None
-        total = int(table.totals.max())
-        is_best = table.totals == total
-        best, others = evaluation.nodes[is_best], table.totals[~is_best]
+        first = int(totals.argmax())
+        total = int(totals[first])
+        best = (totals == total).nonzero()[0]
+        totals[best] = _LEAST_TOTAL
         return Choice(
-            node=int(best[0]),
+            node=first,
             total=total,
             ties=tuple(best.tolist()),
-            margin=total - int(others.max()) if len(others) else None,
-            is_sampled=len(evaluation.nodes) > self.num_nodes_to_find,
+            margin=total - int(totals[totals.argmax()]) if len(best) < number else None,
+            is_sampled=number > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -204,6 +206,24 @@ class Scheduler:
         found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
         found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
+
+    def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
+        """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        for plugin, weight in self.scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is not None:
+                yield plugin.name, scores, weight
+
+    def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
+        """The total of each node, less than any for those that are not feasible. Raises ScoreError."""
+        totals = np.zeros(len(evaluation.feasible), dtype=np.int64)
+        for _, scores, weight in self._given(evaluation):
+            totals += scores.final if weight == 1 else scores.final * weight
+        np.putmask(totals, ~evaluation.feasible, _LEAST_TOTAL)
+        return totals
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""

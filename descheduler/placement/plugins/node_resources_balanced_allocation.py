@@ -83,13 +83,13 @@ class NodeResourcesBalancedAllocation:
         self._asked: dict[PlacementClass, tuple[tuple[ScoredResource, int], ...]] = {}
         self._kept = KeptColumns(cluster.table)
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """100 for perfect balance; since 1.36, 75 for no change of it."""
         asked = self._asked_by(cycle.pod)
         if not any(amount for _, amount in asked):
             return None
         key = tuple([(resource.row, amount) for resource, amount in asked])
-        return Scores(self._kept.column(key, lambda some: self._balances(asked, some)).take(nodes))
+        return Scores(self._kept.column(key, lambda some: self._balances(asked, some)))
 
     def _balances(self, asked: tuple[tuple[ScoredResource, int], ...], nodes: NDArray[np.intp]) -> Ints:
         allocatable = [resource.allocatable.take(nodes) for resource, _ in asked]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.pod_tally import PodQuery, PodsPerNode, PodSum, PodTally
+from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery, PodsPerNode, PodSum, PodTally
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["PodCounts"]
@@ -18,6 +20,12 @@ class PodCounts:
     def counts(self, query: PodQuery | PodSum) -> PodsPerNode:
         """Pods a node that `query` finds. Not to be written to; valid until the cluster changes."""
         return self._tally.counts(query)
+
+    def found(self, query: PodQuery | PodSum) -> FoundPods:
+        """The pods that `query` finds, by node. Not to be written to; valid until the cluster changes."""
+        counts = self._tally.counts(query)
+        nodes = counts.nonzero()[0]
+        return FoundPods(nodes, counts[nodes].astype(np.int64))
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Counts `pod` on `node`."""

@@ -19,7 +19,7 @@ from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.label_columns import LabelColumns
 
-__all__ = ["PodQuery", "PodSum", "PodTally", "PodsPerNode"]
+__all__ = ["FoundPods", "PodQuery", "PodSum", "PodTally", "PodsPerNode"]
 
 PodsPerNode = NDArray[np.integer[Any]]
 """A number of pods a node."""
@@ -54,6 +54,13 @@ class PodQuery(NamedTuple):
             if not selector.matches(labels):
                 return False
         return True
+
+
+class FoundPods(NamedTuple):
+    """The pods that a query finds: `nodes` that have some, each once, and how many. Valid until the next change."""
+
+    nodes: NDArray[np.intp]
+    numbers: NDArray[np.int64]
 
 
 class PodSum:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_SCORE", "normalize", "tdiv"]
+from descheduler.placement.shadow.node_masks import BoolMask
+
+__all__ = ["MAX_SCORE", "highest_of", "normalize", "tdiv"]
 
 MAX_SCORE = 100
 """The best score that a plugin may give to a node, before its weight."""
@@ -30,11 +32,16 @@ def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
     return np.where(numerator < 0, -quotient, quotient)
 
 
-def normalize(raw: Ints, *, is_reversed: bool = False) -> Ints:
-    """Scores in proportion to the highest of `raw`, or 100 minus that; all zeros stay, or become 100.
+def highest_of(raw: Ints, feasible: BoolMask) -> int:
+    """The highest of `raw` over the feasible nodes; 0 where none is above that."""
+    found = raw * feasible
+    return max(0, int(found[found.argmax()])) if len(found) else 0
+
+
+def normalize(raw: Ints, highest: int, *, is_reversed: bool = False) -> Ints:
+    """Scores in proportion to `highest`, that of the feasible nodes, or 100 minus that; all zeros stay, or become 100.
 
     `DefaultNormalizeScore` of `pkg/scheduler/framework/plugins/helper/normalize_score.go` (1.36).
     """
-    highest = int(raw.max(initial=0))
     scores = tdiv(raw * MAX_SCORE, highest) if highest else np.zeros_like(raw)
     return MAX_SCORE - scores if is_reversed else scores

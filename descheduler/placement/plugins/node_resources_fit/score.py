@@ -19,6 +19,7 @@ from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Int
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
 from descheduler.placement.shadow.kept_columns import KeptColumns
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import amount, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -48,11 +49,10 @@ class NodeResourcesFitScore:
         self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
         self._kept = KeptColumns(cluster.table)
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
         wanted_by_name = self._wanted_by(cycle.pod)
-        means = self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some))
-        return Scores(means.take(nodes))
+        return Scores(self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some)))
 
     def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
         total = np.zeros(len(nodes), dtype=np.int64)
