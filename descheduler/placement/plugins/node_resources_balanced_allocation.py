@@ -18,7 +18,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -92,16 +92,20 @@ class NodeResourcesBalancedAllocation:
         return Scores(self._kept.column(key, lambda some: self._balances(asked, some)))
 
     def _balances(self, asked: tuple[tuple[ScoredResource, int], ...], nodes: NDArray[np.intp]) -> Ints:
-        allocatable = [resource.allocatable.take(nodes) for resource, _ in asked]
-        taken: list[Ints] = [self._table.requested[resource.row].take(nodes) for resource, _ in asked]
-        after = [column + amount for column, (_, amount) in zip(taken, asked, strict=True)]
+        # The first axis is without and with the pod, then come resources and nodes.
+        amounts = np.array([[0] * len(asked), [amount for _, amount in asked]], dtype=np.int64)[:, :, np.newaxis]
+        taken = np.array([self._table.requested[resource.row].take(nodes) for resource, _ in asked], dtype=np.int64)
+        allocatable = np.array([resource.allocatable.take(nodes) for resource, _ in asked], dtype=np.int64)
+        shares = np.minimum((taken + amounts) / allocatable, 1.0)
         masks = [None if resource.is_available is None else resource.is_available.take(nodes) for resource, _ in asked]
-        with_pod = _balance(_fractions(after, allocatable, masks), masks)
+        with_pod = _balance(shares[1], masks)
         if not self._scores_change:
             return with_pod
-        without_pod = _balance(_fractions(taken, allocatable, masks), masks)
+        change = with_pod - _balance(shares[0], masks)
         half = MAX_SCORE // 2
-        return half + tdiv(half + with_pod - without_pod, 2)
+        # Cut toward zero; all numbers are small.
+        balances: Ints = half + ((half + change) / 2).astype(np.int64)
+        return balances
 
     def _asked_by(self, pod: PlacementClass) -> tuple[tuple[ScoredResource, int], ...]:
         """The resources that count for the pod and how much it asks for."""
@@ -116,18 +120,14 @@ class NodeResourcesBalancedAllocation:
         return known
 
 
-def _fractions(taken: list[Ints], allocatable: list[Ints], masks: list[BoolMask | None]) -> list[Floats]:
-    """Shares of what is allocatable, at most 1; 0 where a node does not offer the resource."""
-    shares = [np.minimum(part / whole, 1.0) for part, whole in zip(taken, allocatable, strict=True)]
-    return [share if mask is None else share * mask for share, mask in zip(shares, masks, strict=True)]
-
-
-def _balance(fractions: list[Floats], masks: list[BoolMask | None]) -> Ints:
-    """100 minus the spread of the fractions of what each node offers, in percent, cut."""
-    if len(fractions) == 2 and masks[0] is None and masks[1] is None:
-        spread: Floats = np.abs((fractions[0] - fractions[1]) / 2)
+def _balance(shares: Floats, masks: list[BoolMask | None]) -> Ints:
+    """100 minus the spread of the shares, a row a resource, of what each node offers, in percent, cut."""
+    if len(shares) == 2 and masks[0] is None and masks[1] is None:
+        spread: Floats = np.abs((shares[0] - shares[1]) / 2)
     else:
-        spread = _spread(fractions, [np.ones(len(fractions[0]), dtype=bool) if m is None else m for m in masks])
+        # A node that does not offer a resource has no share of it.
+        fractions = [share if mask is None else share * mask for share, mask in zip(shares, masks, strict=True)]
+        spread = _spread(fractions, [np.ones(shares.shape[1], dtype=bool) if m is None else m for m in masks])
     return ((1 - spread) * float(MAX_SCORE)).astype(np.int64)
 
 

@@ -6,6 +6,7 @@ Amounts are int64, cpu in milli and everything else in whole units, each pod's r
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -82,7 +83,7 @@ class NodeTable:
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
         self._labels: dict[str, LabelColumn] = {}
-        self._changed: list[int] = []
+        self._changed = array("q")
         self._num_forgotten = 0
 
     def __len__(self) -> int:
@@ -129,7 +130,7 @@ class NodeTable:
         np.add.at(self.scoring[0], nodes, demand.scoring_cpu)
         np.add.at(self.scoring[1], nodes, demand.scoring_memory)
         self._num_forgotten = self.num_changes + 1
-        self._changed.clear()
+        del self._changed[:]
 
     @property
     def num_changes(self) -> int:
@@ -144,7 +145,8 @@ class NodeTable:
             del self._changed[: len(self._changed) - most]
         start = num_changes - self._num_forgotten
         is_known = start >= 0 and len(self._changed) - start <= most
-        return np.array(self._changed[start:], dtype=np.intp) if is_known else None
+        # A copy, as a log that somebody looks at cannot grow.
+        return np.frombuffer(self._changed, dtype=np.int64)[start:].copy() if is_known else None
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""

@@ -19,7 +19,7 @@ __all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
 PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
 """Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
 
-_BITS = {CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+_BITS = {PODS_ROW: PODS, CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
 
 
 class NodeResourcesFit:
@@ -45,19 +45,23 @@ class NodeResourcesFit:
         """What each node is short of."""
         asked = self._asked(cycle.pod)
         if cycle.credit:
-            against = np.bitwise_or.reduce([(amount > self._free(cycle, row)) * _bit(row) for row, amount in asked])
+            short = [(amount > self._free(cycle, row)) * np.uint32(_bit(row)) for row, amount in asked]
+            against: ReasonBits = np.bitwise_or.reduce(short)
         else:
             # A copy, as what was found holds while others are asked about.
             against = self._kept.column(asked, lambda nodes: self._shortages(asked, nodes)).copy()
-        return against if against.any() else None
+        return against
 
     def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
         """What each of `nodes` is short of, for pods without credit."""
-        against = np.zeros(len(nodes), dtype=np.uint32)
-        for row, amount in asked:
-            # In this order no step leaves int64, however large the amounts.
-            free = self._table.allocatable[row].take(nodes) - self._table.requested[row].take(nodes)
-            against |= (amount > free) * _bit(row)
+        rows, amounts = zip(*asked, strict=True)
+        # A row a resource. In this order no step leaves int64, however large the amounts.
+        free = (self._table.allocatable.take(nodes, axis=1) - self._table.requested.take(nodes, axis=1)).take(
+            rows, axis=0
+        )
+        short = np.array(amounts, dtype=np.int64)[:, np.newaxis] > free
+        bits = np.array([_bit(row) for row in rows], dtype=np.uint32)[:, np.newaxis]
+        against: ReasonBits = np.bitwise_or.reduce(short * bits, axis=0)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -67,7 +71,7 @@ class NodeResourcesFit:
         code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
             free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
-            if not bits & int(_bit(row)) or amount <= free:
+            if not bits & _bit(row) or amount <= free:
                 continue
             found.append(Shortage(names[row], amount, free, allocatable))
             if row != PODS_ROW and self._rules_out and amount > allocatable:
@@ -96,5 +100,5 @@ class NodeResourcesFit:
         return name in self._ignored or name.partition("/")[0] in self._ignored_groups
 
 
-def _bit(row: int) -> np.uint32:
-    return np.uint32(PODS if row == PODS_ROW else _BITS.get(row, SCALAR))
+def _bit(row: int) -> int:
+    return _BITS.get(row, SCALAR)

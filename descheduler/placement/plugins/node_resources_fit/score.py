@@ -6,7 +6,7 @@ resources from the real one. Amounts beyond 2^56 wrap as they do in the schedule
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -55,19 +55,30 @@ class NodeResourcesFitScore:
         return Scores(self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some)))
 
     def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
-        total = np.zeros(len(nodes), dtype=np.int64)
-        weights: Ints | int = 0
-        for name, wanted in wanted_by_name:
-            resource, weight = self._resources[name], self._weights[name]
-            rating = self._rate(self._taken(name).take(nodes) + wanted, resource.allocatable.take(nodes))
-            counts = self._counts(resource, rating, nodes)
-            total += rating * weight if counts is None else rating * counts * weight
-            weights = weights + (weight if counts is None else counts * np.int64(weight))
+        if not wanted_by_name:
+            return np.zeros(len(nodes), dtype=np.int64)
+        names, wanted = zip(*wanted_by_name, strict=True)
+        # A row a resource.
+        taken = np.array([self._taken(name).take(nodes) for name in names], dtype=np.int64)
+        allocatable = np.array([self._resources[name].allocatable.take(nodes) for name in names], dtype=np.int64)
+        ratings = self._rate(taken + np.array(wanted, dtype=np.int64)[:, np.newaxis], allocatable)
+        total, weights = self._summed_up(names, ratings, nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
             rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
             return rounded
-        return tdiv(total, np.maximum(weights, 1))
+        return tdiv(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
+
+    def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
+        """The weighted sum of the ratings that take part, and the sum of their weights."""
+        total = np.zeros(len(nodes), dtype=np.int64)
+        weights: Ints | int = 0
+        for name, rating in zip(names, ratings, strict=True):
+            weight = self._weights[name]
+            counts = self._counts(self._resources[name], rating, nodes)
+            total += rating * weight if counts is None else rating * counts * weight
+            weights = weights + (weight if counts is None else counts * np.int64(weight))
+        return total, weights
 
     def _counts(self, resource: ScoredResource, rating: Ints, nodes: NDArray[np.intp]) -> NDArray[np.bool_] | None:
         """Where the resource takes part in the mean; None for everywhere."""
