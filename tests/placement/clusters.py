@@ -75,4 +75,4 @@ def scores(
     answer = asked.score(Cycle(cluster.placement_class(pod), cluster), feasible)
     if answer is None:
         return None
-    return None if answer.raw is None else answer.raw[feasible].tolist(), answer.final[feasible].tolist()
+    return None if answer.raw is None else answer.raw()[feasible].tolist(), answer.final[feasible].tolist()

@@ -12,24 +12,32 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits, Scores
+from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits
 from descheduler.placement.framework.interactions import JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluation", "SchedulerModel", "ScoreTable"]
+__all__ = ["Choice", "Evaluation", "PluginScores", "SchedulerModel", "ScoreTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginScores:
+    """What one plugin gives to feasible nodes, in their order: weighted, and before that was normalised, if it was."""
+
+    final: NDArray[np.int64]
+    raw: NDArray[np.int64] | None
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
     """Scores of the feasible `nodes` (ascending indices), in their order.
 
-    The final ones of `by_plugin` are weighted; absent plugins give 0 everywhere.
+    Absent plugins give 0 everywhere.
     """
 
     nodes: NDArray[np.intp]
-    by_plugin: Mapping[str, Scores]
+    by_plugin: Mapping[str, PluginScores]
     totals: NDArray[np.int64]
 
 
@@ -122,17 +130,12 @@ class Evaluation:
     @cached_property
     def nodes(self) -> NDArray[np.intp]:
         """The feasible nodes, ascending."""
-        return np.flatnonzero(self.feasible)
-
-    @cached_property
-    def num_feasible(self) -> int:
-        """How many there are."""
-        return int(np.count_nonzero(self.feasible))
+        return self.feasible.nonzero()[0]
 
     @property
     def fits(self) -> bool:
         """Whether any node passes."""
-        return self.num_feasible > 0
+        return len(self.nodes) > 0
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""

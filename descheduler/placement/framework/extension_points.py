@@ -7,6 +7,7 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -60,11 +61,12 @@ SKIP = PreFilterResult(is_skipped=True)
 class Scores:
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
-    `raw` is None for a plugin that does not normalise.
+    `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
+    does not normalise.
     """
 
     final: NDArray[np.int64]
-    raw: NDArray[np.int64] | None = None
+    raw: Callable[[], NDArray[np.int64]] | None = None
 
 
 class ScoreError(Exception):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import doubt_about
-from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
     PermitPlugin,
@@ -159,7 +159,7 @@ class Scheduler:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
         nodes = evaluation.nodes
         by_plugin = {
-            name: Scores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw[nodes])
+            name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
             for name, scores, weight in self._given(evaluation)
         }
         totals = np.zeros(len(nodes), dtype=np.int64)
@@ -169,26 +169,25 @@ class Scheduler:
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        number = evaluation.num_feasible
-        if not number:
+        nodes = evaluation.nodes
+        if not len(nodes):
             return None
-        if number == 1:
-            node = int(evaluation.feasible.argmax())
-            return Choice(node, 0, (node,), None, is_sampled=False)
+        if len(nodes) == 1:
+            return Choice(int(nodes[0]), 0, (int(nodes[0]),), None, is_sampled=False)
         try:
             totals = self._totals(evaluation)
         except ScoreError:
             return None
-        first = int(totals.argmax())
-        total = int(totals[first])
-        best = (totals == total).nonzero()[0]
-        totals[best] = _LEAST_TOTAL
+        total = int(totals[totals.argmax()])
+        is_best = (totals == total).nonzero()[0]
+        ties = nodes.take(is_best).tolist()
+        totals[is_best] = _LEAST_TOTAL
         return Choice(
-            node=first,
+            node=ties[0],
             total=total,
-            ties=tuple(best.tolist()),
-            margin=total - int(totals[totals.argmax()]) if len(best) < number else None,
-            is_sampled=number > self.num_nodes_to_find,
+            ties=tuple(ties),
+            margin=total - int(totals[totals.argmax()]) if len(ties) < len(nodes) else None,
+            is_sampled=len(nodes) > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -218,12 +217,11 @@ class Scheduler:
                 yield plugin.name, scores, weight
 
     def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
-        """The total of each node, less than any for those that are not feasible. Raises ScoreError."""
-        totals = np.zeros(len(evaluation.feasible), dtype=np.int64)
+        """The totals of the feasible nodes. Raises ScoreError."""
+        totals, weighted = np.zeros((2, len(evaluation.feasible)), dtype=np.int64)
         for _, scores, weight in self._given(evaluation):
-            totals += scores.final if weight == 1 else scores.final * weight
-        np.putmask(totals, ~evaluation.feasible, _LEAST_TOTAL)
-        return totals
+            totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
+        return totals.take(evaluation.nodes)
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""

@@ -24,6 +24,7 @@ CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
+_NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 _FEW = 4
 """Changes are told apart up to one in so many nodes."""
 
@@ -84,6 +85,7 @@ class NodeTable:
                     self.allocatable[row, index] = amount(name, nano)
         self._labels: dict[str, LabelColumn] = {}
         self._changed = array("q")
+        self._asked: tuple[int, int, NDArray[np.intp]] = (-1, -1, _NONE)
         self._num_forgotten = 0
 
     def __len__(self) -> int:
@@ -144,9 +146,14 @@ class NodeTable:
             self._num_forgotten += len(self._changed) - most
             del self._changed[: len(self._changed) - most]
         start = num_changes - self._num_forgotten
-        is_known = start >= 0 and len(self._changed) - start <= most
-        # A copy, as a log that somebody looks at cannot grow.
-        return np.frombuffer(self._changed, dtype=np.int64)[start:].copy() if is_known else None
+        if start < 0 or len(self._changed) - start > most:
+            return None
+        # Many ask one after the other, and most of them since the same moment. As a log that somebody looks at cannot
+        # grow, it is copied.
+        if self._asked[:2] != (num_changes, self.num_changes):
+            found = np.frombuffer(self._changed, dtype=np.int64)[start:].copy() if start < len(self._changed) else _NONE
+            self._asked = num_changes, self.num_changes, found
+        return self._asked[2]
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""

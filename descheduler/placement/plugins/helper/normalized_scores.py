@@ -29,6 +29,6 @@ class NormalizedScores:
         if known is None:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            scores = Scores(normalize(self._raw, highest, is_reversed=self._is_reversed), self._raw)
+            scores = Scores(normalize(self._raw, highest, is_reversed=self._is_reversed), lambda: self._raw)
             known = self._kept[highest] = scores
         return known

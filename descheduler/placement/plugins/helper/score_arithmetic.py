@@ -29,9 +29,13 @@ def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
 
 
 def _is_exact(numbers: Ints) -> bool:
-    """Whether float64 holds each of `numbers`, by a single comparison of them all without their signs."""
-    shifted = (numbers + _EXACT).view(np.uint64).reshape(-1)
-    return not len(shifted) or bool(shifted[shifted.argmax()] < 2 * _EXACT)
+    """Whether float64 holds each of `numbers`; without a sign, those below 0 are beyond all others."""
+    return _greatest(numbers) < _EXACT or _greatest(numbers + _EXACT) < 2 * _EXACT
+
+
+def _greatest(numbers: Ints) -> int:
+    unsigned = numbers.reshape(-1).view(np.uint64)
+    return int(unsigned[unsigned.argmax()]) if len(unsigned) else 0
 
 
 def highest_of(raw: Ints, feasible: BoolMask) -> int:

@@ -61,7 +61,7 @@ class InterPodAffinityScore:
         raw = np.zeros(self._num_nodes, dtype=np.int64)
         for key, weights in by_key.items():
             raw += self._sums_by_domain(key, weights).take(self._topology.domains(key).ids)
-        return Scores(_normalised(raw, raw[feasible]), raw)
+        return Scores(_normalised(raw, raw[feasible]), lambda: raw)
 
     def _column(self, by_key: dict[str, NDArray[np.int64]], key: str) -> NDArray[np.int64]:
         column = by_key.get(key)

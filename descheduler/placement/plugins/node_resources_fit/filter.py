@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,14 @@ PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
 _BITS = {PODS_ROW: PODS, CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
 
 
+class _Compared(NamedTuple):
+    """What is compared with what is free: rows of the node table, and beside each the amount and the reason bit."""
+
+    rows: NDArray[np.intp]
+    amounts: NDArray[np.int64]
+    bits: ReasonBits
+
+
 class NodeResourcesFit:
     """The filter. Only what the pod asks for is compared, so an overcommitted node still takes a pod of nothing."""
 
@@ -35,6 +45,7 @@ class NodeResourcesFit:
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
         self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
+        self._compared: dict[tuple[tuple[int, int], ...], _Compared] = {}
         self._kept = KeptColumns(cluster.table)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
@@ -54,14 +65,11 @@ class NodeResourcesFit:
 
     def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
         """What each of `nodes` is short of, for pods without credit."""
-        rows, amounts = zip(*asked, strict=True)
+        rows, amounts, bits = self._compared[asked]
         # A row a resource. In this order no step leaves int64, however large the amounts.
-        free = (self._table.allocatable.take(nodes, axis=1) - self._table.requested.take(nodes, axis=1)).take(
-            rows, axis=0
-        )
-        short = np.array(amounts, dtype=np.int64)[:, np.newaxis] > free
-        bits = np.array([_bit(row) for row in rows], dtype=np.uint32)[:, np.newaxis]
-        against: ReasonBits = np.bitwise_or.reduce(short * bits, axis=0)
+        table = self._table
+        free = table.allocatable.take(nodes, axis=1) - table.requested.take(nodes, axis=1)
+        against: ReasonBits = np.bitwise_or.reduce((amounts > free[rows]) * bits, axis=0)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -91,6 +99,8 @@ class NodeResourcesFit:
             names = self._table.resources
             amounts = (pair for pair in pod.demand.amounts if not self._is_ignored(names[pair[0]]))
             known = self._checked[pod] = ((PODS_ROW, 1), *amounts)
+            if known not in self._compared:
+                self._compared[known] = _columns(known)
         return known
 
     def _is_ignored(self, name: str) -> bool:
@@ -98,6 +108,13 @@ class NodeResourcesFit:
         if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
             return False
         return name in self._ignored or name.partition("/")[0] in self._ignored_groups
+
+
+def _columns(asked: tuple[tuple[int, int], ...]) -> _Compared:
+    rows = [row for row, _ in asked]
+    amounts = np.array([amount for _, amount in asked], dtype=np.int64)
+    bits = np.array([_bit(row) for row in rows], dtype=np.uint32)
+    return _Compared(np.array(rows, dtype=np.intp), amounts[:, np.newaxis], bits[:, np.newaxis])
 
 
 def _bit(row: int) -> int:

@@ -47,6 +47,7 @@ class NodeResourcesFitScore:
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
         self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._rows: dict[tuple[str, ...], Ints] = {}
         self._kept = KeptColumns(cluster.table)
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
@@ -57,17 +58,24 @@ class NodeResourcesFitScore:
     def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
         if not wanted_by_name:
             return np.zeros(len(nodes), dtype=np.int64)
-        names, wanted = zip(*wanted_by_name, strict=True)
+        names = tuple([name for name, _ in wanted_by_name])
+        wanted = np.array([amount for _, amount in wanted_by_name], dtype=np.int64)[:, np.newaxis]
         # A row a resource.
-        taken = np.array([self._taken(name).take(nodes) for name in names], dtype=np.int64)
-        allocatable = np.array([self._resources[name].allocatable.take(nodes) for name in names], dtype=np.int64)
-        ratings = self._rate(taken + np.array(wanted, dtype=np.int64)[:, np.newaxis], allocatable)
+        taken = np.array([self._taken(name).take(nodes) for name in names])
+        ratings = self._rate(taken + wanted, self._allocatable(names).take(nodes, axis=1))
         total, weights = self._summed_up(names, ratings, nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
             rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
             return rounded
         return tdiv(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
+
+    def _allocatable(self, names: tuple[str, ...]) -> Ints:
+        """What the nodes have, a row a resource."""
+        known = self._rows.get(names)
+        if known is None:
+            known = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+        return known
 
     def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
         """The weighted sum of the ratings that take part, and the sum of their weights."""
@@ -76,7 +84,8 @@ class NodeResourcesFitScore:
         for name, rating in zip(names, ratings, strict=True):
             weight = self._weights[name]
             counts = self._counts(self._resources[name], rating, nodes)
-            total += rating * weight if counts is None else rating * counts * weight
+            weighted = rating if weight == 1 else rating * weight
+            total += weighted if counts is None else weighted * counts
             weights = weights + (weight if counts is None else counts * np.int64(weight))
         return total, weights
 

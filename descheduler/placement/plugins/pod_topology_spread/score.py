@@ -6,6 +6,7 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/sco
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,17 +30,31 @@ __all__ = ["PodTopologySpreadScore"]
 Nodes = NDArray[np.intp]
 
 
+class _SoftConstraint(NamedTuple):
+    """One soft constraint by cell: `has_key` says which have its key, None where all do.
+
+    `domain` and `domain_with_blank` are the domain of each cell, see Domains. `query` is the place of what it counts.
+    """
+
+    constraint: SpreadConstraint
+    query: int
+    is_of_hosts: bool
+    has_key: BoolMask | None
+    domain: Nodes
+    domain_with_blank: Nodes
+
+
 class _Soft(NamedTuple):
     """The soft constraints of a placement class, what they count, and their cells.
 
-    `has_key` says by constraint which cells have its key, None where all do; `scored` which cells are scored at all.
+    `host_queries` are the places in `queries` of what is counted by node; `scored` says which cells are scored at all,
+    None where all are.
     """
 
-    constraints: tuple[SpreadConstraint, ...]
+    constraints: tuple[_SoftConstraint, ...]
     queries: tuple[PodQuery, ...]
-    host_queries: tuple[PodQuery, ...]
+    host_queries: tuple[int, ...]
     cells: Cells
-    has_key: tuple[BoolMask | None, ...]
     scored: BoolMask | None
 
 
@@ -72,12 +87,12 @@ class PodTopologySpreadScore:
         soft = self._soft_constraints(cycle.pod)
         if soft is None:
             return None
-        found = {query: self._groups.found(query) for query in soft.queries}
+        found = [self._groups.found(query) for query in soft.queries]
         spots = _spots(soft, found, feasible)
         sums = np.zeros(len(spots.cell), dtype=np.float64)
-        for constraint, has_it in zip(soft.constraints, soft.has_key, strict=True):
-            cost = _cost(constraint, found[constraint.query], soft.cells, spots)
-            sums += cost if has_it is None else cost * has_it.take(spots.cell)
+        for each in soft.constraints:
+            cost = _cost(each, found[each.query], soft.cells, spots)
+            sums += cost if each.has_key is None else cost * each.has_key.take(spots.cell)
         # Halves are rounded upwards, as Go rounds what is not below 0.
         whole = np.floor(sums)
         raw = (whole + (sums - whole >= 0.5)).astype(np.int64)
@@ -85,7 +100,7 @@ class PodTopologySpreadScore:
         if soft.scored is not None:
             raw *= soft.scored.take(spots.cell)
             final *= soft.scored.take(spots.cell)
-        return Scores(_by_node(final, soft.cells, spots), _by_node(raw, soft.cells, spots))
+        return Scores(_by_node(final, soft.cells, spots), lambda: _by_node(raw, soft.cells, spots))
 
     def _soft_constraints(self, incoming: PlacementClass) -> _Soft | None:
         if incoming not in self._soft:
@@ -98,17 +113,15 @@ class PodTopologySpreadScore:
 
     def _made(self, incoming: PlacementClass, constraints: tuple[SpreadConstraint, ...]) -> _Soft:
         cells = self._cells_of(constraints)
-        columns = [constraint.counted.domains.has_key[cells.first] for constraint in constraints]
-        has_key = tuple([None if column.all() else column for column in columns])
-        lacking = [column for column in has_key if column is not None]
+        queries = tuple(dict.fromkeys(constraint.query for constraint in constraints))
+        soft = tuple([_by_cell(constraint, queries.index(constraint.query), cells) for constraint in constraints])
+        lacking = [each.has_key for each in soft if each.has_key is not None]
         needs_keys = bool(lacking) and self._constraints.requires_all_keys(incoming.pod)
-        host_queries = (each.query for each in constraints if each.topology_key == HOSTNAME_KEY)
         return _Soft(
-            constraints,
-            tuple(dict.fromkeys(each.query for each in constraints)),
-            tuple(dict.fromkeys(host_queries)),
+            soft,
+            queries,
+            tuple(dict.fromkeys(each.query for each in soft if each.is_of_hosts)),
             cells,
-            has_key,
             np.logical_and.reduce(lacking) if needs_keys else None,
         )
 
@@ -122,7 +135,20 @@ class PodTopologySpreadScore:
         return known
 
 
-def _spots(soft: _Soft, found: dict[PodQuery, FoundPods], feasible: BoolMask) -> _Spots:
+def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftConstraint:
+    domains = constraint.counted.domains
+    has_key = domains.has_key[cells.first]
+    return _SoftConstraint(
+        constraint,
+        query,
+        constraint.topology_key == HOSTNAME_KEY,
+        None if has_key.all() else has_key,
+        domains.ids[cells.first],
+        domains.ids_with_blank[cells.first],
+    )
+
+
+def _spots(soft: _Soft, found: Sequence[FoundPods], feasible: BoolMask) -> _Spots:
     cells = soft.cells
     by_query = [found[query].nodes for query in soft.host_queries]
     crowded = by_query[0] if len(by_query) == 1 else np.unique(np.concatenate([_NOWHERE, *by_query]))
@@ -138,19 +164,19 @@ def _spots(soft: _Soft, found: dict[PodQuery, FoundPods], feasible: BoolMask) ->
     return _Spots(crowded, cell, is_open & soft.scored.take(cell), num_open)
 
 
-def _cost(constraint: SpreadConstraint, found: FoundPods, cells: Cells, spots: _Spots) -> NDArray[np.float64]:
+def _cost(soft: _SoftConstraint, found: FoundPods, cells: Cells, spots: _Spots) -> NDArray[np.float64]:
     """What the pods in a spot's domain cost it; small topologies are not to be drowned by large ones."""
-    if constraint.topology_key == HOSTNAME_KEY:
+    constraint = soft.constraint
+    if soft.is_of_hosts:
         pods = np.zeros(len(spots.cell), dtype=np.int64)
         is_only = spots.crowded is found.nodes
         places = slice(cells.num, None) if is_only else cells.num + np.searchsorted(spots.crowded, found.nodes)
         pods[places] = found.numbers
         return _cost_of(pods, spots.num_open, constraint)
-    domains = constraint.counted.domains
-    there = domains.marks()
-    there[domains.ids_with_blank[cells.first].take(spots.cell[spots.is_open])] = True
+    there = constraint.counted.domains.marks()
+    there[soft.domain_with_blank.take(spots.cell[spots.is_open])] = True
     by_domain = _cost_of(constraint.counted.sums(found), int(np.count_nonzero(there)), constraint)
-    return by_domain.take(domains.ids[cells.first].take(spots.cell))
+    return by_domain.take(soft.domain).take(spots.cell)
 
 
 def _cost_of(pods: NDArray[np.int64], num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:
@@ -161,10 +187,10 @@ def _cost_of(pods: NDArray[np.int64], num_domains: int, constraint: SpreadConstr
 def _normalised(raw: NDArray[np.int64], is_open: BoolMask) -> NDArray[np.int64]:
     """Scores in proportion to the open spots."""
     among = raw[is_open]
-    most = int(among.max(initial=0))
+    most = max(0, int(among[among.argmax()])) if len(among) else 0
     if most == 0:
         return np.full(len(raw), MAX_SCORE, dtype=np.int64)
-    return tdiv(MAX_SCORE * (most + int(among.min()) - raw), most)
+    return tdiv(MAX_SCORE * (most + int(among[among.argmin()]) - raw), most)
 
 
 def _by_node(values: NDArray[np.int64], cells: Cells, spots: _Spots) -> NDArray[np.int64]:
