@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,7 @@ PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(NamedTuple):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that

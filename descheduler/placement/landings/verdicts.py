@@ -33,7 +33,7 @@ def landed(
 
     `cold` is None where the replacement comes when its victim is gone, so that there is one clock only.
     """
-    choice, nodes = placement.choice, cluster.table.nodes
+    choice, names = placement.choice, cluster.table.names
     conditions = (*placement.conditions, *conditions)
     settled = LandingVerdict.LANDS_IF if conditions else LandingVerdict.LANDS
     return Landing(
@@ -42,8 +42,8 @@ def landed(
         verdict=settled,
         cold=settled if cold is None else cold,
         settled=settled,
-        node=nodes[placement.node].name,
-        ties=tuple([nodes[node].name for node in choice.ties]),
+        node=names[placement.node],
+        ties=tuple([names[node] for node in choice.ties]),
         total=choice.total,
         margin=choice.margin,
         is_sampled=choice.is_sampled,

@@ -107,7 +107,7 @@ class NodeResourcesBalancedAllocation:
         if balanced is None:
             balanced = self._balanced[asked] = _balanced([(self._resources[name], amount) for name, amount in asked])
         # The first axis is without and with the pod, then come resources and nodes.
-        taken = self._table.requested.take(nodes, axis=1)[balanced.rows]
+        taken = self._table.requested.take(nodes, axis=1).take(balanced.rows, axis=0)
         shares = np.minimum((taken + balanced.amounts) / balanced.allocatable.take(nodes, axis=1), 1.0)
         masks = [None if is_available is None else is_available.take(nodes) for is_available in balanced.is_available]
         balances = _balance(shares, masks)

@@ -25,6 +25,7 @@ CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
 _NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+_FEW_CHANGES = 64
 _FEW = 4
 """Changes are told apart up to one in so many nodes."""
 
@@ -67,7 +68,8 @@ class NodeTable:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
-        self.index: Mapping[str, int] = {node.name: index for index, node in enumerate(nodes)}
+        self.names = tuple([node.name for node in self.nodes])
+        self.index: Mapping[str, int] = {name: index for index, name in enumerate(self.names)}
         self.masks = NodeMasks(self.nodes)
         self._rows = {CPU: CPU_ROW, MEMORY: MEMORY_ROW, PODS: PODS_ROW, EPHEMERAL_STORAGE: EPHEMERAL_ROW}
         for node in nodes:
@@ -140,7 +142,7 @@ class NodeTable:
         return self._num_forgotten + len(self._changed)
 
     def changed_since(self, num_changes: int) -> NDArray[np.intp] | None:
-        """The nodes where pods came or went after that many changes, each as often; None where that may be most."""
+        """The nodes where pods came or went after that many changes, which may repeat; None where that may be most."""
         most = len(self.nodes) // _FEW
         if len(self._changed) > 2 * most:
             self._num_forgotten += len(self._changed) - most
@@ -151,9 +153,19 @@ class NodeTable:
         # Many ask one after the other, and most of them since the same moment. As a log that somebody looks at cannot
         # grow, it is copied.
         if self._asked[:2] != (num_changes, self.num_changes):
-            found = np.frombuffer(self._changed, dtype=np.int64)[start:].copy() if start < len(self._changed) else _NONE
-            self._asked = num_changes, self.num_changes, found
+            self._asked = num_changes, self.num_changes, self._distinct(start)
         return self._asked[2]
+
+    def _distinct(self, start: int) -> NDArray[np.intp]:
+        """The nodes in the log from `start` on; each once where there are many."""
+        if start == len(self._changed):
+            return _NONE
+        found = np.frombuffer(self._changed, dtype=np.int64)[start:]
+        if len(found) <= _FEW_CHANGES:
+            return found.copy()
+        is_changed = np.zeros(len(self.nodes), dtype=bool)
+        is_changed[found] = True
+        return is_changed.nonzero()[0]
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""

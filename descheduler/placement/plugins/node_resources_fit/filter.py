@@ -69,7 +69,7 @@ class NodeResourcesFit:
         # A row a resource. In this order no step leaves int64, however large the amounts.
         table = self._table
         free = table.allocatable.take(nodes, axis=1) - table.requested.take(nodes, axis=1)
-        against: ReasonBits = np.bitwise_or.reduce((amounts > free[rows]) * bits, axis=0)
+        against: ReasonBits = np.bitwise_or.reduce((amounts > free.take(rows, axis=0)) * bits, axis=0)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
