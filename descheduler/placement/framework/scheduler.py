@@ -6,7 +6,6 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -107,7 +106,8 @@ class Scheduler:
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
-        self._shared: dict[bytes, NDArray[Any]] = {}
+        self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
+        self._num_shared = 0
         self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def doubt(self, pod: Pod) -> str:
@@ -247,9 +247,10 @@ class Scheduler:
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
         pre_filters, bits = {}, {}
         blocked = np.zeros(len(self.cluster.table), dtype=bool)
-        if len(self._static) >= _MOST_CLASSES or len(self._shared) >= self._most_shared:
+        if len(self._static) >= _MOST_CLASSES or self._num_shared >= self._most_shared:
             self._static.clear()  # pods with claims of their own are a class each
             self._shared.clear()
+            self._num_shared = 0
         for name, plugin in self._pre_filters.items():
             if plugin.is_static:
                 result = plugin.pre_filter(cycle)
@@ -266,7 +267,17 @@ class Scheduler:
 
     def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
         """The one column of this content that all classes share of which the same is said."""
-        return self._shared.setdefault(hashlib.blake2b(column.tobytes()).digest(), column)
+        if not len(column):
+            return column
+        # Few columns differ in these marks only, and comparing takes a fraction of the time of a strong hash.
+        marks = column.dtype.char, int(np.count_nonzero(column)), int(column.argmax()), int(column.argmin())
+        alike = self._shared.setdefault(marks, [])
+        known = next((each for each in alike if bool((each == column).all())), None)
+        if known is None:
+            self._num_shared += 1
+            alike.append(column)
+            known = column
+        return known
 
 
 def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:
