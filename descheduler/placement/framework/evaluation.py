@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -126,11 +125,14 @@ class Evaluation:
         self.feasible = feasible
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
+        self._nodes: NDArray[np.intp] | None = None
 
-    @cached_property
+    @property
     def nodes(self) -> NDArray[np.intp]:
         """The feasible nodes, ascending."""
-        return self.feasible.nonzero()[0]
+        if self._nodes is None:  # looked up once a pod, where a cached property would take a lock
+            self._nodes = self.feasible.nonzero()[0]
+        return self._nodes
 
     @property
     def fits(self) -> bool:

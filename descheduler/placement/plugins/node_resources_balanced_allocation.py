@@ -75,7 +75,7 @@ class _Balanced(NamedTuple):
     """What is balanced: rows of the node table, what a pod adds to each of them (nothing, and then its requests), what
     the nodes have, and which have any."""
 
-    rows: NDArray[np.intp]
+    rows: tuple[int, ...]
     amounts: Ints
     allocatable: Floats
     is_available: Sequence[BoolMask | None]
@@ -107,7 +107,7 @@ class NodeResourcesBalancedAllocation:
         if balanced is None:
             balanced = self._balanced[asked] = _balanced([(self._resources[name], amount) for name, amount in asked])
         # The first axis is without and with the pod, then come resources and nodes.
-        taken = self._table.requested.take(nodes, axis=1).take(balanced.rows, axis=0)
+        taken = self._table.requested_of(balanced.rows, nodes)
         shares = np.minimum((taken + balanced.amounts) / balanced.allocatable.take(nodes, axis=1), 1.0)
         masks = [None if is_available is None else is_available.take(nodes) for is_available in balanced.is_available]
         balances = _balance(shares, masks)
@@ -133,7 +133,7 @@ class NodeResourcesBalancedAllocation:
 
 
 def _balanced(asked: Sequence[tuple[ScoredResource, int]]) -> _Balanced:
-    rows = np.array([resource.row for resource, _ in asked], dtype=np.intp)
+    rows = tuple([resource.row for resource, _ in asked])
     amounts = np.array([[0] * len(asked), [amount for _, amount in asked]], dtype=np.int64)
     allocatable = np.array([resource.allocatable for resource, _ in asked], dtype=np.float64)
     return _Balanced(rows, amounts[:, :, np.newaxis], allocatable, [resource.is_available for resource, _ in asked])

@@ -87,7 +87,7 @@ class NodeTable:
                     self.allocatable[row, index] = amount(name, nano)
         self._labels: dict[str, LabelColumn] = {}
         self._changed = array("q")
-        self._asked: tuple[int, int, NDArray[np.intp]] = (-1, -1, _NONE)
+        self._asked: tuple[tuple[int, int], NDArray[np.intp]] = ((-1, -1), _NONE)
         self._num_forgotten = 0
 
     def __len__(self) -> int:
@@ -152,9 +152,10 @@ class NodeTable:
             return None
         # Many ask one after the other, and most of them since the same moment. As a log that somebody looks at cannot
         # grow, it is copied.
-        if self._asked[:2] != (num_changes, self.num_changes):
-            self._asked = num_changes, self.num_changes, self._distinct(start)
-        return self._asked[2]
+        moment = num_changes, self.num_changes
+        if self._asked[0] != moment:
+            self._asked = moment, self._distinct(start)
+        return self._asked[1]
 
     def _distinct(self, start: int) -> NDArray[np.intp]:
         """The nodes in the log from `start` on; each once where there are many."""
@@ -167,12 +168,28 @@ class NodeTable:
         is_changed[found] = True
         return is_changed.nonzero()[0]
 
+    def requested_of(self, rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
+        """What is requested of the resources `rows` on some of the nodes, a row a resource."""
+        return _some(self.requested, rows, nodes)
+
+    def free_of(self, rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
+        """What is free of the resources `rows` on some of the nodes, a row a resource."""
+        # In this order no step leaves int64, however large the amounts.
+        return _some(self.allocatable, rows, nodes) - _some(self.requested, rows, nodes)
+
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""
         known = self._labels.get(key)
         if known is None:
             known = self._labels[key] = _label_column(node.labels.get(key) for node in self.nodes)
         return known
+
+
+def _some(table: NDArray[np.int64], rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Rows and columns of `table`; the first rows, which are cpu, memory and pods, are had without a copy."""
+    num_first = max(rows) + 1
+    found = table[:num_first].take(nodes, axis=1)
+    return found if rows == tuple(range(num_first)) else found.take(rows, axis=0)
 
 
 def _label_column(values: Iterable[str | None]) -> LabelColumn:

@@ -25,9 +25,10 @@ _BITS = {PODS_ROW: PODS, CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEME
 
 
 class _Compared(NamedTuple):
-    """What is compared with what is free: rows of the node table, and beside each the amount and the reason bit."""
+    """What is compared with what is free: rows of the node table (ascending), and beside each the amount and the
+    reason bit."""
 
-    rows: NDArray[np.intp]
+    rows: tuple[int, ...]
     amounts: NDArray[np.int64]
     bits: ReasonBits
 
@@ -66,10 +67,7 @@ class NodeResourcesFit:
     def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
         """What each of `nodes` is short of, for pods without credit."""
         rows, amounts, bits = self._compared[asked]
-        # A row a resource. In this order no step leaves int64, however large the amounts.
-        table = self._table
-        free = table.allocatable.take(nodes, axis=1) - table.requested.take(nodes, axis=1)
-        against: ReasonBits = np.bitwise_or.reduce((amounts > free.take(rows, axis=0)) * bits, axis=0)
+        against: ReasonBits = np.bitwise_or.reduce((amounts > self._table.free_of(rows, nodes)) * bits, axis=0)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -111,10 +109,10 @@ class NodeResourcesFit:
 
 
 def _columns(asked: tuple[tuple[int, int], ...]) -> _Compared:
-    rows = [row for row, _ in asked]
-    amounts = np.array([amount for _, amount in asked], dtype=np.int64)
-    bits = np.array([_bit(row) for row in rows], dtype=np.uint32)
-    return _Compared(np.array(rows, dtype=np.intp), amounts[:, np.newaxis], bits[:, np.newaxis])
+    in_order = sorted(asked)
+    amounts = np.array([amount for _, amount in in_order], dtype=np.int64)
+    bits = np.array([_bit(row) for row, _ in in_order], dtype=np.uint32)
+    return _Compared(tuple([row for row, _ in in_order]), amounts[:, np.newaxis], bits[:, np.newaxis])
 
 
 def _bit(row: int) -> int:
