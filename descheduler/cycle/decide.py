@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
@@ -82,8 +83,9 @@ def decide(
         if len(processed_nodes) < _LEAST_NODES:
             skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
-    failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
-    evictor.landings.assess(most_assessed)
-    together = judge_together(evictor.landings, _MOST_PROVED)
+    with settled_gc():
+        failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+        evictor.landings.assess(most_assessed)
+        together = judge_together(evictor.landings, _MOST_PROVED)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(decisions, together=together, failures=failures, notes=notes)
