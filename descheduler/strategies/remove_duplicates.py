@@ -111,8 +111,10 @@ class RemoveDuplicates:
 
         It still counts, or the average would fall with every round. What is to arrive comes first: it stays.
         """
-        pods = (p for p in self._view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p))
         view = self._view
+        pods = [p for p in view.active_pods_on(node.name) if p.owners and p.spec.images and self._is_looked_at(p)]
+        if not view.has_arrivals and not view.prior_moves:
+            return pods
         return sorted(pods, key=lambda pod: (not view.is_arrival(pod), view.prior_moves.have_taken(pod)))
 
     def _can_leave(self, pod: Pod) -> bool:
