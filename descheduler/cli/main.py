@@ -72,7 +72,7 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
         code = end.code
     except click.exceptions.Abort:
-        return _fail("interrupted", ExitCode.INTERRUPTED)
+        return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
     except click.UsageError as error:
         return _fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
@@ -88,7 +88,7 @@ def _explain(error: Exception, watch: Watch) -> int:
     code = _say(error)
     if not watch.has_effects:
         return code
-    return _fail("evictions were made before this; the log and the Events of pods tell which", ExitCode.STOPPED)
+    return _fail("pods were evicted before this error; see the log and the Events of the pods", ExitCode.STOPPED)
 
 
 def _say(error: Exception) -> int:
@@ -117,8 +117,13 @@ def _explain_thread(ended: threading.ExceptHookArgs) -> None:
 
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else _PROGRAM
-    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message().rstrip(". ")
+    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else _on_one_line(error)
     return f"{text[:1].lower()}{text[1:]} (see '{command} --help')"
+
+
+def _on_one_line(error: click.UsageError) -> str:
+    """Click lists the choices of a missing argument on lines of their own, with tabs."""
+    return " ".join(error.format_message().split()).rstrip(". ").replace(". Choose from: ", "; choose from ")
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
@@ -11,7 +11,11 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 
-__all__ = ["EvictorPlugin", "PluginEvictor"]
+__all__ = ["EvictorPlugin", "PluginEvictor", "ReasonOf"]
+
+
+ReasonOf = str | Callable[[Pod], str]
+"""The sentence with which a plugin selects a pod, or what gives it; asked only where somebody wants to know."""
 
 
 class EvictorPlugin(Protocol):
@@ -70,23 +74,27 @@ class PluginEvictor:
                 return verdict
         return ACCEPTED
 
-    def admits(self, candidate: Pod) -> bool:
-        """Whether the filter accepts a pod that the plugin wants gone; a refusal is noted for the report."""
+    def admits(self, candidate: Pod, reason: ReasonOf = "") -> bool:
+        """Whether the filter accepts a pod that the plugin selects; a refusal is noted, with the plugin's reason."""
         verdict = self.filter(candidate)
-        return verdict.reason is None or self._refused(candidate, verdict)
+        return verdict.reason is None or self._refused(candidate, verdict, reason)
 
-    def admits_now(self, candidate: Pod) -> bool:
-        """Whether the pre-eviction filter accepts a pod that the plugin wants gone; a refusal is noted."""
+    def admits_now(self, candidate: Pod, reason: ReasonOf = "") -> bool:
+        """Whether the pre-eviction filter accepts a pod that the plugin selects; a refusal is noted likewise."""
         verdict = self.pre_eviction_filter(candidate)
-        return verdict.reason is None or self._refused(candidate, verdict)
+        return verdict.reason is None or self._refused(candidate, verdict, reason)
+
+    def lets_go(self, candidate: Pod, reason: ReasonOf = "") -> bool:
+        """Whether both filters accept a pod that the plugin selects; a refusal is noted likewise."""
+        return self.admits(candidate, reason) and self.admits_now(candidate, reason)
 
     def num_taken_before(self, node_name: str) -> int:
         """How many pods of the node the plugin has evicted in earlier rounds of the run."""
         return self._evictor.num_taken_before(node_name, profile=self._profile, plugin=self._plugin)
 
-    def keep(self, candidate: Pod, verdict: Verdict) -> None:
-        """Notes why the plugin itself keeps a candidate."""
-        self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict)
+    def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
+        """Notes why the plugin itself keeps a candidate that it selects for `reason`."""
+        self._evictor.keep(Candidate(candidate, reason), profile=self._profile, plugin=self._plugin, verdict=verdict)
 
     def request(self, candidate: Pod, reason: str = "") -> Verdict:
         """Asks for the eviction of one pod. `reason` is the sentence that the plan shows."""
@@ -100,7 +108,7 @@ class PluginEvictor:
         """A context at whose end all that was granted, refused and noted in it is taken back."""
         return self._evictor.what_if()
 
-    def _refused(self, candidate: Pod, verdict: Verdict) -> Literal[False]:
+    def _refused(self, candidate: Pod, verdict: Verdict, reason: ReasonOf) -> Literal[False]:
         """Notes the refusal of a candidate."""
-        self.keep(candidate, verdict)
+        self.keep(candidate, verdict, reason if isinstance(reason, str) else reason(candidate))
         return False

@@ -35,6 +35,8 @@ class ClientConnection:
     host: str
     pool: urllib3.PoolManager
     credentials: Credentials
+    context: str = ""
+    """The context of the kubeconfig; "" for the service account of a pod."""
 
     def authorization(self) -> str:
         """The current value of the Authorization field, "" for none; renewed when its time is over."""
@@ -78,7 +80,7 @@ def _home_kubeconfig(environ: Mapping[str, str]) -> Path:
     if not file.exists():
         raise KubeConfigError(
             f"no cluster to talk to: neither {file} nor a service account is there; "
-            "name a kubeconfig with --kubeconfig or KUBECONFIG, or work on a dump with --snapshot"
+            "name a kubeconfig with --kubeconfig or KUBECONFIG"
         )
     return file
 
@@ -108,7 +110,7 @@ def _from_context(chosen: ChosenContext) -> ClientConnection:
     except Exception as error:
         # Not chained and not quoted: the texts can hold whole entries of the file, credentials included.
         raise KubeConfigError(_unusable(chosen, error)) from None
-    return ClientConnection(server.url, make_pool(tls, proxy), credentials)
+    return ClientConnection(server.url, make_pool(tls, proxy), credentials, chosen.name)
 
 
 def _unusable(chosen: ChosenContext, error: Exception) -> str:

@@ -80,7 +80,7 @@ def compile_ours() -> None:
 
 def _refused_in(outcome: str) -> frozenset[str]:
     refusals = json.loads(outcome)["plan"]["refusals"]
-    pods = (refusal["pod"] for refusal in refusals if refusal["attempt"] and not refusal["code"].endswith("Limit"))
+    pods = (refusal["pod"] for refusal in refusals if refusal["attempt"] and refusal["code"] != "LimitReached")
     return frozenset(f"{pod['namespace']}/{pod['name']}" for pod in pods)
 
 

@@ -134,7 +134,7 @@ def test_plain_http_server_that_wants_credentials_is_told_apart(fake_api: FakeAp
     fake_api.token = SECRET
     client = connect(str(fake_api.write_kubeconfig(tmp_path / "kubeconfig")))
 
-    with pytest.raises(ApiError, match=r"wants credentials \(401\), which are not sent over plain http; use an https"):
+    with pytest.raises(ApiError, match=r"requires credentials \(401\), which are not sent over plain http; use"):
         client.fetch(NODES, bytes)
 
 
@@ -289,7 +289,7 @@ def test_unusable_plugin_is_one_sentence_without_what_it_printed(
     with pytest.raises(KubeConfigError) as caught:
         connect(str(write_kubeconfig(tmp_path, secure_api, {"exec": plugin})))
 
-    assert str(caught.value).endswith(f"'tester' gave no credentials ({cause}); run it by hand to see why")
+    assert str(caught.value).endswith(f"'tester' returned no credentials ({cause}); run it by hand to see why")
     assert SECRET not in str(caught.value) + "".join(capfd.readouterr())
 
 
