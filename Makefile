@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 POLICY ?= config/policy.yaml
-DUMP ?= config/samples/openb.jsonl.gz
+DUMP ?= config/samples/shop.jsonl.gz
 NOW ?= 2026-01-15T12:00:00Z
 
-.PHONY: help setup run test e2e e2e-peers render lint format schema bench bench-peer clean
+.PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,6 +20,7 @@ $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --editable .
 	$(BIN)/python -m pip check
+	$(BIN)/python -m compileall -q descheduler
 	touch $@
 
 run: setup ## Show what the sample policy would evict in the sample cluster.
@@ -36,6 +37,10 @@ e2e-peers: setup ## The same with Koordinator, Volcano and the upstream deschedu
 	$(BIN)/python -m tests.e2e.binaries --peers
 	$(BIN)/python -m pytest tests/e2e -m e2e_peers $(PYTEST_ARGS)
 
+image: setup ## Build the image with docker, podman or buildah, and run it on a real control plane.
+	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m pytest tests/e2e/image -m image $(PYTEST_ARGS)
+
 render: setup ## Render the deployment with kustomize and Helm, which Go builds once, and check it.
 	$(BIN)/python -m pytest tests/cronjob -m render $(PYTEST_ARGS)
 
@@ -51,6 +56,7 @@ format: setup ## Put the code in the house style.
 
 schema: setup ## Write the JSON Schemas of the documents again.
 	$(BIN)/python -m descheduler.report.schema
+	$(BIN)/python -m descheduler.explanation.docs.policy_schema
 
 bench: setup ## Measure speed and memory; prints figures and ratios.
 	$(BIN)/python -m tests.bench

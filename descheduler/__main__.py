@@ -27,7 +27,7 @@ def main() -> int:
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    os.write(2, b"error: interrupted\n")
+    os.write(2, b"error: interrupted (Ctrl-C)\n")
     os._exit(_INTERRUPTED)
 
 

@@ -6,12 +6,14 @@ import os.path
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.beyond_limits import with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
@@ -45,7 +47,10 @@ class EvaluatedEviction:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRefusal:
-    """A pod that a plugin wanted gone and that stays. `is_attempt` when a limit or the API said no."""
+    """A refusal of a pod that a plugin selected. `is_attempt` when a limit or the API said no.
+
+    `limit` is the key of the limit that is reached, empty when it is something else.
+    """
 
     namespace: str
     name: str
@@ -55,6 +60,7 @@ class EvaluatedRefusal:
     code: str
     message: str
     is_attempt: bool = False
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,8 @@ def evaluate(
         raise ValueError(f"now is {instant.isoformat()!r} without a zone; give an aware datetime")
     loaded = load_policy(Path(policy) if isinstance(policy, str) and _names_file(policy) else policy, REGISTRY)
     snapshot = _snapshot(objects, snapshot_request(loaded, Landings.ASSESSED), node_samples or {})
-    return evaluation_of(decide(loaded, snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates))
+    decide_now = partial(decide, snapshot=snapshot, now=instant, answers=eviction_answers, feature_gates=feature_gates)
+    return evaluation_of(with_beyond(decide_now(loaded), decide_now))
 
 
 def evaluation_of(decisions: Decisions) -> Evaluation:
@@ -158,4 +165,5 @@ def _refusal(refusal: Refusal) -> EvaluatedRefusal:
         code=str(reason.value),
         message=refusal.verdict.message,
         is_attempt=refusal.is_attempt,
+        limit="" if refusal.verdict.limit is None else refusal.verdict.limit.value,
     )

@@ -1,7 +1,8 @@
 """`python -m docs.generate` writes the pages of docs/reference again, from the code that they describe.
 
-It also writes the rules of the role that reads, in cronjob/base, from the table of kinds. With `--conformance` it runs
-the recorded cases and writes their table as well.
+It also writes the rules of the role that reads, in cronjob/base, from the table of kinds, the README of the chart from
+the schema of its values, and the outputs of commands in the README and the tutorial. With `--conformance` it runs the
+recorded cases and writes their table as well.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from docs.generator import (
+    chart_page,
     cli_page,
     conformance_page,
     kinds_page,
@@ -22,8 +24,10 @@ from docs.generator import (
     reasons_page,
 )
 from docs.generator.read_rules import with_read_rules
+from docs.generator.sessions import refreshed
+from docs.generator.workshop import workshop
 
-__all__ = ["PAGES", "REFERENCE", "ROLES", "main"]
+__all__ = ["CHART_README", "PAGES", "REFERENCE", "ROLES", "SESSIONS", "main", "session"]
 
 REFERENCE = Path(__file__).parent / "reference"
 """Where the pages are kept."""
@@ -42,7 +46,22 @@ PAGES: Mapping[str, Callable[[], str]] = {
 ROLES = Path(__file__).parents[1] / "cronjob" / "base" / "rbac.yaml"
 """The manifest that holds the rules."""
 
+CHART_README = chart_page.CHART / "README.md"
+"""The page beside the chart, which `helm show readme` prints."""
+
+SESSIONS: Mapping[Path, bool] = {
+    Path(__file__).parents[1] / "README.md": False,
+    Path(__file__).parent / "tutorial.md": True,
+}
+"""Pages with outputs of commands → whether all commands are run, or only those whose output is shown."""
+
 _VECTORS = Path(__file__).parents[1] / "tests" / "conformance" / "vectors"
+
+
+def session(page: Path) -> str:
+    """The page with the outputs that its commands give now. Raises SessionError when one does not do what it says."""
+    with workshop() as run:
+        return refreshed(page.read_text("utf-8"), run, runs_all=SESSIONS[page])
 
 
 def main() -> int:
@@ -55,6 +74,9 @@ def main() -> int:
     for name, make_page in PAGES.items():
         (REFERENCE / name).write_text(make_page(), "utf-8")
     ROLES.write_text(with_read_rules(ROLES.read_text("utf-8")), "utf-8")
+    CHART_README.write_text(chart_page.make_page(), "utf-8")
+    for page in SESSIONS:
+        page.write_text(session(page), "utf-8")
     if options.conformance is not None:
         files = options.conformance or sorted(_VECTORS.glob("*.jsonl.gz"))
         (REFERENCE / "conformance.md").write_text(conformance_page.make_page(files), "utf-8")

@@ -66,7 +66,7 @@ def test_decisions_have_the_documented_attributes() -> None:
     (eviction,), (refusal,) = result.evictions, result.refusals
     assert (eviction.namespace, eviction.name, eviction.node) == ("default", "old", "a")
     assert (eviction.profile, eviction.plugin, eviction.target_node) == ("main", "PodLifeTime", "b")
-    assert eviction.reason == "is 3600 s old, 60 s are allowed"
+    assert eviction.reason == "1 h old (maxPodLifeTimeSeconds: 60)"
     assert (refusal.namespace, refusal.name, refusal.plugin, refusal.code) == (
         "default",
         "bare",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["COMMANDS", "commands"]
 
@@ -28,6 +32,16 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(f"descheduler.cli.{cmd_name}"), cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands and flags, those of `run` included, which are taken without it."""
+        found = super().shell_complete(ctx, incomplete)
+        run = self.get_command(ctx, "run")
+        if run is None or not incomplete.startswith("-"):
+            return found
+        own = {item.value for item in found}
+        with click.Context(run, parent=ctx, info_name="run") as run_ctx:
+            return [*found, *(item for item in run.shell_complete(run_ctx, incomplete) if item.value not in own)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from descheduler.plan.outcome import OutcomeCode
-    from descheduler.report.outcome import EvictionResult, Outcome
+    from descheduler.report.outcome_document import EvictionResult, Outcome
     from descheduler.report.plan_document import Plan
 
 __all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "stopped_exit_code"]
@@ -17,15 +17,18 @@ class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""
 
     DONE = 0
-    """Finished, or nothing to do; single evictions may have failed, see --detailed-exitcode."""
+    """Finished, or nothing to do; single evictions can have failed, see --detailed-exitcode."""
     FAILED = 1
     """Failed, and certainly nothing was evicted: repeating the run is safe."""
     INVALID = 2
     """Wrong usage, an invalid policy or a dump that cannot be read."""
     INCOMPLETE = 3
-    """Finished, with evictions refused, failed or unknown; only with --detailed-exitcode."""
+    """Finished, with evictions refused, failed or unknown; only with --detailed-exitcode. For a dry run: nothing is
+    planned, and what plugins asked for is refused."""
     STOPPED = 4
     """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server."""
+    PLANNED = 5
+    """Dry run finished, and evictions are planned; only with --detailed-exitcode."""
     INTERRUPTED = 130
     """Interrupted (Ctrl-C, SIGINT) before everything was done, as shells count it."""
     TERMINATED = 143
@@ -38,10 +41,14 @@ def stopped_exit_code(signal_number: int | None) -> ExitCode:
 
 
 def plan_exit_code(plan: Plan, *, is_detailed: bool) -> ExitCode:
-    """The end of a dry run."""
+    """The end of a dry run. With details, planned evictions count for more than refused ones."""
     if plan.failures:
         return ExitCode.FAILED
-    return ExitCode.INCOMPLETE if is_detailed and _has_refused_requests(plan) else ExitCode.DONE
+    if not is_detailed:
+        return ExitCode.DONE
+    if plan.moves:
+        return ExitCode.PLANNED
+    return ExitCode.INCOMPLETE if _has_refused_requests(plan) else ExitCode.DONE
 
 
 def outcome_exit_code(outcome: Outcome, *, is_detailed: bool) -> ExitCode:

@@ -1,131 +1,164 @@
-"""`descheduler explain`: why a pod, a node or a plugin stands where it stands."""
+"""`descheduler explain`: what a run decides about a pod, a workload, a node or a plugin, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.values import read_file_name, read_kube_version
+from descheduler.cli.flags.scope import takes_subject_namespace
+from descheduler.cli.flags.values import read_feature_gates, read_file_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
-from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.output import Output, takes_output, write_document
+from descheduler.cli.question import Question, complete_question, read_question
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.cycle.options import ConnectionOptions
+    from descheduler.eviction.checks.scope import Scope
     from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
     from descheduler.explanation.explaining import Subject
     from descheduler.model.kube_version import KubeVersion
     from descheduler.policy.types import Policy
     from descheduler.report.explanation.document import Explanation
-    from descheduler.report.render import Format
 
 __all__ = ["explain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Flags:
-    subject: Subject
-    name: str
+    question: tuple[str, ...]
+    namespace: str | None
+    all_namespaces: bool
+    scope: Scope
+    feature_gates: Mapping[str, bool]
     policy_file: str | None
     snapshot: tuple[str, ...]
     now: datetime | None
     scheduler_config: str | None
     kube_version: KubeVersion | None
     skip_broken_objects: bool
-    output: Format
+    output: Output
 
 
-@click.command(cls=GoFlagsCommand, short_help="Say why a pod, a node or a plugin stands where it stands.")
-@click.argument("subject", type=click.Choice(["pod", "node", "plugin"]))
-@click.argument("name", metavar="NAME")
+@click.command(
+    cls=GoFlagsCommand, short_help="Explain what a run decides about a pod, workload, node or plugin, and why."
+)
+@click.argument("question", nargs=-1, required=True, metavar="TYPE NAME | TYPE/NAME", shell_complete=complete_question)
 @click.option(
     "--policy-config-file",
     "--config",
     "policy_file",
     callback=read_file_name,
     metavar="FILE",
-    help="Policy whose decisions are explained; without it only landings are.",
+    shell_complete=complete_file,
+    help="Policy whose decisions are explained; without it, only where replacement pods would be scheduled.",
 )
 @takes_snapshot(
-    "Look at a dump instead of a cluster: a file, a folder or - for standard input; may be given several times."
+    "Read a dump instead of a cluster: a file, a folder or - for standard input; may be given several times."
+)
+@takes_subject_namespace
+@click.option(
+    "--feature-gates",
+    multiple=True,
+    callback=read_feature_gates,
+    metavar="NAME=BOOL,...",
+    help="As --feature-gates of 'descheduler run'.",
 )
 @click.option(
     "--scheduler-config",
     metavar="FILE",
-    help="KubeSchedulerConfiguration of the scheduler; by default the one that PlacementVerification of the policy "
-    "names, else kube-scheduler's defaults.",
+    shell_complete=complete_file,
+    help="KubeSchedulerConfiguration by which replacement pods are scheduled; by default the schedulerConfigFile of "
+    "PlacementVerification in the policy, else kube-scheduler's defaults. It changes no decision.",
 )
 @click.option(
     "--kube-version",
     callback=read_kube_version,
     metavar="VERSION",
-    help="Version of the scheduler, such as 1.34; by default that of the policy, else of the cluster, else the newest "
-    "known.",
+    help="Version of the scheduler, for example 1.34; by default the kubeVersion of PlacementVerification in the "
+    "policy, else that of the cluster, else the newest known. It changes no decision.",
 )
 @takes_output("the explanation")
 @takes_connection
 @takes_logging
 @click.pass_context
 def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], **flags: object) -> None:
-    """Say why a pod, a node or a plugin stands where it stands. Nothing is evicted or written anywhere.
+    """Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.
 
-    'pod NAMESPACE/NAME': what a run of the policy decides about the pod and why, where the pod that its owner creates
-    instead would land, what the other nodes have against it, and which of them come nearest. Of a pending pod: why
-    it is pending.
+    TYPE is written as for kubectl: pod (po), deployment (deploy), statefulset (sts), daemonset (ds), replicaset (rs),
+    job, cronjob (cj), namespace (ns), node (no), and plugin.
 
-    'node NAME': which pods would leave the node, which stay and why, and which replacements would come.
+    pod/NAME -n NAMESPACE, or NAMESPACE/NAME: what the run decides about the pod and why, where its replacement would be
+    scheduled, and why not on other nodes. For a pending pod: why it is pending.
 
-    'plugin NAME': what a plugin of a policy or of the scheduler does, its arguments, and who runs it; with a policy
+    deploy/NAME -n NAMESPACE, ns/NAME: the same for each pod of the workload or namespace, as a table.
+
+    node/NAME: which pods leave the node, which stay and why, which replacements come, and what blocks draining it.
+
+    plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and who runs it; with a policy
     and with --snapshot, --kubeconfig or --context also what it decided.
 
-    Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or no such pod, node or plugin.
+    Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or nothing of that name.
     """
     from descheduler.explanation.subjects import UnknownSubjectError
 
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    question = read_question(options.question, options.namespace, all_namespaces=options.all_namespaces)
     policy = None if options.policy_file is None else read_policy(options.policy_file)
     try:
-        explanation = _supervised(options, policy, connection(), ctx.ensure_object(Watch))
+        explanation = _supervised(question, options, policy, connection(), ctx.ensure_object(Watch))
     except UnknownSubjectError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     write_document(explanation, options.output)
     ctx.exit(ExitCode.DONE)
 
 
-def _supervised(flags: _Flags, policy: Policy | None, connection: ConnectionOptions, watch: Watch) -> Explanation:
+def _supervised(
+    question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions, watch: Watch
+) -> Explanation:
     """The explanation; of a cluster, until a signal ends it. With a dump a signal ends the program at once."""
-    explain_now = partial(_explanation, flags, policy, connection)
+    explain_now = partial(_explanation, question, flags, policy, connection)
     if flags.snapshot:
         return explain_now()
     with stop_on_signals(watch):
         return watch.call("reading the cluster and explaining", explain_now)
 
 
-def _explanation(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> Explanation:
+def _explanation(
+    question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions
+) -> Explanation:
     from descheduler.explanation.explaining import explain as make_explanation
     from descheduler.explanation.explaining import explain_plugin_alone
+    from descheduler.explanation.watched_run import RunOptions
 
-    if flags.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
+    if question.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
         now = flags.now or datetime.now(UTC)
-        return explain_plugin_alone(flags.name, policy=policy, settings=_settings(flags, policy, None), now=now)
-    snapshot, version = _dump(flags, policy) if flags.snapshot else _cluster(flags, policy, connection)
+        return explain_plugin_alone(question.name, policy=policy, settings=_settings(flags, policy, None), now=now)
+    snapshot = _dump(flags, policy) if flags.snapshot else _cluster(flags, policy, connection)
     log_snapshot(snapshot)
-    settings = _settings(flags, policy, version)
-    now = flags.now or snapshot.taken_at or datetime.now(UTC)
-    return make_explanation(flags.subject, flags.name, snapshot, policy=policy, settings=settings, now=now)
+    return make_explanation(
+        cast("Subject", question.subject),  # whose words are those of TYPES
+        question.name,
+        snapshot,
+        policy=policy,
+        settings=_settings(flags, policy, snapshot.kube_version),
+        now=flags.now or snapshot.taken_at or datetime.now(UTC),
+        options=RunOptions(flags.feature_gates, flags.scope),
+    )
 
 
 def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings:
@@ -135,13 +168,13 @@ def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion
     return settings_for(policy, configuration_file=file, version=flags.kube_version, cluster_version=cluster_version)
 
 
-def _dump(flags: _Flags, policy: Policy | None) -> tuple[Snapshot, None]:
+def _dump(flags: _Flags, policy: Policy | None) -> Snapshot:
     from descheduler.explanation.sources import read_dumps
 
-    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects), None
+    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects)
 
 
-def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> tuple[Snapshot, KubeVersion]:
+def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> Snapshot:
     from descheduler.explanation.sources import read_live
 
     now = datetime.now(UTC)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.values import read_file_names, read_instant
 from descheduler.telemetry.logging import log_event
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.policy.types import Policy
 
-__all__ = ["dump_paths", "log_snapshot", "read_policy", "takes_snapshot"]
+__all__ = ["dump_paths", "load_policy_file", "log_policy", "log_snapshot", "read_policy", "takes_snapshot"]
 
 _logger = logging.getLogger(__name__)
 
@@ -27,17 +28,24 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(
             (
-                click.option("--snapshot", multiple=True, callback=read_file_names, metavar="DUMP", help=snapshot_help),
+                click.option(
+                    "--snapshot",
+                    multiple=True,
+                    callback=read_file_names,
+                    metavar="DUMP",
+                    shell_complete=complete_file,
+                    help=snapshot_help,
+                ),
                 click.option(
                     "--now",
                     callback=read_instant,
                     metavar="RFC3339",
-                    help="Instant that ages are taken at; by default when the dump was taken, else the present.",
+                    help="Time that ages are computed at; by default the time of the dump, else now.",
                 ),
                 click.option(
                     "--skip-broken-objects/--fail-on-broken-objects",
                     default=False,
-                    help="Leave out objects that cannot be read, instead of failing on the first.",
+                    help="Skip invalid objects instead of failing on the first.",
                 ),
             )
         ):
@@ -53,13 +61,23 @@ def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:
 
 
 def read_policy(file: str) -> Policy:
+    """The policy in `file`, which the log names. Raises PolicyError."""
+    policy = load_policy_file(file)
+    log_policy(policy)
+    return policy
+
+
+def load_policy_file(file: str) -> Policy:
     """The policy in `file`. Raises PolicyError."""
     from descheduler.cycle.plugins import REGISTRY
     from descheduler.policy.load import load_policy
 
-    policy = load_policy(Path(file), REGISTRY)
+    return load_policy(Path(file), REGISTRY)
+
+
+def log_policy(policy: Policy) -> None:
+    """Says which policy it is."""
     log_event(_logger, "Policy loaded", file=policy.path, kind=policy.kind, digest=policy.digest)
-    return policy
 
 
 def log_snapshot(snapshot: Snapshot) -> None:

@@ -44,7 +44,7 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         # Libraries raise this class too, with texts of their own, which may hold a secret.
         return f"{place}input or output failed: {error_words(error)}", ExitCode.FAILED
     if isinstance(error, MemoryError):
-        return "out of memory; give this program more, or split the dump", ExitCode.FAILED
+        return "out of memory; raise the memory limit, or split the dump", ExitCode.FAILED
     return None
 
 

@@ -15,6 +15,7 @@ import click
 from descheduler.cli.commands import commands
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
+from descheduler.cli.garbage import collect_no_more, collect_rarely
 from descheduler.cli.known_errors import is_policy_error, known_error
 from descheduler.cli.leaving import leave
 from descheduler.model.printable import printable
@@ -40,12 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs.
     """
     is_program = arguments is None
+    if is_program:
+        collect_rarely()
     watch = Watch(started=_STARTED if is_program else None)
     code = _run(sys.argv[1:] if arguments is None else arguments, watch)
     if is_program and (watch.has_given_up or watch.is_over):
         leave(code)
     if is_program:
         _drop_what_nobody_reads()
+        collect_no_more()
     return code
 
 
@@ -68,7 +72,7 @@ def _run(arguments: Sequence[str], watch: Watch) -> int:
     except SystemExit as end:  # click ends so for shell completion, and when the reader of its help has gone away
         code = end.code
     except click.exceptions.Abort:
-        return _fail("interrupted", ExitCode.INTERRUPTED)
+        return _fail("interrupted (Ctrl-C)", ExitCode.INTERRUPTED)
     except click.UsageError as error:
         return _fail(_usage_message(error), ExitCode.INVALID)
     except Exception as error:
@@ -84,7 +88,7 @@ def _explain(error: Exception, watch: Watch) -> int:
     code = _say(error)
     if not watch.has_effects:
         return code
-    return _fail("evictions were made before this; the log and the Events of pods tell which", ExitCode.STOPPED)
+    return _fail("pods were evicted before this error; see the log and the Events of the pods", ExitCode.STOPPED)
 
 
 def _say(error: Exception) -> int:
@@ -113,8 +117,13 @@ def _explain_thread(ended: threading.ExceptHookArgs) -> None:
 
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else _PROGRAM
-    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message().rstrip(". ")
+    text = _no_such_option(error) if isinstance(error, click.NoSuchOption) else _on_one_line(error)
     return f"{text[:1].lower()}{text[1:]} (see '{command} --help')"
+
+
+def _on_one_line(error: click.UsageError) -> str:
+    """Click lists the choices of a missing argument on lines of their own, with tabs."""
+    return " ".join(error.format_message().split()).rstrip(". ").replace(". Choose from: ", "; choose from ")
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

@@ -7,6 +7,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,44 +18,92 @@ from descheduler.cli.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from descheduler.report.explanation.document import Explanation
-    from descheduler.report.outcome import Outcome
+    from descheduler.report.outcome_document import Outcome
     from descheduler.report.plan_document import Plan
-    from descheduler.report.render import Format
+    from descheduler.report.render import FlatFormat, Format
 
-__all__ = ["takes_output", "write_data", "write_document", "write_text"]
+__all__ = ["Output", "takes_output", "write_data", "write_document", "write_text"]
 
 
-def takes_output(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds `--output`, the format in which `write_document` writes `what`."""
-    return click.option(
-        "-o",
-        "--output",
-        type=click.Choice(["table", "wide", "json", "yaml"]),
-        default="table",
-        show_default=True,
-        help=f"Format of {what} on standard output.",
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the output flags say."""
+
+    format: Format | FlatFormat = "table"
+    is_quiet: bool = False
+    has_headers: bool = True
+
+
+_DATA = ("json", "yaml", "jsonl", "csv")
+"""Formats for programs, which are UTF-8 whatever the locale says."""
+
+
+def takes_output(what: str, *, has_flat_formats: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds `--output` and what goes with it; the command gets an `Output`, for `write_document` to write `what`."""
+    flat = ["name", "csv", "jsonl"] if has_flat_formats else []
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option(
+            "-o",
+            "--output",
+            "output_format",
+            type=click.Choice(["table", "wide", "json", "yaml", *flat]),
+            default="table",
+            show_default=True,
+            help=f"Format of {what} on standard output.",
+        )
+        @wraps(command)
+        def with_output(
+            *args: object,
+            output_format: Format | FlatFormat,
+            is_quiet: bool = False,
+            has_headers: bool = True,
+            **flags: object,
+        ) -> object:
+            return command(*args, output=Output(output_format, is_quiet, has_headers), **flags)
+
+        return _with_table_flags(with_output) if has_flat_formats else with_output
+
+    return decorate
+
+
+def _with_table_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags of plans and outcomes alone."""
+    quiet = click.option(
+        "-q", "--quiet", "is_quiet", is_flag=True, help="Print only the summary of a table, and no progress."
     )
+    headers = click.option(
+        "--no-headers",
+        "has_headers",
+        flag_value=False,
+        default=True,
+        help="Print only rows, one for each pod to evict, without titles, headers and summary; for CSV, no header row.",
+    )
+    return quiet(headers(command))
 
 
-def write_document(document: Plan | Outcome | Explanation, output_format: Format) -> bool:
+def write_document(document: Plan | Outcome | Explanation, output: Output) -> bool:
     """Writes a document; in colours and to the width of the terminal, if it is one.
 
     Returns and raises as `write_text`.
     """
     from descheduler.report.palette import Palette, wants_colour
     from descheduler.report.render import render
+    from descheduler.report.table_style import TableStyle
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    palette = Palette(is_coloured=wants_colour(is_terminal=is_terminal, environ=os.environ))
-    width = shutil.get_terminal_size().columns if is_terminal else None
-    pieces = render(document, output_format, width=width, palette=palette)
-    if output_format in ("json", "yaml"):
-        return write_data(pieces)
-    return write_text(pieces)
+    style = TableStyle(
+        width=shutil.get_terminal_size().columns if is_terminal and output.has_headers else None,
+        palette=Palette(is_coloured=wants_colour(is_terminal=is_terminal, environ=os.environ)),
+        is_quiet=output.is_quiet,
+        has_headers=output.has_headers,
+    )
+    pieces = render(document, output.format, style)
+    return write_data(pieces) if output.format in _DATA else write_text(pieces)
 
 
 def write_data(pieces: Iterable[str]) -> bool:
-    """Writes JSON or YAML, which is UTF-8 whatever the locale says. Returns and raises as `write_text`."""
+    """Writes what programs read, which is UTF-8 whatever the locale says. Returns and raises as `write_text`."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     return write_text(pieces)

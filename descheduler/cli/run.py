@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.flags.connection import takes_connection
@@ -27,9 +28,10 @@ from descheduler.cli.flags.values import (
     read_file_name,
     read_rate,
 )
-from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
+from descheduler.cli.following import name_cluster, show_progress
+from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot, takes_snapshot
 from descheduler.cli.known_errors import run_exit_code
-from descheduler.cli.output import takes_output, write_document
+from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
-    from descheduler.report.render import Format
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
@@ -55,7 +56,7 @@ class _Flags:
     snapshot: tuple[str, ...]
     dry_run: bool
     now: datetime | None
-    output: Format
+    output: Output
     client_connection_qps: float | None
     client_connection_burst: int | None
     deadline: timedelta | None
@@ -72,7 +73,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     return read_duration(ctx, option, text)
 
 
-@click.command(cls=GoFlagsCommand, short_help="Decide which pods should move, and evict them.")
+@click.command(cls=GoFlagsCommand, short_help="Decide which pods to evict, and evict them.")
 @click.option(
     "--policy-config-file",
     "--config",
@@ -80,14 +81,15 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     callback=read_file_name,
     required=True,
     metavar="FILE",
-    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON.",
+    shell_complete=complete_file,
+    help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a ConfigMap.",
 )
-@click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted, and evict nothing.")
+@click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted; evict nothing.")
 @takes_snapshot(
-    "Judge a dump instead of a cluster: a file, a folder or - for standard input, as kubectl get -o json or "
-    "'descheduler snapshot' write it; may be given several times. Implies --dry-run."
+    "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
+    "'descheduler snapshot'; can be repeated. Implies --dry-run."
 )
-@takes_output("the plan, or of the outcome,")
+@takes_output("the plan, or of the outcome,", has_flat_formats=True)
 @takes_connection
 @takes_scope
 @click.option(
@@ -95,20 +97,20 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     type=float,
     callback=read_rate,
     metavar="N",
-    help="Evictions a second; by default the policy's, else 5.",
+    help="Evictions per second; by default the policy's value, else 5.",
 )
 @click.option(
     "--client-connection-burst",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Evictions that may be made at once; by default the policy's, else 10.",
+    help="Evictions that can start at once; by default the policy's value, else 10.",
 )
 @click.option(
     "--deadline",
     callback=_read_deadline,
     metavar="DURATION",
-    help="End the run after this time, for example 5m, counted from its start. No eviction starts later, "
-    "and the program ends at most 5 s later.",
+    help="Stop starting evictions after this time, for example 5m, counted from the start of the program; it ends at "
+    "most 5 s later.",
 )
 @click.option(
     "--feature-gates",
@@ -120,14 +122,15 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 @click.option(
     "--detailed-exitcode/--no-detailed-exitcode",
     default=False,
-    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown.",
+    help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, and with "
+    f"{ExitCode.PLANNED} when a dry run plans evictions.",
 )
 @click.option(
     "--assess-landings",
     type=click.IntRange(min=0),
     metavar="N",
-    help="In a dry run without PlacementVerification, say of the first N evictions where the pods created instead "
-    "land; by default 1000.",
+    help="Without PlacementVerification, predict for the first N evictions which node the replacement "
+    "pods are scheduled onto; by default 1000.",
 )
 @takes_lease
 @takes_telemetry
@@ -142,16 +145,17 @@ def run(
     telemetry: Callable[[Policy], TelemetrySettings],
     **flags: object,
 ) -> None:
-    """Take one snapshot of the cluster, decide which pods should move, and evict them.
+    """Read the cluster once, decide which pods to evict, and evict them.
 
     With --dry-run or --snapshot, show the plan and evict nothing. The plan or the outcome goes to standard output,
-    logs to standard error.
+    logs to standard error. On a terminal only warnings and errors are logged, unless -v is given.
 
-    Exit codes: 0 finished, nothing to do or another run under way (single evictions may have failed, see
+    Exit codes: 0 finished, nothing to do or another run is active (single evictions can have failed, see
     --detailed-exitcode), 1 failed and certainly nothing was evicted, 2 wrong usage or an invalid policy, 3 finished,
     with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
-    the Lease or an overloaded API server, 130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. 4, 130 and 143 can follow
-    evictions: a Job must not repeat them.
+    the Lease or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode), 130 and 143
+    stopped by SIGINT (Ctrl-C) or SIGTERM. With 4, 130 and 143 pods can have been evicted, and the outcome says which
+    were and which were not attempted: a Job must not repeat such a run.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
 
@@ -174,7 +178,7 @@ def _run(
 ) -> int:
     from descheduler.telemetry.recording import recorded
 
-    policy = watch.call("reading the policy", partial(read_policy, flags.policy_file))
+    policy = watch.call("reading the policy", partial(load_policy_file, flags.policy_file))
     with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
         if flags.snapshot:
             record.exit_code = _run_on_dump(policy, flags, record, watch)
@@ -185,11 +189,13 @@ def _run(
 
 def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.dumps.read import read_dump
+    from descheduler.cycle.beyond_limits import with_beyond_in_time
     from descheduler.cycle.decide import decide
     from descheduler.cycle.request import Landings, snapshot_request
 
     record.is_dry = True
     observer = record.observer
+    log_policy(policy)
     landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
     request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
     with observer.cycle():
@@ -197,18 +203,11 @@ def _run_on_dump(policy: Policy, flags: _Flags, record: RunRecord, watch: Watch)
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
-        decide_now = partial(
-            decide,
-            policy,
-            snapshot,
-            now=flags.now or snapshot.taken_at or datetime.now(UTC),
-            feature_gates=flags.feature_gates,
-            observer=observer,
-            scope=flags.scope,
-            most_assessed=_most_assessed(flags),
-        )
+        now = flags.now or snapshot.taken_at or datetime.now(UTC)
+        decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=flags.feature_gates, scope=flags.scope)
+        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags))
         decisions = watch.call("deciding", decide_now)
-    return _show_plan(decisions, flags, record, watch)
+    return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch)
 
 
 def _run_on_cluster(
@@ -225,7 +224,15 @@ def _run_on_cluster(
     record.is_dry = flags.dry_run or is_dry(policy)
     options = _run_options(flags, lease)
     now = flags.now or datetime.now(UTC)
-    result = run_live(policy, connection, options, watch, now=now, observer=record.observer)
+    show_progress(record.observer, is_quiet=flags.output.is_quiet)
+
+    def found_cluster(context: str, server: str) -> None:
+        name_cluster(context, server, is_quiet=flags.output.is_quiet)
+        log_policy(policy)
+
+    result = run_live(
+        policy, connection, options, watch, now=now, observer=record.observer, found_cluster=found_cluster
+    )
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch)
     return _show_outcome(result, flags, record, watch)
@@ -268,16 +275,17 @@ def _show_outcome(result: RunResult, flags: _Flags, record: RunRecord, watch: Wa
     from descheduler.telemetry.log_lines import log_outcome
 
     plan = record.plan = make_plan(result.decisions)
-    outcome = record.outcome = make_outcome(plan, result.outcomes)
+    outcome = record.outcome = make_outcome(plan, result.decisions, result.outcomes, stopped_by=result.guard)
     log_outcome(outcome)
     if result.guard:
         code = stopped_exit_code(result.signal_number)
-        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code)))
+        counts = {"evicted": outcome.counts["evicted"], "notAttempted": outcome.counts["not-attempted"]}
+        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code), **counts))
     try:
         is_written = watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
     except RunStopped:
         # What is done is done: the exit code tells of the evictions.
-        _logger.error("Outcome not written", extra=fields(err="nobody reads standard output"))
+        _logger.error("Outcome not written", extra=fields(err="the reader of standard output does not read"))
     except CommandError as error:
         # Exit code 1 would have a Job evict once more, and hide what stopped the run.
         if not (outcome.may_have_evicted or result.guard):

@@ -11,13 +11,13 @@ __all__ = ["schema"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Print the JSON Schema of a document.")
-@click.argument("document", type=click.Choice(["plan", "outcome", "explanation"]))
+@click.argument("document", type=click.Choice(["plan", "outcome", "explanation", "policy"]))
 def schema(document: str) -> None:
-    """Print the JSON Schema of what is written with -o json.
+    """Print the JSON Schema of what is written with -o json, or of a policy.
 
-    That is a plan for a dry 'descheduler run', an outcome for one that evicts, and an explanation for 'descheduler
-    explain'.
+    With -o json a dry 'descheduler run' writes a plan, one that evicts an outcome, and 'descheduler explain' an
+    explanation. A policy is a DeschedulerPolicy or a DeschedulerConfiguration; its schema serves editors.
     """
-    from descheduler.report.schema import published_schema
+    from descheduler.report.published_schema import published_schema
 
     write_text([published_schema(document)])

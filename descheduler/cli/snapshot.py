@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.errors import CommandError
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.connection import takes_connection
@@ -28,12 +29,13 @@ __all__ = ["snapshot"]
 _logger = logging.getLogger(__name__)
 
 
-@click.command(cls=GoFlagsCommand, short_help="Write a dump of a cluster.")
+@click.command(cls=GoFlagsCommand, short_help="Write a dump of a cluster to a file.")
 @click.option(
     "-o",
     "--output",
     required=True,
     metavar="FILE",
+    shell_complete=complete_file,
     callback=read_file_name,
     help="Dump to write, gzip JSON Lines, for example out.jsonl.gz; - is standard output.",
 )
@@ -43,7 +45,7 @@ _logger = logging.getLogger(__name__)
 def snapshot(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], output: str) -> None:
     """Write everything that a run reads of a cluster to a file, for 'descheduler run --snapshot FILE'.
 
-    Only fields that some rule reads are written: no Secrets, no commands, arguments or environment variables.
+    Only fields that decisions depend on are written: no Secrets, no commands, arguments or environment variables.
     """
     from descheduler.cycle.dumping import dump_cluster
 

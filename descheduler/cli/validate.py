@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
@@ -27,11 +28,16 @@ class _Verdict:
 
     file: str
     problems: Sequence[Problem]
+    warnings: Sequence[Problem]
     policy: Policy | None
+
+    def is_good(self, *, is_strict: bool) -> bool:
+        """Whether the policy would run and, if that is asked for, nothing in it is doubtful."""
+        return self.policy is not None and not (is_strict and self.warnings)
 
 
 @click.command(cls=GoFlagsCommand, short_help="Check policy files.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_file)
 @click.option(
     "-o",
     "--output",
@@ -40,27 +46,32 @@ class _Verdict:
     show_default=True,
     help="How to say what was found.",
 )
+@click.option("--strict", is_flag=True, help="Fail on warnings too, for example on an unknown field.")
 @click.option(
     "--print-effective",
     is_flag=True,
     help="Print the policies with all defaults filled in, as YAML; passwords in URLs are hidden.",
 )
 @click.pass_context
-def validate(ctx: click.Context, files: Sequence[str], output: str, *, print_effective: bool) -> None:
+def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: bool, print_effective: bool) -> None:
     """Check policy files, and name every problem with its line and column.
 
-    Exits with 2 when any of them would not run, and with 0 otherwise; warnings are no reason to fail.
+    A file may be a ConfigMap that holds a policy, or a List or several YAML documents with such a ConfigMap.
+
+    Exits with 2 when any of them would not run, and with 0 otherwise. Warnings do not change the exit code unless
+    --strict is given.
     """
     if print_effective and output == "json":
         raise click.UsageError("--print-effective prints YAML; leave out -o json.", ctx)
     verdicts = [_judge(file) for file in files]
     if output == "json":
-        _write_json(verdicts)
+        _write_json(verdicts, is_strict=strict)
     else:
-        _write_lines(verdicts, is_quiet=print_effective)
+        _write_lines(verdicts, is_quiet=print_effective, is_strict=strict)
     if print_effective:
         _write_effective([verdict.policy for verdict in verdicts if verdict.policy is not None])
-    ctx.exit(ExitCode.INVALID if any(verdict.problems for verdict in verdicts) else ExitCode.DONE)
+    is_good = all(verdict.is_good(is_strict=strict) for verdict in verdicts)
+    ctx.exit(ExitCode.DONE if is_good else ExitCode.INVALID)
 
 
 def _judge(file: str) -> _Verdict:
@@ -69,34 +80,33 @@ def _judge(file: str) -> _Verdict:
     from descheduler.policy.load import load_policy
 
     try:
-        return _Verdict(file, (), load_policy(Path(file), REGISTRY))
+        policy = load_policy(Path(file), REGISTRY)
     except PolicyError as error:
-        return _Verdict(file, error.problems, None)
+        return _Verdict(file, error.problems, error.warnings, None)
+    return _Verdict(file, (), policy.warnings, policy)
 
 
-def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool) -> None:
+def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool, is_strict: bool) -> None:
     """Problems and warnings to standard error, good news to standard output."""
     for verdict in verdicts:
         for problem in verdict.problems:
             click.echo(str(problem), err=True)
-        if verdict.policy is None:
-            continue
-        for warning in verdict.policy.warnings:
+        for warning in verdict.warnings:
             click.echo(f"warning: {warning}", err=True)
-        if not is_quiet:
+        if verdict.policy is not None and verdict.is_good(is_strict=is_strict) and not is_quiet:
             write_text([f"{verdict.policy.path}: valid {verdict.policy.kind}\n"])
 
 
-def _write_json(verdicts: Sequence[_Verdict]) -> None:
+def _write_json(verdicts: Sequence[_Verdict], *, is_strict: bool) -> None:
     import json
 
     plain = [
         {
             "file": verdict.file,
-            "valid": verdict.policy is not None,
+            "valid": verdict.is_good(is_strict=is_strict),
             "kind": verdict.policy.kind if verdict.policy else None,
             "problems": [_plain(problem) for problem in verdict.problems],
-            "warnings": [_plain(warning) for warning in verdict.policy.warnings] if verdict.policy else [],
+            "warnings": [_plain(warning) for warning in verdict.warnings],
         }
         for verdict in verdicts
     ]

@@ -158,11 +158,11 @@ class SnapshotBuilder:
     def add_deep(self, kind: AnyKind, name: str) -> None:
         """Refuses an object of this name that is nested too deeply to be written down. Raises SnapshotError."""
         self.kinds.add(kind.key)
-        self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is broken: {_TOO_DEEP}")
+        self._refuse(f"{kind.name} {_clipped(name) or 'without a name'} is invalid: {_TOO_DEEP}")
 
     def add_unreadable(self, kind: AnyKind) -> None:
         """Refuses a message that is not one of `kind`, or holds text that is none. Raises SnapshotError."""
-        self._refuse(f"{kind.name} without a name is broken: it cannot be read as protobuf")
+        self._refuse(f"{kind.name} without a name is invalid: it cannot be read as protobuf")
 
     def add(self, kind: AnyKind, block: bytes) -> None:
         """Reads one object that is known to be of `kind`. Raises SnapshotError."""
@@ -238,7 +238,7 @@ class SnapshotBuilder:
 
     def _add_list(self, block: bytes, array: bytes, depth: int) -> int:
         if depth == MAX_LIST_DEPTH:
-            raise SnapshotError(f"{self.place}: a list in {depth} lists, one within the other; join dumps into one")
+            raise SnapshotError(f"{self.place}: lists are nested {depth} deep; join the dumps into one list")
         return sum(self.add_object(item, depth + 1) for item in self._items(block, array))
 
     def _add_one_by_one(self, kind: AnyKind, page: bytes) -> int:
@@ -296,15 +296,17 @@ class SnapshotBuilder:
         if len(self.skipped) < _MOST_EXPLAINED:
             fault = explained_fault(block, fault, partial(self._fault_of, kind))
         name = _clipped(_name_in(block)) or "without a name"
-        self._refuse(f"{kind.name} {name} is broken: {_clipped(fault)}", error)
+        self._refuse(f"{kind.name} {name} is invalid: {_clipped(fault)}", error)
 
     def _refuse(self, sentence: str, error: Exception | None = None) -> None:
         if not self.request.skip_broken:
             raise SnapshotError(
-                f"{self.place}: {sentence}; mend it, or leave such objects out with --skip-broken-objects"
+                f"{self.place}: {sentence}; fix it, or skip such objects with --skip-broken-objects"
             ) from error
         if len(self.skipped) == _MOST_SKIPPED:
-            raise SnapshotError(f"{self.place}: {sentence}, as {_MOST_SKIPPED} objects before it; mend the source")
+            raise SnapshotError(
+                f"{self.place}: {sentence}, and so were {_MOST_SKIPPED:,} objects before it; fix the source"
+            )
         self.skipped.append(sentence)
 
 
@@ -315,7 +317,7 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
     if strays:
         example = f"such as {strays[0].key} to {strays[0].node_name}"
         bound = "1 pod is bound to a node" if len(strays) == 1 else f"{len(strays)} pods are bound to nodes"
-        yield f"{bound} that the snapshot does not hold, {example}: passed over"
+        yield f"{bound} that the snapshot does not hold, {example}; ignored"
 
 
 def _fault(error: Exception) -> str:
@@ -341,5 +343,5 @@ def _sorted_unique(
     for previous, current in pairwise(ordered):
         if name_of(previous) == name_of(current):
             name = _clipped(name_of(current).replace("\0", "/"))
-            raise SnapshotError(f"{source}: {what} {name} is there twice; one object stands for one name in a cluster")
+            raise SnapshotError(f"{source}: {what} {name} appears twice; a name can stand for one object only")
     return tuple(ordered)

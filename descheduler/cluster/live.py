@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
@@ -90,10 +89,10 @@ def read_live(
 
     A pod may so be bound to a node that joined after nodes were listed; such a pod is on no node of the snapshot.
     An optional kind that the cluster does not serve is named in `warnings` and not in `kinds`. `resource_version` is
-    that of the pods. Wanted kinds are read as well as far as they may be: one that may not is passed over, and is
-    not among the snapshot's `kinds`. Raises SnapshotError when anything else but measured usage cannot be read whole;
-    kinds that may not be read are all named. `git_version` is the server's, "" where it hides that: it tells how a list
-    is best asked for.
+    that of the pods. Wanted kinds are read as well as far as they can be: one that cannot is passed over, and is
+    not among the snapshot's `kinds`; `warnings` say so unless it is forbidden or absent. Raises SnapshotError when
+    anything else but measured usage cannot be read whole; kinds that may not be read are all named.
+    `git_version` is the server's, "" where it hides that: it tells how a list is best asked for.
     """
     builder = SnapshotBuilder(source, request)
     in_one_go = encodes_as_stream(git_version)
@@ -119,14 +118,26 @@ def read_live(
         builder.require_once(kind, mark)
 
     def note_absent(kind: AnyKind, why: str) -> None:
-        builder.warnings.append(f"{why}: none are assumed")
+        builder.warnings.append(f"{why}; assuming there are none")
 
     with paused_gc():
         _read_all(client, request.needed_kinds(), read, note_absent)
         for kind in request.wanted_kinds():
-            with suppress(KindForbidden, KindAbsent):
-                read(kind)
+            _read_wanted(kind, read, builder)
         return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
+
+
+def _read_wanted(kind: AnyKind, read: Callable[[AnyKind], None], builder: SnapshotBuilder) -> None:
+    """Reads a kind that no decision needs: without it the run goes on."""
+    mark = builder.mark()
+    try:
+        read(kind)
+    except (KindForbidden, KindAbsent):
+        return
+    except (KubeError, SnapshotError) as error:
+        builder.rollback(mark)
+        builder.kinds.discard(kind.key)
+        builder.warnings.append(f"{kind.name} objects cannot be read, so replacements are predicted without: {error}")
 
 
 def dump_live(client: PageSource, kinds: Sequence[AnyKind], writer: DumpWriter, *, git_version: str = "") -> None:
@@ -248,4 +259,4 @@ def _forbidden_message(kinds: Sequence[AnyKind]) -> str:
         f'- {{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
         for group, plurals in by_group.items()
     )
-    return f"may not list {names}; add to the rules of the ClusterRole: {rules}"
+    return f"not allowed to list {names} (RBAC); add to the rules of the ClusterRole: {rules}"

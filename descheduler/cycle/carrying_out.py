@@ -83,5 +83,5 @@ def _event_notes(totals: EventTotals) -> tuple[str, ...]:
     num_missing = totals.num_failed + totals.num_dropped
     if not num_missing:
         return ()
-    why = totals.first_fault or "the API server takes them too slowly"
+    why = totals.first_fault or "the API server is too slow"
     return (f"{num_missing} of {num_missing + totals.num_written} events could not be written: {why}",)

@@ -31,12 +31,12 @@ from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "decide"]
+__all__ = ["EVICTIONS_IN_BACKGROUND", "MOST_PROVED", "decide"]
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
 
-_MOST_PROVED = 500
+MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
 
 _LEAST_NODES = 2
@@ -56,6 +56,7 @@ def decide(
     scope: Scope = EVERYWHERE,
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     most_assessed: int = MOST_ASSESSED,
+    most_proved: int = MOST_PROVED,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -64,7 +65,8 @@ def decide(
     without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
     run of a plugin. Pods out of `scope` stay, and count for the plugins as ever; `checks` are asked of every request,
     in this order. Landings of the first `most_assessed` evictions that no plugin verifies are looked up for the report,
-    which changes no decision. Raises PolicyError when a PriorityClass that the policy names does not exist.
+    and up to `most_proved` evictions are judged together, which changes no decision. Raises PolicyError when a
+    PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -81,11 +83,12 @@ def decide(
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
-            skipped = f"{len(processed_nodes)} ready nodes match the policy, at least {_LEAST_NODES} are needed"
+            found = "only 1 ready node matches" if processed_nodes else "no ready node matches"
+            skipped = f"{found} the policy; at least {_LEAST_NODES} are required"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
     with settled_gc():
-        failures = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+        run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
         evictor.landings.assess(most_assessed)
-        together = judge_together(evictor.landings, _MOST_PROVED)
+        together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
-    return replace(decisions, together=together, failures=failures, notes=notes)
+    return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.answers import Answers
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.rounds import Decide
-    from descheduler.plan.outcome import Outcome
 
 __all__ = ["NOTHING_EVICTED", "Guard", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
 
@@ -35,10 +35,9 @@ _RELEASE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What stopped a run early, and a sentence for its report. `signal_number` is None when it was no signal."""
+    """What stopped a run early, to be read after "stopped by". `signal_number` is None when it was no signal."""
 
     cause: str
-    note: str
     signal_number: int | None = None
 
 
@@ -98,19 +97,21 @@ def guard_open_calls(calls: OpenCalls, lease: HeldLease | None, watch: Watch) ->
 def _told_open_seconds(calls: OpenCalls) -> float:
     if seconds := calls.seconds_left:
         _logger.warning(
-            "Lease not given back, an eviction may still take effect; it runs out by itself",
+            "Lease not released: an eviction can still take effect; the Lease expires by itself",
             extra=fields(seconds=round(seconds)),
         )
     return seconds
 
 
-def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Iterable[Outcome]) -> Guard | None:
+def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome]) -> Guard | None:
     """What stopped a run that ended with `outcomes`; None when it came to its end.
 
     A run whose time ended when every eviction was made already was not stopped.
     """
     if lease is not None and lease.loss:
-        return Guard(lease.loss, f"the run was stopped: {lease.loss}")
+        return Guard(f"the loss of its Lease ({lease.loss})")
     if watch.is_over and not all(outcome.is_settled for outcome in outcomes):
-        return Guard(watch.cause, f"the run was stopped by {watch.cause}", watch.signal_number)
+        return Guard(watch.cause, watch.signal_number)
+    if any(outcome.code is OutcomeCode.OVERLOADED for outcome in outcomes):
+        return Guard("an overloaded API server")
     return None

@@ -33,7 +33,7 @@ class ConnectionOptions:
 class RunOptions:
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
-    `lease` None takes no Lease; a dry run, which changes nothing, takes none either. `most_assessed` is for dry runs,
+    `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed`
     see `decide`.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from typing import cast
 
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
@@ -17,11 +18,20 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.decisions import PluginFailure
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, StrategyError
+from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, ReportingPlugin, StrategyError
 
-__all__ = ["run_profiles"]
+__all__ = ["ProfilesRun", "run_profiles"]
+
+
+@dataclass(slots=True)
+class ProfilesRun:
+    """How the plugins fared: those that could not work, and what the others saw by (profile, plugin)."""
+
+    failures: list[PluginFailure] = field(default_factory=list)
+    facts: dict[tuple[str, str], PluginFacts] = field(default_factory=dict)
 
 
 def run_profiles(
@@ -32,8 +42,8 @@ def run_profiles(
     nodes: Sequence[Node],
     *,
     observer: PluginObserver = UNOBSERVED,
-) -> tuple[PluginFailure, ...]:
-    """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins; returns the failures.
+) -> ProfilesRun:
+    """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins.
 
     A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
     profile, as koord-descheduler 1.8 has it.
@@ -42,17 +52,17 @@ def run_profiles(
         _RunningProfile(policy, index, registry, handle, evictor, nodes, observer)
         for index in range(len(policy.profiles))
     ]
-    failures: list[PluginFailure] = []
+    outcome = ProfilesRun()
     for run in _running_order(profiles, dry_profiles(policy)):
-        failures += run()
-        if failures and policy.kind == "DeschedulerConfiguration":
+        run(outcome)
+        if outcome.failures and policy.kind == "DeschedulerConfiguration":
             break
-    return tuple(failures)
+    return outcome
 
 
 def _running_order(
     profiles: Sequence[_RunningProfile], dry: AbstractSet[str]
-) -> Iterator[Callable[[], list[PluginFailure]]]:
+) -> Iterator[Callable[[ProfilesRun], None]]:
     """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that nobody makes."""
     for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
         yield from (profile.deschedule for profile in group)
@@ -103,24 +113,27 @@ class _RunningProfile:
             self._pre_eviction_filters = [_FilterAsPreEvictionFilter(plugin) for plugin in self._filters]
         self._strategies: dict[str, object] = {}
 
-    def deschedule(self) -> list[PluginFailure]:
-        names = self._profile.deschedule
-        return self._run("deschedule", names, lambda plugin: cast(DeschedulePlugin, plugin).deschedule(self._nodes))
+    def deschedule(self, outcome: ProfilesRun) -> None:
+        for name in self._profile.deschedule:
+            self._run(
+                "deschedule", name, lambda plugin: cast(DeschedulePlugin, plugin).deschedule(self._nodes), outcome
+            )
 
-    def balance(self) -> list[PluginFailure]:
-        names = self._profile.balance
-        return self._run("balance", names, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes))
+    def balance(self, outcome: ProfilesRun) -> None:
+        for name in self._profile.balance:
+            self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
 
-    def _run(self, operation: Operation, names: Sequence[str], call: Callable[[object], None]) -> list[PluginFailure]:
-        failures = []
-        for name in names:
-            try:
-                with self._observer.plugin_run(self._profile.name, name, operation):
-                    call(self._strategy(name))
-            except StrategyError as error:
-                failures.append(PluginFailure(self._profile.name, name, str(error)))
-            self._evictor.end_turn(profile=self._profile.name, plugin=name)
-        return failures
+    def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
+        try:
+            with self._observer.plugin_run(self._profile.name, name, operation):
+                strategy = self._strategy(name)
+                call(strategy)
+        except StrategyError as error:
+            outcome.failures.append(PluginFailure(self._profile.name, name, str(error)))
+        else:
+            if isinstance(strategy, ReportingPlugin):
+                outcome.facts[self._profile.name, name] = strategy.facts()
+        self._evictor.end_turn(profile=self._profile.name, plugin=name)
 
     def _strategy(self, name: str) -> object:
         if name not in self._strategies:

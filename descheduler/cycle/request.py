@@ -23,7 +23,7 @@ class Landings(Enum):
     """What becomes of landings beside what the policy's plugins ask about them."""
 
     UNSEEN = auto()
-    """Nothing: a run that evicts."""
+    """Nothing."""
     ASSESSED = auto()
     """They are looked up for the report, as far as that takes little reading."""
     EXPLAINED = auto()
@@ -49,7 +49,9 @@ def snapshot_request(
 _WANTED: Mapping[Landings, Callable[[], Needs]] = {
     Landings.UNSEEN: Needs,
     Landings.ASSESSED: lambda: landing_needs(owners=False) | Needs(pod_templates=True),
-    Landings.EXPLAINED: lambda: landing_needs(owners=True) | Needs(pod_templates=True),
+    Landings.EXPLAINED: lambda: (
+        landing_needs(owners=True) | Needs(frozenset({"PodDisruptionBudget.policy"}), pod_templates=True)
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
-from descheduler.cycle.guards import Guard, decide_in_time, find_guard, guard_open_calls, take_lease
+from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
@@ -49,15 +50,18 @@ def run_live(
     now: datetime,
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
+    found_cluster: Callable[[str, str], None] = lambda context, server: None,
 ) -> RunResult:
     """One run against a cluster: read it whole, decide, then evict unless told not to.
 
+    `found_cluster` is told the context of the kubeconfig ("" for the service account of a pod) and the URL of the
+    server, which holds no credentials, before anything is sent.
     `watch` is the time that the run has: when it is over the run ends cleanly, calls in flight are awaited, no further
     one starts. Its flag `stop` is set from within when the Lease is lost. Raises RunStopped when it is over before the
     first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
     be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
-    # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
+    # Dry runs on a dump must not pay for the edge to the API server, which is imported by the runs that talk to one.
     from descheduler.kube.client import connect
     from descheduler.kube.retry import RetryPolicy
 
@@ -70,6 +74,7 @@ def run_live(
         retry=RetryPolicy(sleep=watch.sleep),
     )
     with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
+        found_cluster(client.context, client.host)
         return run_with(client, policy, options, watch, now=now, registry=registry, observer=observer)
 
 
@@ -87,10 +92,12 @@ def run_with(
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
     with _lease(run) as lease, run.observer.cycle():
         server, snapshot = _read(run)
-        decide_with = decide_in_time(partial(_decide, run, snapshot), watch)
+        rounds = _Rounds(run, snapshot)
+        decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
     guard = find_guard(lease, watch, result.outcomes)
-    return result if guard is None else _guarded(result, guard)
+    result = replace(result, decisions=_with_beyond(result.decisions, rounds, watch))
+    return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +116,6 @@ class _Run:
     def is_dry(self) -> bool:
         """Whether it ends with the plan."""
         return self.options.dry_run or is_dry(self.policy)
-
-    @property
-    def most_assessed(self) -> int:
-        """Landings that are looked up for the report; a run that evicts shows none."""
-        return self.options.most_assessed if self.is_dry else 0
 
 
 def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
@@ -145,24 +147,44 @@ def _read(run: _Run) -> tuple[ServerFacts, Snapshot]:
 
 def _request(run: _Run) -> SnapshotRequest:
     """What is to be read."""
-    landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
+    landings = Landings.ASSESSED if run.options.most_assessed > 0 else Landings.UNSEEN
     return snapshot_request(run.policy, landings, registry=run.registry, skip_broken=run.options.skip_broken)
 
 
-def _decide(run: _Run, snapshot: Snapshot, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
-    """One round's decision."""
-    return decide(
-        run.policy,
-        snapshot,
-        now=run.now,
-        answers=answers,
-        prior_moves=prior_moves,
-        feature_gates=run.options.feature_gates,
-        registry=run.registry,
-        observer=run.observer,
-        scope=run.options.scope,
-        most_assessed=run.most_assessed,
-    )
+class _Rounds:
+    """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
+
+    def __init__(self, run: _Run, snapshot: Snapshot) -> None:
+        self._run = run
+        options = run.options
+        self._decide = partial(
+            decide,
+            snapshot=snapshot,
+            now=run.now,
+            feature_gates=options.feature_gates,
+            registry=run.registry,
+            scope=options.scope,
+        )
+        self.decide_again: DecideAgain = self._decide
+        """Decides as the last round did."""
+
+    def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+        """One round's decisions."""
+        run = self._run
+        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves)
+        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.options.most_assessed)
+        self.decide_again = decide_by
+        return decisions
+
+
+def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisions:
+    """`decisions` with what matches beyond the limits; pods may be evicted, which is reported whatever happens here."""
+    try:
+        return with_beyond_in_time(decisions, rounds.decide_again, watch)
+    except Exception as error:
+        note = f"could not plan beyond the limits: internal error ({type(error).__name__})"
+        beyond = replace(decisions.beyond, is_whole=False)
+        return replace(decisions, beyond=beyond, notes=(*decisions.notes, note))
 
 
 def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: ServerFacts) -> RunResult:
@@ -179,12 +201,6 @@ def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: 
     carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures)
     may_call = (lambda: "") if lease is None else lease.why_not_current
     return carrier.carry_out(decide_with, settings, open_calls, may_call)
-
-
-def _guarded(result: RunResult, guard: Guard) -> RunResult:
-    """The result of a run that `guard` stopped."""
-    decisions = replace(result.decisions, notes=(*result.decisions.notes, guard.note))
-    return replace(result, decisions=decisions, guard=guard.cause, signal_number=guard.signal_number)
 
 
 def _executor_settings(

@@ -178,6 +178,8 @@ class Decoder:
                 return self._map(node, info.value_type, path, strictness)
             case inspect.UnionType():
                 return self._union(node, info, path, strictness)
+            case inspect.Metadata(type=annotated):
+                return self._value(node, annotated, path, strictness)
             case _:
                 return node
 
@@ -265,5 +267,7 @@ def _zero(info: inspect.Type) -> Any:
             return ""
         case inspect.StructType():
             return info.cls()
+        case inspect.Metadata(type=annotated):
+            return _zero(annotated)
         case _:
             return None

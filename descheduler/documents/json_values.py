@@ -20,8 +20,12 @@ _BLANKS = re.compile(rb"[ \t\r\n]*+")
 _SEPARATOR = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+")
 _SCALAR = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[^][{}",: \t\r\n]++', re.DOTALL)
 _FLAT = rb'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+")*+'
-_TO_BRACKET = re.compile(rb"(?:" + _FLAT + rb"[{\[]" + _FLAT + rb"[}\]])*+" + _FLAT + rb"([]\[{}])", re.DOTALL)
-"""Up to the next bracket but for those of objects and arrays that hold no other."""
+_TO_BRACKET = re.compile(rb"(?:" + _FLAT + rb"[{\[]" + _FLAT + rb"[}\]]){0,500}" + _FLAT + rb"([]\[{}])", re.DOTALL)
+"""Up to the next bracket but for those of objects and arrays that hold no other, 500 of them at most.
+
+Not possessive, as the rest: before Python 3.11.5 a possessive group goes on behind a round that began and failed
+(python/cpython#106052). What may be tried again takes memory a round, hence the bound.
+"""
 _OPENING = b"{["
 _HEAD = re.compile(rb'\{\s*+"[^"\\]{0,99}+"\s*+:\s*+(?:\{|"[^"\\]{0,99}+"\s*+,)\s*+"[^"\\]{0,99}+"\s*+:')
 """What all objects of a kind begin with: two keys, and the value of the first where it is text."""

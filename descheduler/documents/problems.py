@@ -37,10 +37,17 @@ class PolicyError(ValueError):
     """A policy that cannot be used; `problems` holds every fault found, in document order.
 
     `stage` is `policy` when the document does not load, and `profile` when it loads but its plugins cannot be built.
+    `warnings` are what else was found; they keep no policy from being used.
     """
 
-    def __init__(self, problems: Sequence[Problem], stage: Literal["policy", "profile"] = "policy") -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        stage: Literal["policy", "profile"] = "policy",
+        warnings: Sequence[Problem] = (),
+    ) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
+        self.warnings: tuple[Problem, ...] = tuple(warnings)
         self.stage: Literal["policy", "profile"] = stage
         super().__init__("\n".join(str(problem) for problem in self.problems))
 

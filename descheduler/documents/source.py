@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from descheduler.documents.config_map import policy_in_config_map
 from descheduler.documents.document import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -17,34 +18,47 @@ from descheduler.documents.document import (
     Mark,
     Member,
     Node,
+    member_text,
     to_plain,
 )
 from descheduler.documents.json_document import parse_json
 from descheduler.documents.problems import PolicyError, Problem, spelled
-from descheduler.documents.yaml_document import parse_yaml
+from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
 from descheduler.model.printable import printable
 
 __all__ = ["digest_of", "read_document"]
 
+_POLICY = "policy"
 _MOST_BITS = 1024
 
 
-def read_document(source: Path | str | Mapping[str, object], name: str | None, noun: str = "policy") -> Document:
+def read_document(source: Path | str | Mapping[str, object], name: str | None, noun: str = _POLICY) -> Document:
     """The document in `source`: a Path is read, a str is YAML or JSON text, a mapping is taken as it is.
 
-    `name` stands for the file in messages, and `noun` for what is in it. Raises PolicyError with one problem when
-    there is no document to be had.
+    `name` stands for the file in messages, and `noun` for what is in it. A policy may stand in a ConfigMap. Raises
+    PolicyError with one problem when there is no document to be had.
     """
     path = printable(name or (str(source) if isinstance(source, Path) else f"<{noun}>"))
     try:
         if isinstance(source, Mapping):
-            return Document(path, _Importer().node(source, 0), "object")
+            document = Document(path, _Importer().node(source, 0), "object")
+            return _unwrapped(document, "", noun)
         text = _read_text(source, noun) if isinstance(source, Path) else source
-        return _parse(text, path, noun)
+        return _unwrapped(_parse(text, path, noun), text, noun)
     except DocumentError as error:
         line, column = (error.mark.line, error.mark.column) if error.mark else (None, None)
         problem = Problem(path, line, column, "", str(error))
         raise PolicyError([problem]) from error
+
+
+def _unwrapped(document: Document, text: str, noun: str) -> Document:
+    """The policy in a ConfigMap of `document`, whose text is `text`; the document itself when it holds none."""
+    root = document.root
+    is_policy = member_text(root, "apiVersion").startswith("descheduler/")
+    if noun != _POLICY or is_policy or not isinstance(root.value, Mapping):
+        return document
+    roots = parse_yaml_documents(text) if document.form == "yaml" else (root,)
+    return policy_in_config_map(text, roots, lambda entry: _parse(entry, document.path, noun)) or document
 
 
 def _read_text(path: Path, noun: str) -> str:

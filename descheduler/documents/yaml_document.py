@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import yaml
 
@@ -11,8 +12,9 @@ from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, Docum
 from descheduler.documents.yaml_builder import YamlBuilder, YamlLimits, mark_of, syntax_message
 from descheduler.documents.yaml_scalars import Scalar
 
-__all__ = ["parse_yaml"]
+__all__ = ["parse_yaml", "parse_yaml_documents"]
 
+_Read = TypeVar("_Read")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LIMITS = YamlLimits(
     depth=MAX_DEPTH,
@@ -25,12 +27,21 @@ _LIMITS = YamlLimits(
 
 def parse_yaml(text: str, path: str) -> Document:
     """The first document of `text`; further ones are noted and not read. Raises DocumentError with the place."""
+    return _parsed(text, lambda tree: tree.document(path))
+
+
+def parse_yaml_documents(text: str) -> tuple[Node, ...]:
+    """All documents of `text`. Raises DocumentError with the place."""
+    return _parsed(text, lambda tree: tuple(tree.roots()))
+
+
+def _parsed(text: str, read: Callable[[_Tree], _Read]) -> _Read:
     if forbidden := _FORBIDDEN.search(text):
         line_start = text.rfind("\n", 0, forbidden.start()) + 1
         mark = Mark(text.count("\n", 0, line_start) + 1, forbidden.start() - line_start + 1)
         raise DocumentError(f"holds the character {forbidden[0]!a}, which YAML does not allow", mark)
     try:
-        return _Tree(text, _LIMITS).document(path)
+        return read(_Tree(text, _LIMITS))
     except yaml.MarkedYAMLError as error:
         stop = error.problem_mark or error.context_mark
         place = Mark(stop.line + 1, stop.column + 1) if stop else None
@@ -50,15 +61,18 @@ class _Tree(YamlBuilder[Node, Member]):
 
     def document(self, path: str) -> Document:
         """The first document, with what is to be noted about the rest."""
-        root = Node(None)
-        notes: tuple[tuple[Mark | None, str], ...] = ()
+        for root in self.roots():
+            return Document(path, root, "yaml", self._rest())
+        return Document(path, Node(None), "yaml")
+
+    def roots(self) -> Iterator[Node]:
+        """The documents, one after another."""
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
+                self.start_document()
                 root = self.value(next(self.events), 0)
                 next(self.events)
-                notes = self._rest()
-                break
-        return Document(path, root, "yaml", notes)
+                yield root
 
     def _rest(self) -> tuple[tuple[Mark | None, str], ...]:
         try:

@@ -10,11 +10,9 @@ from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.decisions import BACKGROUND, SUCCESS
-from descheduler.plan.moves import Move, Refusal
+from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 
 __all__ = ["Book", "Notes"]
-
-_Identity = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class Notes:
     """What was noted beside grants, at some moment."""
 
     num_attempts: int
-    kept: Mapping[_Identity, Refusal]
+    kept: Mapping[PodIdentity, Refusal]
     results: Mapping[tuple[str, str, str], int]
 
 
@@ -35,7 +33,7 @@ class Book:
         self.results: Counter[tuple[str, str, str]] = Counter()
         """(profile, plugin, answer) → how often."""
         self._attempts: list[Refusal] = []
-        self._kept: dict[_Identity, Refusal] = {}
+        self._kept: dict[PodIdentity, Refusal] = {}
         self._moved: set[str] = set()
 
     @property
@@ -75,9 +73,9 @@ class Book:
 
         return undo
 
-    def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> Undo:
-        """Notes a request that was turned down."""
-        refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True)
+    def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> Undo:
+        """Notes a request, made for `reason`, that was turned down."""
+        refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True, reason=reason)
         place = len(self._attempts)
         self._attempts.append(refusal)
         self._count(refusal, verdict.code, 1)
@@ -88,12 +86,12 @@ class Book:
 
         return undo
 
-    def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate is not asked for; the first reason a pod gets is the one it keeps."""
+    def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> None:
+        """Notes why a candidate, selected for `reason`, is not asked for; the first verdict on a pod is kept."""
         self.results[profile, plugin, verdict.code] += 1
-        identity = pod.uid, pod.namespace, pod.name
+        identity = identity_of(pod)
         if identity not in self._kept:
-            self._kept[identity] = Refusal(pod, profile, plugin, verdict, is_attempt=False)
+            self._kept[identity] = Refusal(pod, profile, plugin, verdict, is_attempt=False, reason=reason)
 
     def notes(self) -> Notes:
         """The refusals and answers so far, for `restore`."""

@@ -28,7 +28,7 @@ __all__ = ["NOT_CREATED", "Evictor"]
 NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 """Of a pod that comes for one that this run evicts."""
 
-_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller carries the eviction out already")
+_ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller already evicts the pod")
 _NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
 """Refusals of pods that a run was told not to ask for, so that no request is counted."""
 
@@ -104,6 +104,12 @@ class Evictor:
         """Whether `pod` is not created yet: the replacement of one that this run evicts."""
         return self._view.is_arrival(pod)
 
+    def settled(self, pod: Pod) -> Verdict | None:
+        """The answer of every filter about `pod`, which is not asked; None where it is."""
+        if self._view.is_arrival(pod):
+            return NOT_CREATED
+        return ACCEPTED if self._prior and self.awaits(pod) else None
+
     def awaits(self, pod: Pod) -> bool:
         """Whether an earlier round has evicted `pod` and this one has not booked it yet."""
         return pod.uid in self._prior and pod.uid not in self._booked_again
@@ -119,13 +125,13 @@ class Evictor:
             if self.awaits(move.pod) and move.is_of(profile, plugin):
                 self._granted(self._book_again(move))
 
-    def keep(self, pod: Pod, *, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate of `plugin` is not asked for; the first reason a pod gets is the one it keeps.
+    def keep(self, candidate: Candidate, *, profile: str, plugin: str, verdict: Verdict) -> None:
+        """Notes why a candidate of `plugin` is not asked for; the first verdict on a pod is kept.
 
         Of pods that are not created yet nothing is noted: no report knows them.
         """
-        if not self.is_to_come(pod):
-            self.book.keep(pod, profile, plugin, verdict)
+        if not self._view.is_arrival(candidate.pod):
+            self.book.keep(candidate.pod, profile, plugin, verdict, candidate.reason)
 
     def _grant(self, bundle: Bundle, asked: Bundle) -> None:
         """Charges what was asked for and books the bundle; all of it, or nothing when a check fails at that."""
@@ -160,7 +166,7 @@ class Evictor:
             return self._book_again(move) if move.is_of(profile, plugin) else NOTHING_DONE
         if self._background.have_begun(pod):
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
-            return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED)
+            return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED, candidate.reason)
         return self._enter(Move(pod, profile, plugin, candidate.reason, is_repeated=self.book.has(pod)))
 
     def _book_again(self, prior: PriorMove) -> Undo:
@@ -182,10 +188,10 @@ class Evictor:
         """Notes a refusal for every pod of the bundle."""
         profile, plugin = bundle.profile, bundle.plugin
         if len(bundle.candidates) > 1:
-            message = f"all {len(bundle.candidates)} pods of its bundle stay: {verdict.message}"
+            message = f"none of the {len(bundle.candidates)} pods of a bundle is evicted: {verdict.message}"
             verdict = msgspec.structs.replace(verdict, message=message)
-        for pod in bundle.pods:
+        for candidate in bundle.candidates:
             if verdict.reason in _NOT_ASKED_FOR:
-                self.keep(pod, profile=profile, plugin=plugin, verdict=verdict)
+                self.keep(candidate, profile=profile, plugin=plugin, verdict=verdict)
             else:
-                self.book.refuse(pod, profile, plugin, verdict)
+                self.book.refuse(candidate.pod, profile, plugin, verdict, candidate.reason)

@@ -31,9 +31,9 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.num_taken_before(node_name)
 
-    def keep(self, candidate: Pod, verdict: Verdict) -> None:
+    def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
         """As `inner`."""
-        self._inner.keep(candidate, verdict)
+        self._inner.keep(candidate, verdict, reason)
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
         """As `inner`."""

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.explanation.groups import explain_group
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.nodes import explain_node, explain_node_after, pods_of
 from descheduler.explanation.plugins import explain_plugin
 from descheduler.explanation.pods import explain_pod
-from descheduler.explanation.subjects import find_node, find_pod
-from descheduler.explanation.watched_run import watched_run
+from descheduler.explanation.subjects import GROUP_KINDS, find_group, find_node, find_pod
+from descheduler.explanation.watched_run import RunOptions, WatchedRun, watched_run
+from descheduler.model.pod import Pod
 from descheduler.policy.types import Policy
 from descheduler.report.document import API_VERSION
 from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.group import GroupExplanation
 from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.pod import PodExplanation
 from descheduler.report.identities import policy_identity, snapshot_identity
 
 __all__ = ["Subject", "explain", "explain_plugin_alone"]
 
-Subject = Literal["pod", "node", "plugin"]
+Subject = Literal[
+    "pod",
+    "node",
+    "plugin",
+    "namespace",
+    "deployment",
+    "statefulset",
+    "daemonset",
+    "replicaset",
+    "replicationcontroller",
+    "job",
+    "cronjob",
+]
 """What can be asked about."""
 
 
@@ -34,21 +50,26 @@ def explain(
     policy: Policy | None,
     settings: SchedulingSettings,
     now: datetime,
+    options: RunOptions | None = None,
 ) -> Explanation:
-    """Why the pod (`namespace/name`), the node or the plugin called `name` stands where it stands in `snapshot`.
+    """What a run of `policy` with `options` decides about the thing called `name` in `snapshot`, and why.
 
-    Raises UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
+    Pods and workloads are called `namespace/name`; a name alone will do where no other namespace has it. Raises
+    UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
     warnings: tuple[str, ...] = ()
-    pod, node, plugin = None, None, None
+    pod, node, plugin, group = None, None, None, None
+    asked = _Asked(snapshot, policy, settings, now, options)
     match subject:
         case "pod":
-            pod, warnings = _pod(name, snapshot, policy, settings, now)
+            pod, warnings = _pod(name, asked)
         case "node":
-            node, warnings = _node(name, snapshot, policy, settings, now)
+            node, warnings = _node(name, asked)
         case "plugin":
-            run = None if policy is None else watched_run(policy, snapshot, (), now)
+            run = asked.run(())
             plugin = explain_plugin(name, policy=policy, scheduling=configuration_of(settings), run=run)
+        case _:
+            group, warnings = _group(GROUP_KINDS[subject], name, asked)
     return Explanation(
         api_version=API_VERSION,
         kind="Explanation",
@@ -58,6 +79,7 @@ def explain(
         pod=pod,
         node=node,
         plugin=plugin,
+        group=group,
         warnings=(*_policy_warnings(policy), *snapshot.warnings, *warnings),
     )
 
@@ -75,28 +97,52 @@ def explain_plugin_alone(
         pod=None,
         node=None,
         plugin=explain_plugin(name, policy=policy, scheduling=configuration_of(settings)),
+        group=None,
         warnings=_policy_warnings(policy),
     )
 
 
-def _pod(
-    name: str, snapshot: Snapshot, policy: Policy | None, settings: SchedulingSettings, now: datetime
-) -> tuple[PodExplanation, tuple[str, ...]]:
-    pod = find_pod(snapshot, name)
-    run = None if policy is None else watched_run(policy, snapshot, (pod,), now)
-    explanation, warnings = explain_pod(pod, snapshot, settings, now=now, run=run)
-    return explanation, (*(run.notes if run is not None else ()), *warnings)
+class _Asked(NamedTuple):
+    """What every question is about."""
+
+    snapshot: Snapshot
+    policy: Policy | None
+    settings: SchedulingSettings
+    now: datetime
+    options: RunOptions | None
+
+    def run(self, pods: Iterable[Pod]) -> WatchedRun | None:
+        """One run that watches `pods`; None without a policy."""
+        if self.policy is None:
+            return None
+        return watched_run(self.policy, self.snapshot, pods, self.now, self.options)
 
 
-def _node(
-    name: str, snapshot: Snapshot, policy: Policy | None, settings: SchedulingSettings, now: datetime
-) -> tuple[NodeExplanation, tuple[str, ...]]:
-    node = find_node(snapshot, name)
-    if policy is None:
-        return explain_node(node, snapshot, settings)
-    run = watched_run(policy, snapshot, pods_of(node, snapshot), now)
-    explanation, warnings = explain_node_after(node, snapshot, settings, run)
+def _pod(name: str, asked: _Asked) -> tuple[PodExplanation, tuple[str, ...]]:
+    pod = find_pod(asked.snapshot, name)
+    run = asked.run((pod,))
+    explanation, warnings = explain_pod(pod, asked.snapshot, asked.settings, now=asked.now, run=run)
+    return explanation, (*_notes(run), *warnings)
+
+
+def _node(name: str, asked: _Asked) -> tuple[NodeExplanation, tuple[str, ...]]:
+    node = find_node(asked.snapshot, name)
+    run = asked.run(pods_of(node, asked.snapshot))
+    if run is None:
+        return explain_node(node, asked.snapshot, asked.settings)
+    explanation, warnings = explain_node_after(node, asked.snapshot, asked.settings, run)
     return explanation, (*run.notes, *warnings)
+
+
+def _group(kind: str, name: str, asked: _Asked) -> tuple[GroupExplanation, tuple[str, ...]]:
+    group = find_group(asked.snapshot, kind, name)
+    run = asked.run(group.pods)
+    explanation, warnings = explain_group(group, asked.snapshot, asked.settings, run)
+    return explanation, (*_notes(run), *warnings)
+
+
+def _notes(run: WatchedRun | None) -> tuple[str, ...]:
+    return () if run is None else run.notes
 
 
 def _policy_warnings(policy: Policy | None) -> tuple[str, ...]:

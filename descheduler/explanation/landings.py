@@ -7,7 +7,7 @@ from descheduler.report.explanation.pod import ExplainedLanding
 
 __all__ = ["explained_landing", "landing_message"]
 
-_NOTHING_BACK = "no pod comes back for it"
+_NOTHING_BACK = "no replacement pod is created"
 
 
 def explained_landing(landing: Landing) -> ExplainedLanding:
@@ -29,6 +29,7 @@ def explained_landing(landing: Landing) -> ExplainedLanding:
         returns_to_source=landing.returns_to_source,
         conditions=landing.conditions,
         message=landing.message,
+        cause=landing.cause,
         notes=replacement.notes,
     )
 
@@ -45,21 +46,21 @@ def _summary(landing: Landing) -> str:
         return landing_message(landing)
     match landing.verdict:
         case LandingVerdict.NO:
-            return f"its replacement would stay pending: {landing.message}"
+            return f"the replacement pod would stay pending: {landing.message}"
         case LandingVerdict.UNKNOWN:
-            return f"where its replacement lands cannot be told: {landing.message}"
+            return f"unknown whether the replacement pod can be scheduled: {landing.message}"
         case verdict:
-            return _landed(landing, is_certain=verdict is LandingVerdict.LANDS)
+            return _landed(landing, is_likely=verdict is LandingVerdict.LIKELY)
 
 
-def _landed(landing: Landing, *, is_certain: bool) -> str:
-    again = ", the node that it leaves" if landing.returns_to_source else ""
-    parts = [f"its replacement lands on {landing.node}{again}"]
+def _landed(landing: Landing, *, is_likely: bool) -> str:
+    again = ", the node of the pod itself" if landing.returns_to_source else ""
+    parts = [f"the replacement pod {'is likely' if is_likely else 'can be'} scheduled onto {landing.node}{again}"]
     if len(landing.ties) > 1:
         others = len(landing.ties) - 1
         parts.append(f"or on {'another node' if others == 1 else f'{others} other nodes'} of equal score")
     if landing.cold is LandingVerdict.NO:
         parts.append("but only once the pod is gone")
-    if not is_certain:
+    if landing.conditions:
         parts.append(f"under a condition: {'; '.join(landing.conditions)}")
-    return ", ".join(parts)
+    return f"{', '.join(parts)}; {landing.cause}" if is_likely else ", ".join(parts)

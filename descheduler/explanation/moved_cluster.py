@@ -22,11 +22,23 @@ def configuration_of(settings: SchedulingSettings) -> SchedulerConfiguration:
 
 
 class MovedCluster:
-    """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements."""
+    """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements.
 
-    def __init__(self, snapshot: Snapshot, settings: SchedulingSettings, moves: Iterable[Pod] = ()) -> None:
+    `books_likely` is as in LandingProver: set for moves of a run that does not verify where replacements land.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        settings: SchedulingSettings,
+        moves: Iterable[Pod] = (),
+        *,
+        books_likely: bool = False,
+    ) -> None:
         self.configuration = configuration_of(settings)
-        self._prover = LandingProver(snapshot, configuration=self.configuration, version=settings.version)
+        self._prover = LandingProver(
+            snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely
+        )
         self._moved = set[int]()
         self.book_all(moves)
 

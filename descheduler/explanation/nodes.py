@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.explanation.draining import drain_blockers
 from descheduler.explanation.facts import node_facts, reference
+from descheduler.explanation.groups import count_landings, verdict_word
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.watched_run import WatchedRun
@@ -20,6 +22,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 from descheduler.report.explanation.node import Arrival, Departure, NodeExplanation, NodeLanding, Stay, StayCount
+from descheduler.report.landings import landing_causes
 
 __all__ = ["explain_node", "explain_node_after", "pods_of"]
 
@@ -48,6 +51,9 @@ def explain_node(
         stay_counts=(),
         arrivals=(),
         landings=tuple(_landing(pod, landing) for pod, landing in landings),
+        landing_counts=count_landings(landing for _, landing in landings),
+        causes=tuple(landing_causes([landing for _, landing in landings])),
+        drain_blockers=tuple(drain_blockers(pods_of(node, snapshot), snapshot)),
     )
     return explanation, moved.warnings
 
@@ -57,8 +63,9 @@ def explain_node_after(
 ) -> tuple[NodeExplanation, tuple[str, ...]]:
     """The explanation of `node` by one run of a policy, and warnings."""
     booked = run.decisions.leaving
-    moved = MovedCluster(snapshot, settings)
+    moved = MovedCluster(snapshot, settings, books_likely=not run.decisions.is_verified)
     landings = moved.book_all(eviction.pod for eviction in booked)
+    own = [landing for landing in landings if landing.victim.node_name == node.name]
     leaving = {id(eviction.pod) for eviction in booked}
     stays = [stay for pod in pods_of(node, snapshot) if id(pod) not in leaving for stay in _stays(pod, run)]
     num_staying = sum(id(pod) not in leaving for pod in pods_of(node, snapshot))
@@ -71,6 +78,9 @@ def explain_node_after(
         stay_counts=_stay_counts(stays, num_staying),
         arrivals=tuple(_arrivals(node, booked, landings)),
         landings=(),
+        landing_counts=count_landings(own),
+        causes=tuple(landing_causes(own)),
+        drain_blockers=tuple(drain_blockers(pods_of(node, snapshot), snapshot)),
     )
     return explanation, moved.warnings
 
@@ -87,7 +97,7 @@ def _departures(node: Node, booked: Sequence[Move], landings: Sequence[Landing])
                 profile=eviction.profile,
                 plugin=eviction.plugin,
                 reason=eviction.reason,
-                landing=None if landing.replacement.pod is None else landing.verdict.value,
+                landing=verdict_word(landing),
                 to_node=landing.node,
                 message=landing_message(landing),
             )
@@ -107,14 +117,14 @@ def _arrivals(node: Node, booked: Sequence[Move], landings: Sequence[Landing]) -
 
 def _stays(pod: Pod, run: WatchedRun) -> Iterator[Stay]:
     """The first rule that keeps a pod that some plugin wants gone; nothing for a pod that none asks for."""
-    for wish in run.wishes_for(pod)[:1]:
+    for answer in run.answers_about(pod)[:1]:
         yield Stay(
             pod=reference(pod),
-            profile=wish.profile,
-            plugin=wish.plugin,
-            code=str((wish.verdict.reason or Reason.UNSET).value),
-            message=wish.verdict.message,
-            subject=wish.verdict.subject,
+            profile=answer.profile,
+            plugin=answer.plugin,
+            code=answer.code,
+            message=answer.message,
+            subject=answer.subject,
         )
 
 
@@ -130,7 +140,7 @@ def _stay_counts(stays: Iterable[Stay], num_staying: int) -> tuple[StayCount, ..
 def _landing(pod: Pod, landing: Landing) -> NodeLanding:
     return NodeLanding(
         pod=reference(pod),
-        landing=None if landing.replacement.pod is None else landing.verdict.value,
+        landing=verdict_word(landing),
         to_node=landing.node,
         message=landing_message(landing),
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descheduler.cycle.plugins import REGISTRY
@@ -19,10 +18,12 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import P
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsKind, PluginArgs
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.plan.staying import refused_by_plugin, staying_pods
 from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.explanation.plugin import PluginDecisions, PluginExplanation, PluginUse
+from descheduler.report.facts import facts_of
 
 __all__ = ["explain_plugin"]
 
@@ -54,6 +55,7 @@ def explain_plugin(
         return _scheduling(name, scheduling)
     spec = registry[name]
     note = about_arguments(spec)
+    uses = () if policy is None else tuple(_uses(name, policy))
     return PluginExplanation(
         name=name,
         kind="descheduling",
@@ -62,7 +64,8 @@ def explain_plugin(
         points=points_of(spec),
         reasons=(),
         arguments=tuple(argument_docs(spec.defaults(spec.args_type()))),
-        uses=() if policy is None else tuple(_uses(name, policy)),
+        uses=uses,
+        not_enabled="" if policy is None or uses else _not_enabled(name, points_of(spec), policy),
         decisions=() if run is None else tuple(_decisions(name, run)),
     )
 
@@ -80,6 +83,7 @@ def _scheduling(name: str, configuration: SchedulerConfiguration) -> PluginExpla
         reasons=about.reasons,
         arguments=() if row.args is None else tuple(argument_docs(row.args.section())),
         uses=tuple(use for profile in configuration.profiles for use in _scheduler_use(name, profile)),
+        not_enabled="",
         decisions=(),
     )
 
@@ -91,6 +95,14 @@ def _uses(name: str, policy: Policy) -> Iterator[PluginUse]:
             args = args_to_document(profile.args[name])
             shown = {key: text for key, value in args.items() if (text := default_json(value))}
             yield PluginUse(profile=profile.name, points=points, weight=None, args=shown)
+
+
+def _not_enabled(name: str, points: Sequence[str], policy: Policy) -> str:
+    """That no profile runs the plugin, and what to add; a pluginConfig entry alone does not enable it."""
+    lists = " and ".join(f"plugins.{point}.enabled" for point in points)
+    is_configured = any(config.name == name for profile in policy.profiles for config in profile.plugin_configs)
+    configured = "" if is_configured else f", and - name: {name} to its pluginConfig"
+    return f"{name} is not enabled in this policy; add it to {lists} of a profile{configured}"
 
 
 def _sets(profile: Profile) -> dict[str, tuple[str, ...]]:
@@ -138,7 +150,7 @@ def _decisions(name: str, run: WatchedRun) -> Iterator[PluginDecisions]:
         if "deschedule" in points or "balance" in points:
             yield _asked(name, profile.name, run)
         elif "filter" in points or "preEvictionFilter" in points:
-            yield PluginDecisions(profile=profile.name, evicted=0, refused=_refused(name, profile, run))
+            yield PluginDecisions(profile=profile.name, evicted=0, refused=_refused(name, profile, run), facts=None)
 
 
 def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
@@ -153,13 +165,9 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
     mine = [move for move in run.decisions.leaving if (move.profile, move.plugin) == (profile, name)]
-    refused: Counter[str] = Counter()
-    pods = {(id(r.pod), r.verdict.reason) for r in run.decisions.refusals if (r.profile, r.plugin) == (profile, name)}
-    refused.update(str(reason.value) for _, reason in pods if reason is not None)
+    blocked = refused_by_plugin(staying_pods(run.decisions)).get((profile, name), {})
     return PluginDecisions(
-        profile=profile,
-        evicted=len(mine),
-        refused=_most_first(refused),
+        profile=profile, evicted=len(mine), refused=blocked, facts=facts_of(run.decisions, profile, name, blocked)
     )
 
 

@@ -36,7 +36,8 @@ def explain_pod(
     decision = None if run is None else run.decision_about(pod)
     if not pod.node_name:
         return _pending(pod, snapshot, settings, now, run)
-    moved = MovedCluster(snapshot, settings, () if run is None else run.moves_before(pod))
+    moves = () if run is None else run.moves_before(pod)
+    moved = MovedCluster(snapshot, settings, moves, books_likely=run is not None and not run.decisions.is_verified)
     landing = moved.landing_of(pod)
     explanation = PodExplanation(
         facts=pod_facts(pod, moved.cluster, now),

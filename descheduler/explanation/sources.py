@@ -13,7 +13,6 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.request import Landings, snapshot_request
-from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.types import Policy
 
 __all__ = ["read_dumps", "read_live"]
@@ -26,8 +25,8 @@ def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, s
 
 def read_live(
     connection: ConnectionOptions, policy: Policy | None, *, taken_at: datetime, skip_broken: bool = False
-) -> tuple[Snapshot, KubeVersion]:
-    """The snapshot of a cluster, which is only read, and its version; the newest known where it hides that.
+) -> Snapshot:
+    """The snapshot of a cluster, which is only read.
 
     Kinds that say where pods land are read as far as they may be. Raises KubeError and SnapshotError as a run does.
     """
@@ -37,11 +36,10 @@ def read_live(
     kubeconfig = connection.kubeconfig or (policy.kubeconfig if policy is not None else "") or None
     client = connect(kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
     with closing(client):
-        snapshot = read_cluster(
+        return read_cluster(
             client,
             policy,
             snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken),
             taken_at=taken_at,
             git_version=discover(client).git_version,
         )
-    return snapshot, snapshot.kube_version or KubeVersion()

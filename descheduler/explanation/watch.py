@@ -53,6 +53,7 @@ class Watch:
         self._watched = {id(pod) for pod in watched}
         self._profile = ""
         self._evictors: dict[str, PluginEvictor] = {}
+        self._strategies: dict[tuple[str, str], object] = {}
         self.wishes: list[Wish] = []
         self.granted: list[Pod] = []
         """The pods of all granted requests, in order."""
@@ -88,6 +89,10 @@ class Watch:
         verdict = evictor.filter(pod)
         return evictor.pre_eviction_filter(pod) if verdict.is_accepted else verdict
 
+    def strategy(self, profile: str, plugin: str) -> object:
+        """The strategy that the run has built, None when it did not come to that."""
+        return self._strategies.get((profile, plugin))
+
     def note_wish(self, plugin: str, pod: Pod, verdict: Verdict, *, is_request: bool, reason: str = "") -> None:
         """Notes what a plugin met that wanted `pod` gone."""
         if id(pod) in self._watched:
@@ -107,7 +112,9 @@ class Watch:
             if not isinstance(handle, StrategyHandle):
                 return _WatchedFilter(cast(EvictorPlugin, factory(args, handle)), name, self)
             self._evictors.setdefault(self._profile, handle.evictor)
-            return factory(args, replace(handle, evictor=_WatchedEvictor(handle.evictor, name, self)))
+            strategy = factory(args, replace(handle, evictor=_WatchedEvictor(handle.evictor, name, self)))
+            self._strategies[self._profile, name] = strategy
+            return strategy
 
         return build
 
@@ -139,9 +146,9 @@ class _WatchedEvictor(WrappedEvictor):
         self._name = plugin
         self._watch = watch
 
-    def keep(self, candidate: Pod, verdict: Verdict) -> None:
-        self._watch.note_wish(self._name, candidate, verdict, is_request=False)
-        super().keep(candidate, verdict)
+    def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
+        self._watch.note_wish(self._name, candidate, verdict, is_request=False, reason=reason)
+        super().keep(candidate, verdict, reason)
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
         bundle = tuple(candidates)

@@ -34,7 +34,8 @@ class KubeClient:
     """Calls to one API server. Safe to use from several threads.
 
     `bucket` paces every request; None leaves reading unpaced, which is what a batch job that reads a cluster in
-    hundreds of pages wants (the server's own priority and fairness protects it, and its 429 is honoured).
+    hundreds of pages wants (the server's own priority and fairness protects it, and its 429 is honoured). `context` is
+    that of the kubeconfig, "" for the service account of a pod.
     """
 
     def __init__(
@@ -44,8 +45,10 @@ class KubeClient:
         retry: RetryPolicy | None = None,
         bucket: TokenBucket | None = None,
         before_send: Callable[[str], None] = lambda path: None,
+        context: str = "",
     ) -> None:
         self.host = transport.host
+        self.context = context
         self.request_timeout_seconds = transport.timeout_seconds
         self.retry = retry or RetryPolicy()
         self._transport = transport
@@ -57,7 +60,9 @@ class KubeClient:
 
         It is called between the parts of a list that is asked for as a whole as well.
         """
-        return KubeClient(self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send)
+        return KubeClient(
+            self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send, context=self.context
+        )
 
     def send(
         self,
@@ -206,9 +211,8 @@ def connect(
     if as_user:
         headers["Impersonate-User"] = user_header(as_user, "the user of --as")
     bucket = TokenBucket(qps, burst, now=time.monotonic) if qps else None
-    return KubeClient(
-        Transport(connection, headers=headers, timeout_seconds=request_timeout), retry=retry, bucket=bucket
-    )
+    transport = Transport(connection, headers=headers, timeout_seconds=request_timeout)
+    return KubeClient(transport, retry=retry, bucket=bucket, context=connection.context)
 
 
 def _version() -> str:

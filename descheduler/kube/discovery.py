@@ -80,9 +80,9 @@ def discover(client: DiscoveryApi) -> ServerFacts:
     core = client.fetch("/api/v1", msgspec.json.Decoder(_ResourceList).decode).resources
     preferred = {group.name: group.preferred_version.group_version for group in groups}
     if "policy" not in preferred:
-        raise KubeError(f"{client.host} serves no API group policy, so pods cannot be evicted; use a cluster that does")
+        raise KubeError(f"{client.host} does not serve the API group policy, so pods cannot be evicted")
     if not any(resource.name == "pods/eviction" and resource.kind == "Eviction" for resource in core):
-        raise KubeError(f"{client.host} offers no pods/eviction, so pods cannot be evicted; use a cluster that does")
+        raise KubeError(f"{client.host} does not serve pods/eviction, so pods cannot be evicted")
     return ServerFacts(version.git_version, version.major, version.minor, preferred)
 
 

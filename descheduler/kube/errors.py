@@ -89,5 +89,5 @@ class KindForbidden(ApiError):  # noqa: N818 - an answer callers act on, named a
 def credentials_refused(host: str) -> str:
     """The sentence for an answer of 401 by the API server at `host`."""
     if not is_https(host):
-        return f"{host} wants credentials (401), which are not sent over plain http; use an https server"
+        return f"{host} requires credentials (401), which are not sent over plain http; use an https server"
     return f"{host} does not accept the credentials (401); renew the credentials or choose another --context"

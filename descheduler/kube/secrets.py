@@ -66,6 +66,6 @@ def _unreadable(subject: str, error: ApiError) -> KubeError:
         case 404:
             return KubeError(f"{subject} does not exist; create it or take authToken out of the policy")
         case 403:
-            return KubeError(f"{subject} may not be read; grant the verb get on it with a Role")
+            return KubeError(f"not allowed to read {subject} (RBAC); grant the verb get on it in a Role")
         case _:
             return error

@@ -32,6 +32,9 @@ class EvictionAnnouncer:
         self._events = events
         self._failures = failures
 
+    def planned(self, num_evictions: int) -> None:
+        """Nothing."""
+
     def record(self, outcome: Outcome) -> None:
         """Writes the event that the outcome calls for, if any."""
         if (event := _event(outcome, failures=self._failures)) is not None:
@@ -50,7 +53,7 @@ def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
     if outcome.is_unconfirmed:
         return None
     if outcome.kind is OutcomeKind.EVICTED:
-        reason = pod.reason or pod.plugin or "NotSet"
+        reason = pod.plugin or "NotSet"
         return PodEvent(pod.namespace, pod.name, pod.uid, "Normal", reason, _ACTION, note)
     failed = outcome.kind in {OutcomeKind.REFUSED, OutcomeKind.FAILED} or outcome.code is OutcomeCode.LIMIT
     if failed and failures:

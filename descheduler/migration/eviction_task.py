@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from descheduler.kube.evict import PodState
-from descheduler.migration.judgement import Judgement
+from descheduler.migration.judgement import POD_GONE, Judgement
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
@@ -41,11 +41,6 @@ class EvictionTask:
     is_booked: bool = field(default=False, compare=False)
 
     @property
-    def subject(self) -> str:
-        """The pod, for sentences."""
-        return f"pod {self.eviction.namespace}/{self.eviction.name}"
-
-    @property
     def num_waits(self) -> int:
         """Calls after which the server asked to wait with this very pod."""
         return self.num_calls - self.num_faults - self.num_unread
@@ -71,7 +66,7 @@ class EvictionTask:
     @property
     def why(self) -> str:
         """What the last answer has against the eviction, "" before the first."""
-        return "" if self.judgement is None else self.judgement.message.removeprefix(f"{self.subject} not evicted: ")
+        return "" if self.judgement is None else self.judgement.message
 
     @property
     def is_decided(self) -> bool:
@@ -113,14 +108,14 @@ class EvictionTask:
     def ending(self) -> Judgement:
         """How the task ends when nothing more is called or looked at: what is in doubt counts as evicted."""
         if self.judgement is None:
-            raise ValueError(f"{self.subject} was never called, so it has no ending")
+            raise ValueError(f"pod {self.eviction.name} was never called, so it has no ending")
         if self.is_in_doubt and self.judgement.kind is OutcomeKind.GONE:
             return self.departure
         if not self.is_in_doubt or self.is_decided:
             return self.judgement
         if self.needs_look or self.outlives_effect:
             return self.unknown(self.why)
-        return replace(self.judgement, message=f"{self.judgement.message}; the pod is still there")
+        return replace(self.judgement, message=f"{self.judgement.message}; the pod still exists")
 
     @property
     def departure(self) -> Judgement:
@@ -129,12 +124,10 @@ class EvictionTask:
         After a call that may have been the cause it counts as evicted: limits must not be exceeded on a guess.
         """
         if self.is_in_doubt:
-            text = f"{self.subject} evicted: no clear answer came, and the pod left"
+            text = "no clear answer came, and the pod left"
             return Judgement(OutcomeKind.EVICTED, OutcomeCode.LEFT_WITHOUT_ANSWER, text)
-        text = f"{self.subject} was gone before it was evicted"
-        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, text)
+        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
 
     def unknown(self, why: str) -> Judgement:
         """The judgement of a pod that may or may not leave."""
-        text = f"{self.subject} counts as evicted, unconfirmed: {why}"
-        return Judgement(OutcomeKind.EVICTED, OutcomeCode.OUTCOME_UNKNOWN, text)
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.OUTCOME_UNKNOWN, f"not confirmed: {why}")

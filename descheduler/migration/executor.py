@@ -31,10 +31,10 @@ _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
 _HALTED = {
-    OutcomeCode.STOPPED: "the run was told to stop before its turn came",
-    OutcomeCode.DEADLINE: "the run's time was over before its turn came",
-    OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be under way",
-    OutcomeCode.OVERLOADED: "the API server was overloaded for too long before its turn came",
+    OutcomeCode.STOPPED: "the run was interrupted",
+    OutcomeCode.DEADLINE: "--deadline exceeded",
+    OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be active",
+    OutcomeCode.OVERLOADED: "the API server was overloaded for too long",
 }
 
 _LEAST_BLIND_LOOKS = 3
@@ -63,11 +63,11 @@ def execute(
     """One outcome for each planned eviction, in plan order.
 
     `paces` pace the calls together with others that take from them; without, the settings say the pace. First
-    calls start in plan order. Nothing is sent for a repeated request, for a uid that was requested before, or
-    once `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock
-    in seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start
-    any more, else "". A call that did not clearly fail counts as an eviction, against limits too, until the pod was
-    seen alive after the call could no longer take effect. `open_calls` is told of every call until then.
+    calls start in plan order. Nothing is sent for a uid that was requested before, or once
+    `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock in
+    seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start any
+    more, else "". A call that did not clearly fail counts as an eviction, against limits too, until the pod was seen
+    alive after the call could no longer take effect. `open_calls` is told of every call until then.
     """
     execution = _Execution(
         evictions,
@@ -194,11 +194,11 @@ class _Execution:
 
     def _never_sent(self, eviction: PlannedEviction) -> tuple[OutcomeCode, str] | None:
         if eviction.dry:
-            return OutcomeCode.DRY_RUN, f"profile {eviction.profile} is dry (dryRun of MigrationController)"
-        if eviction.repeated or eviction.uid in self._requested:
-            return OutcomeCode.REPEATED, "it was requested before in this run"
+            return OutcomeCode.DRY_RUN, f"profile {eviction.profile} is a dry run (MigrationController dryRun: true)"
+        if eviction.uid in self._requested:
+            return OutcomeCode.REPEATED, "requested before in this run"
         if not eviction.uid:
-            return OutcomeCode.NO_UID, "it has no uid, so a successor with its name could be hit"
+            return OutcomeCode.NO_UID, "the pod has no UID; a later pod of the same name could be evicted instead"
         return None
 
     def _call(self, eviction: PlannedEviction) -> _Answer:
@@ -259,14 +259,13 @@ class _Execution:
     def _failed(self, task: EvictionTask, error: Exception) -> None:
         """A call or a look ended without any answer of the port: with nothing sent, or in a defect of this program."""
         if isinstance(error, KubeError):
-            text = f"{task.subject} not evicted: {error}"
-            judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text)
+            judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, str(error))
             self._answered(task, judgement)
         elif task.is_looked_at:
             self._seen(task, PodState.UNKNOWN, looked_at=self._now())
         else:
             # The error's text is not repeated: it may quote a header field with a credential.
-            text = f"{task.subject} not evicted: internal error ({type(error).__name__})"
+            text = f"internal error ({type(error).__name__})"
             judgement = Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, is_open=True)
             self._answered(task, judgement)
 
@@ -377,7 +376,7 @@ class _Execution:
         self._leave_out(task, *(self._never_sent(task.eviction) or (halted, _HALTED[halted])))
 
     def _leave_out(self, task: EvictionTask, code: OutcomeCode, why: str) -> None:
-        self._finish(task, Judgement(OutcomeKind.NOT_ATTEMPTED, code, f"{task.subject} not evicted: {why}"))
+        self._finish(task, Judgement(OutcomeKind.NOT_ATTEMPTED, code, why))
 
     def _finish(self, task: EvictionTask, ending: Judgement) -> None:
         outcome = Outcome(task.eviction, ending.kind, ending.code, ending.message, task.status_code, task.num_calls)

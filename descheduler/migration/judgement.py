@@ -8,7 +8,10 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["POD_GONE", "Judgement", "judge"]
+
+POD_GONE = "the pod does not exist any more"
+"""The cause of a pod that left before it was evicted."""
 
 _EVACUATION = "Eviction triggered evacuation"
 _SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
@@ -17,7 +20,8 @@ _BUDGET_CAUSE = "DisruptionBudget"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one answer means. `retry_after_seconds` is None when asking again is of no use in this run.
+    """What one answer means; `message` is the cause, "" where all is well. `retry_after_seconds` is None when another
+    call in this run is of no use.
 
     `is_open` says that the call may have evicted the pod or may do so yet, whatever the answer says.
     """
@@ -43,31 +47,29 @@ def judge(
     `evictions_in_background` is the feature gate of that name. After a fault the call may be made again after
     `fault_wait_seconds`: the uid precondition keeps a successor from being hit.
     """
-    pod = f"pod {eviction.namespace}/{eviction.name}"
     match response.status_code:
         case code if 200 <= code < 300 and response.is_told:
-            return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, f"{pod} evicted")
+            return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
         case 0:
-            return _judge_unanswered(pod, response, fault_wait_seconds)
+            return _judge_unanswered(response, fault_wait_seconds)
         case 404 if response.is_told:
-            return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, f"{pod} was gone before it was evicted")
+            return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
         case 409 if response.is_told:
-            return _refused(OutcomeCode.CONFLICT, pod, response)
+            return _refused(OutcomeCode.CONFLICT, response)
         case 403 if response.is_told:
-            return _refused(OutcomeCode.FORBIDDEN, pod, response)
+            return _refused(OutcomeCode.FORBIDDEN, response)
         case 429 if evictions_in_background and eviction.request_evict_only and _EVACUATION in response.message:
-            return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, f"{pod} is evacuated in the background")
+            return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, "another controller evacuates the pod")
         case 429:
-            return _judge_throttled(pod, response)
+            return _judge_throttled(response)
         case 500 if response.is_told and _SEVERAL_BUDGETS in response.message:
-            return _refused(OutcomeCode.SEVERAL_BUDGETS, pod, response)
+            return _refused(OutcomeCode.SEVERAL_BUDGETS, response)
         case _:
-            return _judge_fault(pod, response, fault_wait_seconds)
+            return _judge_fault(response, fault_wait_seconds)
 
 
 def _refused(
     code: OutcomeCode,
-    pod: str,
     response: EvictionResponse,
     wait_seconds: float | None = None,
     *,
@@ -75,31 +77,30 @@ def _refused(
 ) -> Judgement:
     causes = [cause.message for cause in response.causes if cause.message]
     text = "; ".join([response.message.rstrip("."), *causes])
-    message = f"{pod} not evicted: {text} ({response.status_code})"
+    message = f"{text} ({response.status_code})"
     return Judgement(OutcomeKind.REFUSED, code, message, wait_seconds, is_open)
 
 
-def _judge_throttled(pod: str, response: EvictionResponse) -> Judgement:
+def _judge_throttled(response: EvictionResponse) -> Judgement:
     wait_seconds = response.retry_after_seconds
     if response.is_told:
         by_budget = any(cause.reason == _BUDGET_CAUSE for cause in response.causes)
-        return _refused(OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED, pod, response, wait_seconds)
+        return _refused(OutcomeCode.BUDGET if by_budget else OutcomeCode.THROTTLED, response, wait_seconds)
     # The API server and proxies before it turn calls away in plain text, without a Status: that is not about the pod.
     code = OutcomeCode.THROTTLED if wait_seconds is None else OutcomeCode.OVERLOADED
-    return _refused(code, pod, response, wait_seconds, is_open=not response.is_unread)
+    return _refused(code, response, wait_seconds, is_open=not response.is_unread)
 
 
-def _judge_unanswered(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
-    text = f"{pod} not evicted: {response.message}"
+def _judge_unanswered(response: EvictionResponse, wait_seconds: float) -> Judgement:
     if not response.was_sent:
-        return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, text, wait_seconds)
-    return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, text, wait_seconds, is_open=True)
+        return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_CONNECTION, response.message, wait_seconds)
+    return Judgement(OutcomeKind.FAILED, OutcomeCode.NO_ANSWER, response.message, wait_seconds, is_open=True)
 
 
-def _judge_fault(pod: str, response: EvictionResponse, wait_seconds: float) -> Judgement:
+def _judge_fault(response: EvictionResponse, wait_seconds: float) -> Judgement:
     """An answer that nobody documents for an eviction, or one that does not come from the API server."""
     code = response.status_code
-    text = f"{pod} not evicted: {response.message or 'an answer that is not of the Kubernetes API'} ({code})"
+    text = f"{response.message or 'not an answer of the Kubernetes API'} ({code})"
     if code == 401:
         text = f"{text}; renew the credentials"
     if code == 422 and response.is_told:

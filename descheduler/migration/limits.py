@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from descheduler.eviction.checks.limits import EvictionLimits
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["LimitLedger", "Room"]
@@ -36,7 +37,7 @@ class LimitLedger:
         self._counted: Counter[tuple[str, str]] = Counter()
 
     def room_for(self, eviction: PlannedEviction) -> tuple[Room, str]:
-        """Whether it may start, and the limit that stands against it, as kubernetes-sigs/descheduler words it.
+        """Whether it may start, and a sentence on the limit that stands against it.
 
         Of several limits the first is named, whichever call of those in flight ends first.
         """
@@ -62,9 +63,13 @@ class LimitLedger:
     def _scopes(self, eviction: PlannedEviction) -> Iterator[tuple[tuple[str, str], int, str]]:
         limits = self._limits
         if limits.total is not None:
-            yield ("total", ""), limits.total, "maximum number of evicted pods per a descheduling cycle reached"
+            yield _scope(EvictionLimit.TOTAL, limits.total)
         if limits.per_node is not None and eviction.node:
-            yield ("node", eviction.node), limits.per_node, "maximum number of evicted pods per node reached"
+            yield _scope(EvictionLimit.NODE, limits.per_node, eviction.node)
         if limits.per_namespace is not None:
-            scope = ("namespace", eviction.namespace)
-            yield scope, limits.per_namespace, "maximum number of evicted pods per namespace reached"
+            yield _scope(EvictionLimit.NAMESPACE, limits.per_namespace, eviction.namespace)
+
+
+def _scope(limit: EvictionLimit, value: int, scope: str = "") -> tuple[tuple[str, str], int, str]:
+    """What is counted for the limit, its value, and the sentence that says that it is reached."""
+    return (limit.scope_kind, scope), value, ReachedLimit(limit, value, scope).message

@@ -20,6 +20,11 @@ class EverySink:
     def __init__(self, *sinks: OutcomeSink) -> None:
         self._sinks = sinks
 
+    def planned(self, num_evictions: int) -> None:
+        """Tells them."""
+        for sink in self._sinks:
+            self._tell(sink, lambda sink: sink.planned(num_evictions))
+
     def record(self, outcome: Outcome) -> None:
         """Tells them. One that fails hears no more, and the others do: no listener ends a run that evicts."""
         for sink in self._sinks:
@@ -41,4 +46,4 @@ class EverySink:
         except Exception as error:
             self._sinks = tuple(each for each in self._sinks if each is not sink)
             fault = {"to": type(sink).__name__, "err": type(error).__name__}
-            _logger.error("Outcomes are not told any more", extra={"event_fields": fault})
+            _logger.error("Listener to outcomes failed and is not called again", extra={"event_fields": fault})

@@ -40,6 +40,9 @@ class OutcomeSink(Protocol):
     It hears of waits too. No method may block or raise.
     """
 
+    def planned(self, num_evictions: int) -> None:
+        """Takes note of how many evictions there are in all, those that ended included; it may change on the way."""
+
     def record(self, outcome: Outcome) -> None:
         """Takes note of how an eviction ended."""
 

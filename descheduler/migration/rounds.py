@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
@@ -51,9 +51,9 @@ def carry_out(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
-    """The last decisions and the outcome of every request, repeated ones of the last round included.
+    """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
 
-    All rounds share one pace. Every eviction of the decisions has an outcome. `open_calls`, `may_call`, `clock` and
+    All rounds share one pace. `open_calls`, `may_call`, `clock` and
     `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
     """
     paces = Paces(settings, now=clock)
@@ -62,9 +62,11 @@ def carry_out(
     made: dict[str, PriorMove] = {}
     num_faulty = 0
     for num_rounds in range(1, MAX_ROUNDS + 1):
-        new = [move for move in decisions.moves if _is_new(move, outcomes, settings)]
+        new = [move for move in decisions.leaving if _is_new(move, outcomes, settings)]
         made.update({move.pod.key: _prior_move(move) for move in new})
         plan = [_planned(move, settings) for move in new]
+        if sink is not None:
+            sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
         latest = execute(
             plan,
             port,
@@ -89,22 +91,18 @@ def carry_out(
         try:
             decisions = decide(answers, [made[key] for key, outcome in outcomes.items() if outcome.kind.uses_limits])
         except Exception as error:  # pods are evicted already, which has to be reported whatever this is
-            note = f"could not look for other pods after refusals: internal error ({type(error).__name__})"
+            note = f"could not select other pods after refusals: internal error ({type(error).__name__})"
             decisions = replace(decisions, notes=(*decisions.notes, note))
             break
-    repeated = tuple(_repeated(decisions, settings))
-    if sink is not None:
-        for outcome in repeated:
-            sink.record(outcome)
-    return decisions, (*outcomes.values(), *repeated)
+    return decisions, tuple(outcomes.values())
 
 
 def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
     """Why no other pods are looked for after so many rounds, so many of them with faults of the server; else ""."""
     if num_faulty == MAX_FAULTY_ROUNDS:
-        return f"looked for other pods in spite of server errors {MAX_FAULTY_ROUNDS} times and gave up; see the results"
+        return f"stopped selecting other pods after {MAX_FAULTY_ROUNDS} rounds with server errors; see the results"
     if num_rounds == MAX_ROUNDS:
-        return f"looked for other pods {MAX_ROUNDS} times after refusals and gave up; the next run goes on"
+        return f"stopped selecting other pods after {MAX_ROUNDS} rounds with refusals; the next run continues"
     return ""
 
 
@@ -116,9 +114,9 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
 
 def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
     """Whether it is still to be carried out; also what only a dry profile had asked for, once another one does."""
-    outcome = None if move.is_repeated else outcomes.get(move.pod.key)
+    outcome = outcomes.get(move.pod.key)
     if outcome is None:
-        return not move.is_repeated
+        return True
     return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
 
 
@@ -136,16 +134,9 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         node=pod.node_name,
         profile=move.profile,
         plugin=move.plugin,
-        repeated=move.is_repeated,
+        reason=move.reason,
+        landing=move.landing,
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
     )
-
-
-def _repeated(decisions: Decisions, settings: ExecutorSettings) -> Iterator[Outcome]:
-    """Further requests for pods of the plan: reported, never sent."""
-    for move in decisions.moves:
-        if move.is_repeated:
-            message = f"pod {move.pod.key} was requested before in this run"
-            yield Outcome(_planned(move, settings), OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED, message)

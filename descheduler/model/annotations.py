@@ -32,10 +32,10 @@ __all__ = [
 
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 FEATURE_ANNOTATIONS = {
-    "gang.scheduling.koordinator.sh/name": "a gang",
-    "scheduling.koordinator.sh/reservation-affinity": "a reservation",
-    "scheduling.koordinator.sh/resource-spec": "a CPU topology",
-    "scheduling.koordinator.sh/device-allocate-hint": "a device hint",
+    "gang.scheduling.koordinator.sh/name": "gangs",
+    "scheduling.koordinator.sh/reservation-affinity": "reservations",
+    "scheduling.koordinator.sh/resource-spec": "CPU topology requests",
+    "scheduling.koordinator.sh/device-allocate-hint": "device hints",
     "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
 }
 """What pods ask of Koordinator's scheduler, in words."""

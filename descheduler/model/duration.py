@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from fractions import Fraction
 
-__all__ = ["format_duration", "parse_duration"]
+__all__ = ["DURATION_PATTERN", "format_duration", "parse_duration"]
 
 _NANOSECONDS = {
     "ns": 1,
@@ -19,6 +19,8 @@ _NANOSECONDS = {
     "h": 3600 * 10**9,
 }
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+DURATION_PATTERN = rf"^[+-]?(0|({_PART.pattern})+)$"
+"""What `parse_duration` reads, apart from durations that are too long."""
 
 
 def parse_duration(text: str) -> timedelta:

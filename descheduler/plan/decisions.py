@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
+from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.types import Policy
 
@@ -35,11 +37,12 @@ class Decisions:
 
     `moves` has an entry a granted request. `background` are evictions that another controller carries out;
     `num_background` counts those found in progress as well. `refusals` are refused requests in order, then candidates
-    that nobody asked for. `results` counts the answers to each (profile, plugin): `SUCCESS`, `BACKGROUND` or a reason
-    code.
+    that nobody asked for; `beyond` is what planning on without limits came to, which changes no decision. `results`
+    counts the answers to each (profile, plugin): `SUCCESS`, `BACKGROUND` or a reason code.
 
     `together` tells whether all landings hold together in any order, None where that was not judged; `is_verified`
-    whether every profile verifies where replacements land. `skipped` says why no plugin ran, else it is empty; `notes`
+    whether every profile verifies where replacements land. `facts` are by (profile, plugin), without plugins that
+    failed or that tell none. `skipped` says why no plugin ran, else it is empty; `notes`
     are sentences about the policy that operators must see.
     """
 
@@ -50,10 +53,12 @@ class Decisions:
     background: tuple[Move, ...] = ()
     num_background: int = 0
     refusals: tuple[Refusal, ...] = ()
+    beyond: BeyondLimits = NOTHING_BEYOND
     results: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
     together: JointVerdict | None = None
     is_verified: bool = False
     failures: tuple[PluginFailure, ...] = ()
+    facts: Mapping[tuple[str, str], PluginFacts] = field(default_factory=dict)
     skipped: str = ""
     notes: tuple[str, ...] = ()
 

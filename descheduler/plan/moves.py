@@ -11,7 +11,15 @@ from descheduler.model.verdict import Verdict
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["Move", "Refusal"]
+__all__ = ["Move", "PodIdentity", "Refusal", "identity_of"]
+
+PodIdentity = tuple[str, str, str]
+"""What tells a pod of a snapshot from all others, also from one of the same name and from one without a uid."""
+
+
+def identity_of(pod: Pod) -> PodIdentity:
+    """The identity of `pod`."""
+    return pod.uid, pod.namespace, pod.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +45,14 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A pod that a plugin would have evicted, and why it stays. `is_attempt` when limits or the API said no."""
+    """A pod that a plugin selected, and why it stays. `is_attempt` when limits or the API said no.
+
+    `reason` is the sentence with which the plugin selected it, "" where it gave none.
+    """
 
     pod: Pod
     profile: str
     plugin: str
     verdict: Verdict
     is_attempt: bool
+    reason: str = ""

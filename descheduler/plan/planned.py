@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a plan without landings must not pay for numpy
+    from descheduler.placement.landings.landing import Landing
 
 __all__ = ["PlannedEviction"]
 
@@ -11,11 +15,10 @@ __all__ = ["PlannedEviction"]
 class PlannedEviction:
     """One eviction of a plan.
 
-    `node` is "" for a pod that is bound nowhere. `reason` is what the request gives beyond profile and plugin; no
-    plugin of kubernetes-sigs/descheduler gives one, so compatible runs leave it "". `repeated` marks a request for a
-    pod that was requested before in the same run: it is reported and never sent. `request_evict_only` says that the
-    pod has the annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it,
-    None leaves it to the pod. An eviction that is `dry` is shown and never sent.
+    `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`
+    where the replacement is expected, None where nobody looked. `request_evict_only` says that the pod has the
+    annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
+    it to the pod. An eviction that is `dry` is shown and never sent.
     """
 
     namespace: str
@@ -25,12 +28,15 @@ class PlannedEviction:
     profile: str
     plugin: str
     reason: str = ""
-    repeated: bool = False
+    landing: Landing | None = None
     request_evict_only: bool = False
     grace_period_seconds: int | None = None
     dry: bool = False
 
     @property
     def annotation(self) -> str:
-        """The text of the eviction's annotation `reason`, as kubernetes-sigs/descheduler 0.36 writes it."""
-        return f"triggered by {self.profile}/{self.plugin}: {self.reason}"
+        """The text of the eviction's annotation `reason`, as kubernetes-sigs/descheduler 0.36 writes it.
+
+        No plugin of that gives a reason of its own, so nothing follows the colon.
+        """
+        return f"triggered by {self.profile}/{self.plugin}: "

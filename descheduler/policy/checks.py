@@ -9,11 +9,9 @@ from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Document, Node, find
 from descheduler.documents.problems import Problem, did_you_mean, shown
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
-from descheduler.policy.types import Compatibility
+from descheduler.policy.types import COMPATIBILITIES, Compatibility
 
 __all__ = ["Checks", "compatibility_of"]
-
-_MODES: tuple[Compatibility, ...] = ("upstream", "fixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +76,9 @@ def compatibility_of(checks: Checks, text: str, default: Compatibility) -> Compa
     """The value of our own top-level field `compatibility`; a wrong one is recorded."""
     if not text:
         return default
-    for mode in _MODES:
+    for mode in COMPATIBILITIES:
         if text == mode:
             return mode
-    checks.fail_load(("compatibility",), f"{shown(text)} is not one of {', '.join(_MODES)}{did_you_mean(text, _MODES)}")
+    hint = did_you_mean(text, COMPATIBILITIES)
+    checks.fail_load(("compatibility",), f"{shown(text)} is not one of {', '.join(COMPATIBILITIES)}{hint}")
     return default

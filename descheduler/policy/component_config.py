@@ -45,8 +45,11 @@ class ClientConnectionSection(Args, frozen=True):
     """How the API server is reached."""
 
     kubeconfig: str = ""
+    """File that says where the API server is; a flag takes precedence."""
     accept_content_types: str = ""
+    """Read, and without effect."""
     content_type: str = ""
+    """Read, and without effect."""
     qps: float = 0.0
     """Requests per second; 50 when 0."""
     burst: Int32 = 0
@@ -57,12 +60,19 @@ class LeaderElectionSection(Args, frozen=True):
     """The lease that keeps two instances from running at once."""
 
     leader_elect: bool | None = None
+    """Whether a Lease is held while evicting; yes when unset."""
     lease_duration: timedelta = timedelta(0)
+    """Time after which the Lease of a dead run may be taken over."""
     renew_deadline: timedelta = timedelta(0)
+    """Checked, and without effect."""
     retry_period: timedelta = timedelta(0)
+    """Checked, and without effect."""
     resource_lock: str = ""
+    """Read, and without effect: the lock is a Lease."""
     resource_name: str = ""
+    """Name of the Lease."""
     resource_namespace: str = ""
+    """Namespace of the Lease."""
 
 
 def check_client(checks: Checks, section: ClientConnectionSection) -> tuple[float, int]:

@@ -13,12 +13,13 @@ from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.koordinator.descheduler_configuration import read_descheduler_configuration
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.policy.upstream.descheduler_policy import empty_policy, read_descheduler_policy
+from descheduler.policy.upstream.descheduler_policy import CONVERSION, empty_policy, read_descheduler_policy
 from descheduler.policy.upstream.type_meta import INTERNAL_VERSIONS, type_meta
 
 __all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
 
 _API_VERSION = "descheduler/v1alpha2"
+_OLD_API_VERSION = "descheduler/v1alpha1"
 _READERS = {
     "DeschedulerPolicy": read_descheduler_policy,
     "DeschedulerConfiguration": read_descheduler_configuration,
@@ -40,7 +41,7 @@ def load_policy(source: Path | str | Mapping[str, object], registry: Registry, *
     """
     loaded = inspect_policy(source, registry, name=name)
     if loaded.profile_problems:
-        raise PolicyError(loaded.profile_problems, stage="profile")
+        raise PolicyError(loaded.profile_problems, stage="profile", warnings=loaded.policy.warnings)
     return loaded.policy
 
 
@@ -57,7 +58,8 @@ def inspect_policy(
         checks.load.warn((), mark, note)
     policy = _read(checks, registry)
     if checks.load.problems or policy is None:
-        raise PolicyError(in_order([*checks.load.problems, *checks.build.problems]))
+        problems = in_order([*checks.load.problems, *checks.build.problems])
+        raise PolicyError(problems, warnings=checks.warnings())
     policy = replace(policy, scheduler_files=checks.scheduler_files, warnings=checks.warnings())
     return LoadedPolicy(policy, in_order(checks.build.problems))
 
@@ -78,7 +80,8 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
         return None
     reader = _READERS.get(kind or "DeschedulerPolicy")
     if api_version != _API_VERSION:
-        checks.fail_load(("apiVersion",), f"{shown(api_version)} is not supported, only {_API_VERSION}")
+        way_out = f"; {CONVERSION}" if api_version == _OLD_API_VERSION else ""
+        checks.fail_load(("apiVersion",), f"{shown(api_version)} is not supported, only {_API_VERSION}{way_out}")
     elif reader is None:
         known = " and ".join(_READERS)
         checks.fail_load(("kind",), f"{shown(kind)} is not supported, only {known}{did_you_mean(kind, _READERS)}")

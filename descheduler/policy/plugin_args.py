@@ -31,7 +31,9 @@ class PluginConfigSection(Args, frozen=True):
     """One entry of `pluginConfig`, in both kinds of document; `args` is its node, or None."""
 
     name: str = ""
+    """Name of the plugin."""
     args: object = None
+    """Arguments of the plugin."""
 
 
 @dataclass(frozen=True, slots=True)

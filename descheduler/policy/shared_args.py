@@ -17,6 +17,7 @@ __all__ = [
     "LabelExpression",
     "LabelSelectorArg",
     "Namespaces",
+    "Percent",
     "PriorityThreshold",
     "UInt",
     "check_exclude_only",
@@ -25,12 +26,20 @@ __all__ = [
     "check_percentages",
     "check_selector",
     "compile_selector",
+    "one_of",
 ]
 
 UInt = Annotated[int, msgspec.Meta(ge=0)]
 """Go's `uint`: 0 to 2^64-1."""
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
+"""The bounds are for schemas; `check_percentages` enforces them."""
+
+
+def one_of(choices: Iterable[str]) -> msgspec.Meta:
+    """Says in schemas which texts a field takes; checks such as `check_in` enforce it."""
+    return msgspec.Meta(extra_json_schema={"enum": list(choices)})
 
 
 class Args(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,7 +60,7 @@ class LabelExpression(Args, frozen=True):
 
     key: str = ""
     """Name of the label."""
-    operator: str = ""
+    operator: Annotated[str, one_of(("In", "NotIn", "Exists", "DoesNotExist"))] = ""
     """`In`, `NotIn`, `Exists` or `DoesNotExist`."""
     values: tuple[str, ...] = ()
     """For `In` and `NotIn`."""

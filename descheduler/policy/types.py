@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -15,6 +15,7 @@ from descheduler.policy.scheduler_files import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
 
 __all__ = [
+    "COMPATIBILITIES",
     "Compatibility",
     "LeaderElection",
     "MetricsProvider",
@@ -28,6 +29,7 @@ __all__ = [
 PolicyKind = Literal["DeschedulerPolicy", "DeschedulerConfiguration"]
 Compatibility = Literal["upstream", "fixed"]
 """Whether defects of the reference that change decisions are reproduced."""
+COMPATIBILITIES: tuple[Compatibility, ...] = get_args(Compatibility)
 
 
 @dataclass(frozen=True, slots=True)

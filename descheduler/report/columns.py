@@ -1,44 +1,135 @@
-"""Aligned columns, as kubectl prints them."""
+"""Aligned columns, as kubectl prints them, fitted to a terminal where there is one."""
 
 from __future__ import annotations
 
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from descheduler.model.printable import printable
-from descheduler.report.palette import PLAIN, Palette
+from descheduler.report.palette import PLAIN, Palette, Tone
 
-__all__ = ["aligned"]
+__all__ = ["Cell", "Row", "Toned", "aligned"]
 
 _GAP = 3
-_NARROWEST_SENTENCE = 24
-"""A last column with fewer cells than this is left to the terminal: wrapping would only make a tower of words."""
+_NARROWEST_NAME = 12
+"""A name is never shortened below this."""
+_NARROWEST_SENTENCE = 32
+"""With fewer cells than this for the last column, sentences stand on lines of their own."""
+_INDENT = 4
+"""Of such lines."""
+
+
+class Toned(NamedTuple):
+    """A cell that stands out on a terminal with colours."""
+
+    text: str
+    tone: Tone
+
+
+Cell = str | Toned
+Row = Sequence[Cell]
 
 
 def aligned(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None, palette: Palette = PLAIN
+    header: Sequence[str],
+    rows: Sequence[Row],
+    *,
+    width: int | None = None,
+    palette: Palette = PLAIN,
+    like: Sequence[Row] = (),
 ) -> Iterator[str]:
-    """Lines of a table whose columns are as wide as their longest cell.
+    """Lines of a table whose columns are as wide as their longest cell, those of the rows `like` included.
 
-    The last column holds sentences: with a `width` in cells it is wrapped between words, below itself. Other columns
-    hold names and are never broken. An empty cell shows as `-`, characters that do not print are escaped.
+    With a `width` in cells the table is fitted to it: the last column, which holds sentences, is wrapped between words
+    below itself or, where little room is left, below the names, and names that are too long lose their middle
+    (`ip-10-…internal`). Without one everything is whole. An empty header gives no header line. An empty cell shows as
+    `-`, characters that do not print are escaped.
     """
-    cells = [[printable(cell) or "-" for cell in row] for row in rows]
-    widths = [max(_num_cells(row[column]) for row in (header, *cells)) for column in range(len(header) - 1)]
-    indent = sum(widths) + _GAP * len(widths)
-    room = None if width is None or width - indent < _NARROWEST_SENTENCE else width - indent
-    yield palette.heading(_line(header, widths))
+    cells = [list(map(_cell, row)) for row in rows]
+    texts = [[cell.text for cell in row] for row in cells]
+    others = [[_cell(cell).text for cell in row] for row in like]
+    layout = _layout([row for row in (header, *texts, *others) if row], width)
+    if header:
+        yield from map(palette.heading, _lines([Toned(name, Tone.PLAIN) for name in header], layout, PLAIN))
     for row in cells:
-        first, *others = _wrapped(row[-1], room)
-        yield _line((*row[:-1], first), widths)
-        for part in others:
-            yield " " * indent + part
+        yield from _lines(row, layout, palette)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    names = (cell + " " * (width - _num_cells(cell) + _GAP) for cell, width in zip(cells[:-1], widths, strict=True))
-    return "".join(names) + cells[-1]
+def _cell(cell: Cell) -> Toned:
+    text, tone = (cell.text, cell.tone) if isinstance(cell, Toned) else (cell, Tone.PLAIN)
+    return Toned(printable(text) or "-", tone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How wide the columns of names are, where sentences begin, and how wide they may be; None for no bound."""
+
+    names: Sequence[int]
+    indent: int
+    room: int | None = None
+    is_stacked: bool = False
+    """Whether sentences stand below the names."""
+
+
+def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
+    num_columns = len(rows[0]) if rows else 1
+    longest = [max(map(_num_cells, (row[column] for row in rows)), default=0) for column in range(num_columns)]
+    names, sentence = longest[:-1], longest[-1]
+    indent = sum(names) + _GAP * len(names)
+    if width is None:
+        return _Layout(names, indent)
+    room = width - indent
+    if room >= min(sentence, _NARROWEST_SENTENCE) or not names:
+        return _Layout(names, indent, room)
+    shortened = _shortened(names, width - _GAP * (len(names) - 1))
+    return _Layout(shortened, _INDENT, max(width - _INDENT, 1), is_stacked=True)
+
+
+def _shortened(widths: Sequence[int], available: int) -> list[int]:
+    """The widths with the longest cut to one common bound, so that they sum up to `available` where that can be."""
+    bound = max(widths, default=0)
+    while bound > _NARROWEST_NAME and sum(min(width, bound) for width in widths) > available:
+        bound -= 1
+    return [min(width, bound) for width in widths]
+
+
+def _lines(row: Sequence[Toned], layout: _Layout, palette: Palette) -> Iterator[str]:
+    """One row: its names, and its sentence on as many lines as it takes."""
+    *names, last = row
+    head = "".join(_padded(name, width, palette) for name, width in zip(names, layout.names, strict=True))
+    first, *others = _wrapped(last.text, layout.room)
+    indent = " " * layout.indent
+    if layout.is_stacked:
+        yield head.rstrip()
+        yield indent + palette.toned(last.tone, first)
+    else:
+        yield head + palette.toned(last.tone, first)
+    for part in others:
+        yield indent + palette.toned(last.tone, part)
+
+
+def _padded(cell: Toned, width: int, palette: Palette) -> str:
+    """The cell and the gap after it; colours take no room."""
+    text = _without_middle(cell.text, width)
+    return palette.toned(cell.tone, text) + " " * (width - _num_cells(text) + _GAP)
+
+
+def _without_middle(name: str, width: int) -> str:
+    """`name` in at most `width` cells: both ends tell pods of a workload and nodes of a region apart."""
+    if _num_cells(name) <= width:
+        return name
+    tail = width // 2
+    return f"{_start(name, width - 1 - tail)}…{_start(name[::-1], tail)[::-1]}"
+
+
+def _start(text: str, width: int) -> str:
+    """As much of the start of `text` as fits."""
+    while _num_cells(text) > width:
+        text = text[:width] if text.isascii() else text[:-1]
+    return text
 
 
 def _wrapped(sentence: str, room: int | None) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason
+from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan import moves
-from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
+from descheduler.plan.decisions import BACKGROUND, Decisions
+from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
 from descheduler.report.document import API_VERSION, PodReference
+from descheduler.report.facts import facts_of
 from descheduler.report.figures import make_figures
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.landings import landing_totals, planned_landing
@@ -20,7 +23,10 @@ from descheduler.report.plan_document import (
     Plan,
     PlannedRefusal,
     PluginFigures,
+    ReachedLimit,
     RefusalCount,
+    RefusedAlso,
+    RepeatedRequest,
 )
 
 __all__ = ["Plan", "make_plan"]
@@ -33,7 +39,9 @@ _ONLY_WAVE = 1
 def make_plan(decisions: Decisions) -> Plan:
     """The document that says everything `decisions` hold. The same decisions give the same document."""
     policy = decisions.policy
-    refusals = tuple(_refusal(refusal) for refusal in decisions.refusals)
+    staying = staying_pods(decisions)
+    refusals = tuple(map(_refusal, staying))
+    limits = _reached_limits(staying)
     return Plan(
         api_version=API_VERSION,
         kind="Plan",
@@ -41,13 +49,21 @@ def make_plan(decisions: Decisions) -> Plan:
         policy=policy_identity(policy),
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
-        moves=tuple(map(_move, decisions.moves)),
-        landings=landing_totals(decisions),
+        moves=tuple(map(_move, decisions.leaving)),
+        repeated_requests=tuple(_repeated(move) for move in decisions.moves if move.is_repeated),
+        landings=landing_totals(
+            [move.landing for move in decisions.leaving],
+            is_verified=decisions.is_verified,
+            together=decisions.together,
+        ),
         background=tuple(map(_background, decisions.background)),
         num_background=decisions.num_background,
         refusals=refusals,
         refusal_counts=_refusal_counts(refusals),
-        plugins=tuple(_plugin_figures(decisions)),
+        limits=limits,
+        num_more_matching=sum(limit.num_pods for limit in limits),
+        is_lower_bound=not decisions.beyond.is_whole,
+        plugins=tuple(_plugin_figures(decisions, staying)),
         figures=make_figures(decisions.snapshot, (move.pod for move in decisions.leaving)),
         failures=tuple(Failure(profile=f.profile, plugin=f.plugin, message=f.message) for f in decisions.failures),
         warnings=(*(str(problem) for problem in policy.warnings), *decisions.notes, *decisions.snapshot.warnings),
@@ -68,7 +84,16 @@ def _move(move: moves.Move) -> Move:
         plugin=move.plugin,
         reason=move.reason,
         wave=_ONLY_WAVE,
-        is_repeated=move.is_repeated,
+    )
+
+
+def _repeated(move: moves.Move) -> RepeatedRequest:
+    return RepeatedRequest(
+        pod=_reference(move.pod),
+        node=move.pod.node_name,
+        profile=move.profile,
+        plugin=move.plugin,
+        reason=move.reason,
     )
 
 
@@ -82,18 +107,34 @@ def _background(move: moves.Move) -> BackgroundEviction:
     )
 
 
-def _refusal(refusal: moves.Refusal) -> PlannedRefusal:
-    verdict = refusal.verdict
+def _refusal(staying: Staying) -> PlannedRefusal:
+    refusal, verdict = staying.first, staying.first.verdict
     return PlannedRefusal(
         pod=_reference(refusal.pod),
         node=refusal.pod.node_name,
         profile=refusal.profile,
         plugin=refusal.plugin,
-        code=str((verdict.reason or Reason.UNSET).value),
+        reason=refusal.reason,
+        code=_code(verdict),
         message=verdict.message,
         subject=verdict.subject,
-        is_attempt=refusal.is_attempt,
+        limit="" if verdict.limit is None else verdict.limit.value,
+        is_attempt=staying.is_attempt,
+        others=tuple(map(_also, staying.others)),
     )
+
+
+def _also(refusal: moves.Refusal) -> RefusedAlso:
+    return RefusedAlso(
+        profile=refusal.profile,
+        plugin=refusal.plugin,
+        code=_code(refusal.verdict),
+        message=refusal.verdict.message,
+    )
+
+
+def _code(verdict: Verdict) -> str:
+    return str((verdict.reason or Reason.UNSET).value)
 
 
 def _refusal_counts(refusals: Sequence[PlannedRefusal]) -> tuple[RefusalCount, ...]:
@@ -106,20 +147,31 @@ def _refusal_counts(refusals: Sequence[PlannedRefusal]) -> tuple[RefusalCount, .
     )
 
 
-def _plugin_figures(decisions: Decisions) -> Iterator[PluginFigures]:
+def _reached_limits(staying: Iterable[Staying]) -> tuple[ReachedLimit, ...]:
+    """One entry a limit and what it is reached for, in the order in which limits are checked."""
+    counts = Counter(each.first.verdict.reached for each in staying)
+    order = list(EvictionLimit)
+    reached = sorted(filter(None, counts), key=lambda each: (order.index(each.limit), each.scope, each.value))
+    return tuple(
+        ReachedLimit(limit=each.limit.value, value=each.value, scope=each.scope, num_pods=counts[each])
+        for each in reached
+    )
+
+
+def _plugin_figures(decisions: Decisions, staying: Iterable[Staying]) -> Iterator[PluginFigures]:
     """One entry a plugin that was to run, in running order, also for those that found nothing."""
-    refused: dict[tuple[str, str], dict[str, int]] = {}
-    for (profile, plugin, result), num_answers in sorted(decisions.results.items()):
-        if result not in (SUCCESS, BACKGROUND):
-            refused.setdefault((profile, plugin), {})[result] = num_answers
+    evicted = Counter((move.profile, move.plugin) for move in decisions.leaving)
+    refused = refused_by_plugin(staying)
     profiles = decisions.policy.profiles
     runs = [(profile.name, plugin) for profile in profiles for plugin in profile.deschedule]
     runs += [(profile.name, plugin) for profile in profiles for plugin in profile.balance]
     for profile, plugin in dict.fromkeys(runs):
+        blocked = refused.get((profile, plugin), {})
         yield PluginFigures(
             profile=profile,
             plugin=plugin,
-            evicted=decisions.results.get((profile, plugin, SUCCESS), 0),
+            evicted=evicted[profile, plugin],
             background=decisions.results.get((profile, plugin, BACKGROUND), 0),
-            refused=refused.get((profile, plugin), {}),
+            refused=blocked,
+            facts=facts_of(decisions, profile, plugin, blocked),
         )

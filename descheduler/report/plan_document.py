@@ -9,27 +9,35 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import ApiVersion, Fields, PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.report.facts import PluginFacts
 from descheduler.report.figures import Figures
+
+LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
+"""The verdicts, from the best to the worst."""
 
 __all__ = [
     "BackgroundEviction",
     "Failure",
+    "LandingCause",
     "LandingTotals",
     "Move",
     "Plan",
     "PlannedLanding",
     "PlannedRefusal",
     "PluginFigures",
+    "ReachedLimit",
     "RefusalCount",
+    "RefusedAlso",
+    "RepeatedRequest",
+    "Target",
 ]
 
 
 class Move(Fields, frozen=True):
-    """A pod that leaves its node, in the order in which moves are decided.
+    """A pod that leaves its node, once, in the order in which moves are decided.
 
-    `to_node` is where its replacement lands, null when it lands nowhere or when that was not looked up; `landing` says
-    how sure that is. `wave` numbers the moves that run
-    together, from 1. `is_repeated` marks a further request for a pod that an earlier move evicts already.
+    `to_node` is where its replacement is scheduled, null when no node is predicted or when that was not looked up;
+    `landing` says how sure that is. `wave` numbers the moves that run together, from 1.
     """
 
     pod: PodReference
@@ -40,26 +48,44 @@ class Move(Fields, frozen=True):
     plugin: str
     reason: str
     wave: int
-    is_repeated: bool = msgspec.field(name="repeated")
 
 
 class PlannedLanding(Fields, frozen=True):
     """What becomes of the pod that the owner creates instead.
 
-    `verdict` is lands, lands_if (under `conditions`), no or unknown, and `message` says why for the last two. `cold`
-    is the verdict while the evicted pod is still ending, `settled` once it is gone. `nodes` are those that the
-    scheduler ranks first together with `to`; `margin` is their lead over the next one, null without any.
-    `returns_to_source` is set when the scheduler would take the node again that the pod leaves.
+    `verdict` is lands, lands_if (under `conditions`), likely (every modelled filter passes on `to`, and some check of
+    the scheduler is not modelled), unknown or no; `message` says why for the last three. `cause` names, for likely and
+    unknown, what was not checked, in the words of `LandingTotals.causes`; it is empty otherwise. `cold` is the verdict
+    while the evicted pod is still ending, `settled` once it is gone. `nodes` are those that the scheduler ranks first
+    together with `to`; `margin` is their lead over the next one, null without any. `returns_to_source` is set when the
+    scheduler would take the node again that the pod leaves.
     """
 
-    verdict: Literal["lands", "lands_if", "no", "unknown"]
-    cold: Literal["lands", "lands_if", "no", "unknown"]
-    settled: Literal["lands", "lands_if", "no", "unknown"]
+    verdict: LandingWord
+    cold: LandingWord
+    settled: LandingWord
     nodes: tuple[str, ...]
     margin: int | None
     returns_to_source: bool
     conditions: tuple[str, ...]
     message: str
+    cause: str
+
+
+class LandingCause(Fields, frozen=True):
+    """Something that was not checked, and for how many replacements: those of one `verdict`, likely or unknown."""
+
+    verdict: Literal["likely", "unknown"]
+    cause: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class Target(Fields, frozen=True):
+    """A landing in short. `node` is "" where no node is expected; verdict and `returns_to_source` as in a landing."""
+
+    node: str
+    verdict: LandingWord
+    returns_to_source: bool
 
 
 class LandingTotals(Fields, frozen=True):
@@ -68,8 +94,9 @@ class LandingTotals(Fields, frozen=True):
     `not_created` of those that land need no room, as nothing comes back for them: their owner has enough pods without.
     `is_verified` tells a policy whose evictions are all refused when they cannot land from one in which some profile
     evicts regardless.
-    `together` is the verdict on all of them at once, whatever order they come in, under `conditions`; null where that
-    was not judged. `certificate` is the proof of a no.
+    `causes` say why landings are likely, and then why they are unknown, the most frequent first; they add up to
+    `likely` and `unknown`. `together` is the verdict on all of them at once, whatever order they come in, under
+    `conditions`; null where that was not judged. `certificate` is the proof of a no.
     """
 
     is_verified: bool = msgspec.field(name="verified")
@@ -77,11 +104,13 @@ class LandingTotals(Fields, frozen=True):
     num_assessed: int = msgspec.field(name="assessed")
     lands: int
     lands_if: int
-    no: int
+    likely: int
     unknown: int
+    no: int
+    causes: tuple[LandingCause, ...]
     returns_to_source: int
     not_created: int
-    together: Literal["lands", "lands_if", "no", "unknown"] | None
+    together: LandingWord | None
     conditions: tuple[str, ...]
     certificate: str
 
@@ -96,25 +125,52 @@ class BackgroundEviction(Fields, frozen=True):
     reason: str
 
 
-class PlannedRefusal(Fields, frozen=True):
-    """A pod that a plugin wanted gone and that stays. `subject` names the object at fault.
+class RepeatedRequest(Fields, frozen=True):
+    """A further request for a pod that a move evicts already. One call is made for the pod."""
 
-    `is_attempt` tells an eviction that was asked for, which a limit, a budget or the API stands against, from a
-    candidate that was not even asked for.
+    pod: PodReference
+    node: str
+    profile: str
+    plugin: str
+    reason: str
+
+
+class RefusedAlso(Fields, frozen=True):
+    """A further refusal of a pod that stays."""
+
+    profile: str
+    plugin: str
+    code: str
+    message: str
+
+
+class PlannedRefusal(Fields, frozen=True):
+    """A pod that a plugin selected and that is not evicted, once.
+
+    `reason` says why the plugin selected it, empty where it gave no reason. `message` is what blocks the eviction,
+    `subject` names the object at fault, and `limit` the key of the policy whose limit is reached, empty where it is
+    something else. `is_attempt` tells whether the eviction was requested in the run; a limit may have stopped the
+    plugin before, or a filter kept the pod. `others` are further refusals of the pod.
     """
 
     pod: PodReference
     node: str
     profile: str
     plugin: str
+    reason: str
     code: str
     message: str
     subject: str
+    limit: str
     is_attempt: bool = msgspec.field(name="attempt")
+    others: tuple[RefusedAlso, ...]
 
 
 class RefusalCount(Fields, frozen=True):
-    """How many entries of `refusals` have one reason, and what the reason means."""
+    """How many entries of `refusals`, each a pod, have one code, and what the code means.
+
+    The eviction of `num_attempts` of them was requested in the run.
+    """
 
     code: str
     summary: str
@@ -122,10 +178,24 @@ class RefusalCount(Fields, frozen=True):
     num_attempts: int = msgspec.field(name="attempts")
 
 
-class PluginFigures(Fields, frozen=True):
-    """What one plugin of one profile asked for and got.
+class ReachedLimit(Fields, frozen=True):
+    """A limit of `value` evictions that is reached, and how many entries of `refusals` it blocks.
 
-    `refused` counts answers by reason code. A pod that is judged several times counts each time, here only.
+    `limit` is its key in the policy, or in the arguments of a plugin. `scope` is the node or namespace that it is
+    reached for, empty for the run.
+    """
+
+    limit: str
+    value: int
+    scope: str
+    num_pods: int = msgspec.field(name="pods")
+
+
+class PluginFigures(Fields, frozen=True):
+    """How many pods one plugin of one profile evicts, and how many it selected that are not evicted, by code.
+
+    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null
+    for a plugin that could not work.
     """
 
     profile: str
@@ -133,6 +203,7 @@ class PluginFigures(Fields, frozen=True):
     evicted: int
     background: int
     refused: Mapping[str, int]
+    facts: PluginFacts | None
 
 
 class Failure(Fields, frozen=True):
@@ -147,7 +218,8 @@ class Plan(Fields, frozen=True):
     """Everything one cycle decided. `now` is the instant that all ages were taken at.
 
     `skipped` says why no plugin ran, and is empty when they did. `num_background` counts the evictions in
-    `background` and those that other controllers had begun before.
+    `background` and those that other controllers had begun before. `num_more_matching` counts the entries of `refusals`
+    that a limit blocks; with `is_lower_bound` more pods match, which were not looked for.
     """
 
     api_version: ApiVersion
@@ -157,17 +229,16 @@ class Plan(Fields, frozen=True):
     snapshot: SnapshotIdentity
     skipped: str
     moves: tuple[Move, ...]
+    repeated_requests: tuple[RepeatedRequest, ...]
     landings: LandingTotals
     background: tuple[BackgroundEviction, ...]
     num_background: int
     refusals: tuple[PlannedRefusal, ...]
     refusal_counts: tuple[RefusalCount, ...]
+    limits: tuple[ReachedLimit, ...]
+    num_more_matching: int = msgspec.field(name="moreMatching")
+    is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
     plugins: tuple[PluginFigures, ...]
     figures: Figures
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def evicted(self) -> tuple[Move, ...]:
-        """The moves without repeated requests: one for each pod that leaves."""
-        return tuple(move for move in self.moves if not move.is_repeated)

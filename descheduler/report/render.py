@@ -3,34 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.table import explanation_table
+from descheduler.report.flat_rows import csv_lines, names
+from descheduler.report.json_lines import json_lines
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome
-from descheduler.report.palette import PLAIN, Palette
+from descheduler.report.outcome_document import Outcome
+from descheduler.report.outcome_table import outcome_table
 from descheduler.report.plan_document import Plan
-from descheduler.report.table import TableStyle, outcome_table, plan_table
+from descheduler.report.plan_table import plan_table
+from descheduler.report.table_style import TableStyle
 from descheduler.report.yaml_lines import yaml_lines
 
-__all__ = ["Format", "render"]
+__all__ = ["FlatFormat", "Format", "render"]
 
 Format = Literal["table", "wide", "json", "yaml"]
+"""Formats that every document has."""
+FlatFormat = Literal["name", "csv", "jsonl"]
+"""Formats of plans and outcomes alone."""
+
+_PLAIN_TABLE = TableStyle()
 
 
 def render(
-    document: Plan | Outcome | Explanation, output_format: Format, *, width: int | None = None, palette: Palette = PLAIN
+    document: Plan | Outcome | Explanation, output_format: Format | FlatFormat, style: TableStyle = _PLAIN_TABLE
 ) -> Iterator[str]:
-    """The pieces of text, each with its newlines, that together show `document`. Width and colours are for tables."""
-    match output_format:
-        case "json":
+    """The pieces of text, each with its newlines, that together show `document`. `style` is for tables and CSV.
+
+    Raises ValueError for a format that the document does not have.
+    """
+    match output_format, document:
+        case "json", _:
             yield json_text(document)
-        case "yaml":
+        case "yaml", _:
             yield from yaml_lines(document)
-        case "table" | "wide":
-            style = TableStyle(is_wide=output_format == "wide", width=width, palette=palette)
-            yield from (f"{line}\n" for line in _table(document, style))
+        case (("table" | "wide"), _):
+            table = _table(document, replace(style, is_wide=output_format == "wide"))
+            yield from (f"{line}\n" for line in table)
+        case "name", (Plan() | Outcome()):
+            yield from names(document)
+        case "csv", (Plan() | Outcome()):
+            yield from csv_lines(document, has_header=style.has_headers)
+        case "jsonl", (Plan() | Outcome()):
+            yield from json_lines(document)
+        case _:
+            raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
 
 
 def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterator[str]:

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 
 from descheduler.report.document import Fields
 from descheduler.report.explanation.document import Explanation
-from descheduler.report.outcome import Outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.published_schema import schema_file
 
-__all__ = ["DOCUMENTS", "published_schema", "schema_file", "schema_text"]
+__all__ = ["DIALECT", "DOCUMENTS", "schema_text"]
 
 DOCUMENTS: Mapping[str, type[Fields]] = {"plan": Plan, "outcome": Outcome, "explanation": Explanation}
 """Name on the command line → type of the document."""
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
-def schema_file(name: str) -> Path:
-    """Where the published schema of a document is kept."""
-    return Path(__file__).with_name(f"{name}.schema.json")
-
-
-def published_schema(name: str) -> str:
-    """The schema as it is shipped; equal to `schema_text`, and read without building it."""
-    return schema_file(name).read_text("utf-8")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_text(name: str) -> str:
     """The schema of a document as JSON, made from its type."""
     document = DOCUMENTS[name]
-    schema = {"$schema": _DIALECT, "title": document.__name__, **msgspec.json.schema(document)}
+    schema = {"$schema": DIALECT, "title": document.__name__, **msgspec.json.schema(document)}
     return msgspec.json.format(msgspec.json.encode(schema, order="deterministic"), indent=2).decode() + "\n"
 
 

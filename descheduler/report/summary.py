@@ -1,96 +1,168 @@
-"""The sentences that sum a plan or an outcome up."""
+"""The lines that sum a plan or an outcome up; they come last, where the prompt is."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 
+from descheduler.model.counted import counted
+from descheduler.model.printable import printable
 from descheduler.report.figures import TotalFigures
-from descheduler.report.outcome import Outcome
-from descheduler.report.plan_document import LandingTotals, Plan
+from descheduler.report.nothing import why_nothing
+from descheduler.report.outcome_document import Outcome, ResultKind
+from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
+from descheduler.report.table_style import TableStyle
 
-__all__ = ["landing_summary", "outcome_summary", "plan_summary", "requested_summary"]
+__all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary"]
 
 _GIB = 2**30
+_MOST_SCOPES = 3
+"""Names of nodes or namespaces that one line lists."""
+
 _TOGETHER = {
-    "lands": "; together they land in every order that was tried",
-    "lands_if": "; whether all land hangs on their order or on a condition",
-    "no": "; not all of them land together",
+    "lands": "all fit together in every order tried",
+    "likely": "all are likely to fit together",
+    "lands_if": "whether all fit together depends on their order or on a condition",
+    "no": "not all of them fit together",
 }
-_WAY_OUT = "; enable PlacementVerification to keep such pods"
+_WAY_OUT = "enable PlacementVerification to evict only pods whose replacements can be scheduled"
+
+_RESULTS: Mapping[ResultKind, str] = {
+    "gone": "gone already",
+    "refused": "refused by the API server",
+    "background": "left to another controller",
+    "failed": "failed",
+    "not-attempted": "not attempted",
+}
 
 
-def plan_summary(plan: Plan) -> str:
-    """Such as `12 pods would be evicted (PodLifeTime 12), 3 requests refused, 40 candidates kept`."""
+def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """The headline of a plan, and a line for each thing that there is something to say of."""
+    yield style.palette.heading(plan_headline(plan))
     if plan.skipped:
-        return f"nothing was judged: {plan.skipped}"
-    by_plugin = Counter(move.plugin for move in plan.evicted)
-    detail = ", ".join(f"{plugin} {num_pods}" for plugin, num_pods in by_plugin.items())
-    parts = [f"{_pods(len(plan.evicted))} would be evicted" + (f" ({detail})" if detail else "")]
-    if plan.num_background:
-        parts.append(f"{_pods(plan.num_background)} left to other controllers")
-    return ", ".join([*parts, *_refused(plan)])
-
-
-def outcome_summary(outcome: Outcome) -> str:
-    """Such as `10 pods evicted, 1 refused, 1 not-attempted, 3 requests refused beforehand, 40 candidates kept`."""
-    if outcome.plan.skipped:
-        return f"nothing was judged: {outcome.plan.skipped}"
-    unconfirmed = f" ({outcome.unconfirmed} unconfirmed)" if outcome.unconfirmed else ""
-    parts = [f"{_pods(outcome.counts['evicted'])} evicted{unconfirmed}"]
-    parts += [f"{num} {kind}" for kind, num in outcome.counts.items() if num and kind != "evicted"]
-    return ", ".join([*parts, *_refused(outcome.plan)])
-
-
-def landing_summary(totals: LandingTotals) -> str:
-    """What becomes of the pods that are created instead; empty when nothing was looked up."""
-    if not totals.num_assessed:
-        return ""
-    of_all = f" of the first {totals.num_assessed}" if totals.num_assessed < totals.num_evicted else ""
-    num_landing = totals.lands - totals.not_created
-    parts = [
-        f"{num_landing} {_land(num_landing)}",
-        f"{totals.not_created} {'is' if totals.not_created == 1 else 'are'} not created",
-        f"{totals.lands_if} {_land(totals.lands_if)} under a condition",
-        f"{totals.no} would be left pending",
-        f"{totals.unknown} cannot be told",
-        f"{totals.returns_to_source} would come straight back to the node they leave",
-    ]
-    said = ", ".join(part for part in parts if not part.startswith("0 "))
-    way_out = "" if totals.is_verified or not (totals.no or totals.returns_to_source) else _WAY_OUT
-    together = _TOGETHER.get(totals.together or "", "")
-    return f"replacements{of_all}: {said}{together}{way_out}"
-
-
-def _land(num_pods: int) -> str:
-    return "lands" if num_pods == 1 else "land"
-
-
-def requested_summary(total: TotalFigures) -> str:
-    """What all pods request of all nodes, and how much of it leaves its node."""
-    nodes = "1 node" if total.num_nodes == 1 else f"{total.num_nodes} nodes"
-    return (
-        f"{_pods(total.before.pods)} on {nodes} request "
-        f"{_cores(total.before.cpu_milli)} of {_cores(total.allocatable.cpu_milli)} cores and "
-        f"{_gib(total.before.memory_bytes)} of {_gib(total.allocatable.memory_bytes)} GiB; "
-        f"{_cores(total.displaced.cpu_milli)} cores and {_gib(total.displaced.memory_bytes)} GiB leave their node"
+        return
+    yield from style.labelled(
+        {
+            "By plugin": _by_plugin(Counter(move.plugin for move in plan.moves)),
+            "Why": printable(why_nothing(plan)),
+            "Replacement pods": landing_summary(plan.landings),
+            **_left_aside(plan),
+            "Requests": _requested(plan.figures.total),
+        }
     )
 
 
-def _refused(plan: Plan) -> list[str]:
-    num_attempts = sum(count.num_attempts for count in plan.refusal_counts)
-    num_kept = sum(count.num_refusals for count in plan.refusal_counts) - num_attempts
-    requests = "1 request" if num_attempts == 1 else f"{num_attempts} requests"
-    candidates = "1 candidate" if num_kept == 1 else f"{num_kept} candidates"
-    return [f"{requests} refused", f"{candidates} kept"]
+def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+    """The headline of an outcome, and a line for each thing that there is something to say of."""
+    yield style.palette.heading(outcome_headline(outcome))
+    if outcome.plan.skipped:
+        return
+    left = ", ".join(f"{counted(each.count, 'pod')} ({printable(each.message)})" for each in outcome.not_attempted)
+    yield from style.labelled(
+        {
+            "By plugin": _by_plugin(Counter(r.plugin for r in outcome.results if r.result == "evicted")),
+            "Why": printable(why_nothing(outcome.plan)),
+            "Stopped by": printable(outcome.stopped_by),
+            "Not attempted": left,
+            "Replacement pods": landing_summary(outcome.landings),
+            **_left_aside(outcome.plan),
+            "Requests": _requested(outcome.figures.total),
+        }
+    )
 
 
-def _pods(num_pods: int) -> str:
-    return "1 pod" if num_pods == 1 else f"{num_pods} pods"
+def plan_headline(plan: Plan) -> str:
+    """Such as `12 pods would be evicted`."""
+    if plan.skipped:
+        return f"Nothing was evicted: {plan.skipped}"
+    return f"{counted(len(plan.moves), 'pod')} would be evicted"
+
+
+def outcome_headline(outcome: Outcome) -> str:
+    """Such as `10 pods evicted, 1 refused by the API server, 1 not attempted`."""
+    if outcome.plan.skipped:
+        return f"Nothing was evicted: {outcome.plan.skipped}"
+    unconfirmed = f", {outcome.unconfirmed:,} of them unconfirmed" if outcome.unconfirmed else ""
+    parts = [f"{counted(outcome.counts['evicted'], 'pod')} evicted{unconfirmed}"]
+    parts += [f"{outcome.counts[kind]:,} {text}" for kind, text in _RESULTS.items() if outcome.counts[kind]]
+    return ", ".join(parts)
+
+
+def landing_summary(totals: LandingTotals) -> str:
+    """Whether the pods that are created instead can be scheduled; empty when nothing was looked up."""
+    if not totals.num_assessed:
+        return ""
+    can = totals.lands - totals.not_created
+    parts = {
+        "can be scheduled": can,
+        "not created again": totals.not_created,
+        "likely": totals.likely,
+        "can be scheduled under a condition": totals.lands_if,
+        "would stay pending": totals.no,
+        "unknown": totals.unknown,
+        "would return to the same node": totals.returns_to_source,
+    }
+    said = ", ".join(f"{number:,} {text}" for text, number in parts.items() if number)
+    of_all = f" (the first {totals.num_assessed:,})" if totals.num_assessed < totals.num_evicted else ""
+    causes = ", ".join(f"{cause.cause} ({counted(cause.num_pods, 'pod')})" for cause in totals.causes)
+    sentences = [
+        f"{said}{of_all}",
+        *([f"not checked: {causes}"] if causes else []),
+        *([_TOGETHER[totals.together]] if totals.together in _TOGETHER and totals.num_assessed > 1 else []),
+        *([_WAY_OUT] if not totals.is_verified and (totals.no or totals.returns_to_source) else []),
+    ]
+    return "; ".join(sentences)
+
+
+def _left_aside(plan: Plan) -> Mapping[str, str]:
+    """What is not in the plan although it matches the policy."""
+    by_code = ", ".join(f"{count.code} {count.num_refusals:,}" for count in plan.refusal_counts)
+    repeated = len(plan.repeated_requests)
+    return {
+        "Other controllers": f"{counted(plan.num_background, 'pod')} being evicted by them"
+        if plan.num_background
+        else "",
+        "Not evicted": f"{counted(len(plan.refusals), 'pod')} ({by_code})" if plan.refusals else "",
+        "Limits reached": "; ".join(_limits(plan)),
+        "Selected again": f"{counted(repeated, 'further request')} for pods of this plan" if repeated else "",
+    }
+
+
+def _limits(plan: Plan) -> Iterator[str]:
+    """Each limit once, with the nodes or namespaces that reached it, and what it kept back."""
+    for (limit, value), group in groupby(plan.limits, key=lambda reached: (reached.limit, reached.value)):
+        yield f"{limit} ({value:,}){_scopes(list(group))}"
+    if plan.num_more_matching:
+        at_least = "at least " if plan.is_lower_bound else ""
+        yield f"{at_least}{counted(plan.num_more_matching, 'more pod matches', 'more pods match')}"
+
+
+def _scopes(reached: list[ReachedLimit]) -> str:
+    names = [each.scope for each in reached if each.scope]
+    if not names:
+        return ""
+    further = f" and {len(names) - _MOST_SCOPES:,} more" if len(names) > _MOST_SCOPES else ""
+    return printable(f" for {', '.join(names[:_MOST_SCOPES])}{further}")
+
+
+def _requested(total: TotalFigures) -> str:
+    """What all pods request of all nodes, and how much of it has to be scheduled again."""
+    return (
+        f"{counted(total.before.pods, 'pod')} on {counted(total.num_nodes, 'node')} request "
+        f"{_cores(total.before.cpu_milli)} of {_cores(total.allocatable.cpu_milli)} CPU cores and "
+        f"{_gib(total.before.memory_bytes)} of {_gib(total.allocatable.memory_bytes)} GiB memory; "
+        f"evicted pods request {_cores(total.displaced.cpu_milli)} cores and {_gib(total.displaced.memory_bytes)} GiB"
+    )
+
+
+def _by_plugin(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{printable(plugin)} {number:,}" for plugin, number in counts.items())
 
 
 def _cores(cpu_milli: int) -> str:
-    return f"{cpu_milli / 1000:.1f}"
+    return f"{cpu_milli / 1000:,.1f}"
 
 
 def _gib(memory_bytes: int) -> str:
-    return f"{memory_bytes / _GIB:.1f}"
+    return f"{memory_bytes / _GIB:,.1f}"

@@ -1,13 +1,15 @@
-"""The two extension points of strategies."""
+"""The two extension points of strategies, and what they tell of their work."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.facts import PluginFacts
 
-__all__ = ["BalancePlugin", "DeschedulePlugin", "StrategyError"]
+__all__ = ["BalancePlugin", "DeschedulePlugin", "ReportingPlugin", "StrategyError"]
 
 
 class StrategyError(Exception):
@@ -26,3 +28,17 @@ class BalancePlugin(Protocol):
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Looks at `nodes`, in their order. Raises StrategyError."""
+
+
+@runtime_checkable
+class ReportingPlugin(Protocol):
+    """A strategy that tells what it saw when it ran last. None has to; those of this program all do."""
+
+    def facts(self) -> PluginFacts:
+        """What it examined, what its rules left out, and why it selects nothing if so. Asked after each run."""
+
+    def why_not(self, pod: Pod) -> str:
+        """Why it does not select `pod`, in few words that name the policy's key; empty when nothing speaks against it.
+
+        Asked after the run, about pods of the nodes that it was given.
+        """

@@ -1,4 +1,4 @@
-"""LowNodeUtilization: pods of overused nodes, while there are underused ones to take them."""
+"""LowNodeUtilization: evicts pods from overutilized nodes while underutilized nodes have room."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ import msgspec
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import Args, Int64, Namespaces, UInt, check_exclude_only, check_percentages
+from descheduler.policy.shared_args import (
+    Args,
+    Int64,
+    Namespaces,
+    Percent,
+    UInt,
+    check_exclude_only,
+    check_percentages,
+)
 from descheduler.strategies.framework import StrategyError
+from descheduler.strategies.node_utilization.census import NodeCensus, Stop, no_census, nodes_text
 from descheduler.strategies.node_utilization.classify import (
     NodeLoad,
     free_resources,
@@ -20,7 +31,7 @@ from descheduler.strategies.node_utilization.classify import (
     sort_by_usage,
 )
 from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief
-from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
+from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import (
     METRIC_RESOURCE,
     MetricsServerUsage,
@@ -29,6 +40,7 @@ from descheduler.strategies.node_utilization.usage import (
     UsageSource,
     resources_in_play,
 )
+from descheduler.strategies.shared.pod_state import FINISHED
 
 __all__ = [
     "KUBERNETES_METRICS",
@@ -80,15 +92,15 @@ class LowNodeUtilizationArgs(Args, frozen=True):
     """
 
     evictable_namespaces: Namespaces | None = None
-    """Namespaces whose pods stay; only `exclude` may be given."""
-    thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """A node at or below all of these is underused."""
-    target_thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """A node above any of these is overused."""
+    """Namespaces whose pods are not evicted; only `exclude` is allowed."""
+    thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
+    """A node at or below all of these is underutilized."""
+    target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
+    """A node above any of these is overutilized."""
     use_deviation_thresholds: bool = False
     """Whether the thresholds are distances from the average usage."""
     number_of_nodes: Int64 = 0
-    """The plugin acts only when more nodes than this are underused."""
+    """The plugin acts only when more nodes than this are underutilized."""
     eviction_limits: EvictionLimits | None = None
     """Bounds of one run of the plugin."""
     metrics_utilization: MetricsUtilization | None = None
@@ -161,28 +173,34 @@ class LowNodeUtilization:
     def __init__(self, args: LowNodeUtilizationArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._handle = handle
+        self._census = no_census()
+        self._stop: Stop | None = None
+        self._relief: NodeRelief | None = None
 
     def balance(self, nodes: Sequence[Node]) -> None:
-        """Evicts from overused nodes what fits into the room that the underused ones have together.
+        """Evicts from overutilized nodes what fits into the free room of all underutilized nodes.
 
         Raises StrategyError when usage cannot be had.
         """
         source = self._usage_source()
         loads = measure(nodes, self._handle.view, source)
         low, high = self._thresholds(loads)
-        underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low)]
+        underused = [load for load in loads if not load.node.unschedulable and is_underused(load.percent, low.percent)]
         takers = {load.node.name for load in underused}
-        overused = [load for load in loads if load.node.name not in takers and is_overused(load.percent, high)]
-        if len(underused) <= max(0, self._args.number_of_nodes) or not overused:
+        overused = [load for load in loads if load.node.name not in takers and is_overused(load.percent, high.percent)]
+        census = self._census = NodeCensus(loads, underused, overused, low, high, source.noun)
+        self._relief = None
+        self._stop = census.check_under(self._args.number_of_nodes) or census.check_over()
+        if self._stop is not None:
             return
         limits = self._args.eviction_limits
         namespaces = self._args.evictable_namespaces
-        relief = NodeRelief(
+        relief = self._relief = NodeRelief(
             self._handle.evictor,
             source,
             Destinations(
                 underused,
-                free_resources(underused, high),
+                free_resources(underused, high.percent),
                 counts_tolerations=self._handle.policy.compatibility == "upstream",
             ),
             node_limit=limits.node if limits else None,
@@ -191,20 +209,40 @@ class LowNodeUtilization:
         relief.charge_departed(load for load in loads if load.node.name not in takers)
         relief.run(
             [
-                Relief(load, _sentence(load, high), load.ceilings(high))
+                Relief(load, census.over_sentence(load), load.ceilings(high.percent))
                 for load in sort_by_usage(overused, ascending=False)
             ]
         )
 
-    def _thresholds(self, loads: Sequence[NodeLoad]) -> tuple[Mapping[str, float], Mapping[str, float]]:
-        """The percentages up to which a node is underused, and above which it is overused."""
+    def facts(self) -> PluginFacts:
+        """How many nodes are in which class, and how near the nodes are to the thresholds."""
+        census, relief = self._census, self._relief
+        if relief is None:
+            return census.facts(self._stop)
+        why = f"{nodes_text(len(census.over))} overutilized, {relief.why_nothing('underutilized')}"
+        return census.facts(None, why=why, num_selected=relief.num_selected)
+
+    def why_not(self, pod: Pod) -> str:
+        """Why the node of `pod` is not relieved, or not of this pod."""
+        if pod.is_terminal:
+            return FINISHED
+        if why := self._census.why_not_over(pod.node_name):
+            return why
+        if self._stop is not None or self._relief is None:
+            return "" if self._stop is None else self._stop.why
+        return f"node {pod.node_name} is overutilized, {self._relief.why_no_more('underutilized')}"
+
+    def _thresholds(self, loads: list[NodeLoad]) -> tuple[Thresholds, Thresholds]:
+        """Up to which a node is underutilized, and above which it is overutilized."""
         args = self._args
         if not args.use_deviation_thresholds:
-            return args.thresholds, args.target_thresholds
-        average = average_percent([load.percent for load in loads], args.thresholds)
+            return (
+                Thresholds.fixed("thresholds", args.thresholds),
+                Thresholds.fixed("targetThresholds", args.target_thresholds),
+            )
         return (
-            shifted_percent(average, args.thresholds, sign=-1),
-            shifted_percent(average, args.target_thresholds, sign=1),
+            Thresholds.around_average("thresholds", args.thresholds, loads, sign=-1),
+            Thresholds.around_average("targetThresholds", args.target_thresholds, loads, sign=1),
         )
 
     def _usage_source(self) -> UsageSource:
@@ -235,17 +273,8 @@ class LowNodeUtilization:
         if query in snapshot.sample_faults:
             raise StrategyError(snapshot.sample_faults[query])
         if samples is None:
-            raise StrategyError(f"prometheus client not initialized: nobody asked for the samples of query {query!r}")
+            raise StrategyError(f"prometheus client not initialized: there are no samples of query {query!r}")
         return PrometheusUsage(query, samples)
 
     def _has_provider(self, source: str) -> bool:
         return any(provider.source == source for provider in self._handle.policy.metrics_providers)
-
-
-def _sentence(load: NodeLoad, high: Mapping[str, float]) -> str:
-    over = [
-        f"{load.percent[resource]:.1f}% of its {resource} (target {limit:g}%)"
-        for resource, limit in sorted(high.items())
-        if load.percent.get(resource, 0.0) > limit
-    ]
-    return f"node {load.node.name} uses {' and '.join(over)}"

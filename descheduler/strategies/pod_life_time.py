@@ -1,14 +1,16 @@
-"""PodLifeTime: pods that are too old, or in a state, condition or exit code they should not stay in."""
+"""PodLifeTime: evicts pods that are too old, or in a given state, condition or with a given exit code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
-from descheduler.model.verdict import Reason
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -19,12 +21,15 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.shared.pod_age import age_seconds
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_age import age_seconds, age_words
+from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_order import sort_oldest_first
 from descheduler.strategies.shared.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.rules import Bound, Match, Rule, found
+from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needs", "validate_args"]
 
@@ -81,14 +86,14 @@ class PodLifeTimeArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     owner_kinds: OwnerKinds | None = None
     """Kinds of owners that pods must, or must not, have."""
     max_pod_life_time_seconds: UInt | None = None
     """Pods of more than this many whole seconds are selected; 0 means from one second on."""
-    states: tuple[str, ...] = ()
+    states: tuple[Annotated[str, one_of(_STATES)], ...] = ()
     """Phases, reasons of the pod, and reasons for which containers wait or terminated; one of them must hold."""
     conditions: tuple[ConditionFilter, ...] = ()
     """Conditions of the pod, one of which must hold."""
@@ -123,18 +128,15 @@ def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:
     return problems
 
 
-_Category = Callable[[Pod], str | None]
-"""Why a pod is selected, as part of a sentence, or None when it is not."""
-
-
 class PodLifeTime:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/podlifetime/pod_lifetime.go`."""
 
     def __init__(self, args: PodLifeTimeArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._now = handle.now
         self._view = handle.view
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
-        self._categories = tuple(_categories(args, handle.now))
+        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Selects pods of any phase on all `nodes`, then evicts them, the oldest first.
@@ -142,35 +144,25 @@ class PodLifeTime:
         Only the run's limit ends it: after any other refusal the next pod is tried. Raises StrategyError when
         conditions are asked for and the snapshot was taken without them.
         """
-        victims: list[Pod] = []
-        sentences: dict[int, str] = {}
-        for node in nodes:
-            for pod in self._view.pods_on(node.name):
-                sentence = self._select(pod)
-                if sentence is not None:
-                    victims.append(pod)
-                    sentences[id(pod)] = sentence
+        selection = self._selection = Selection(_rules(self._args, self._now))
+        selected = (pod for node in nodes for pod in selection.of(self._view.pods_on(node.name)))
+        victims = [pod for pod in selected if self._evictor.lets_go(pod, selection.reason)]
         for pod in sort_oldest_first(victims):
-            if self._evictor.request(pod, sentences[id(pod)]).reason is Reason.TOTAL_LIMIT:
+            if self._evictor.request(pod, selection.reason(pod)).limit is EvictionLimit.TOTAL:
                 return
 
-    def _select(self, pod: Pod) -> str | None:
-        """The sentence with which `pod` is selected, or None."""
-        if not self._pods.accepts(pod):
-            return None
-        parts: list[str] = []
-        for category in self._categories:
-            part = category(pod)
-            if part is None:
-                return None
-            parts.append(part)
-        if not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
-            return None
-        return ", ".join(part for part in parts if part)
+    def facts(self) -> PluginFacts:
+        """How many pods each category left out, and the oldest of those whose age counted."""
+        return self._selection.facts()
+
+    def why_not(self, pod: Pod) -> str:
+        """The first category that `pod` is not in."""
+        return self._selection.why_not(pod)
 
 
-def _categories(args: PodLifeTimeArgs, now: datetime) -> Iterator[_Category]:
-    """The categories that are given; a pod is selected when all of them say so."""
+def _rules(args: PodLifeTimeArgs, now: datetime) -> Iterator[Rule]:
+    """Whom the plugin looks at, then the categories that are given; a pod is selected when it is in all of them."""
+    yield from pod_filter(args.namespaces, args.label_selector)
     if args.max_pod_life_time_seconds is not None:
         yield _too_old(args.max_pod_life_time_seconds, now)
     if args.states:
@@ -183,50 +175,71 @@ def _categories(args: PodLifeTimeArgs, now: datetime) -> Iterator[_Category]:
         yield _exited(args)
 
 
-def _too_old(allowed_seconds: int, now: datetime) -> _Category:
-    def category(pod: Pod) -> str | None:
-        age = age_seconds(pod, now)
-        return f"is {age} s old, {allowed_seconds} s are allowed" if age > allowed_seconds else None
+def _too_old(allowed_seconds: int, now: datetime) -> Rule:
+    return Bound(
+        key="maxPodLifeTimeSeconds",
+        limit=allowed_seconds,
+        least=allowed_seconds + 1,
+        measure=lambda pod: age_seconds(pod, now),
+        unit="seconds",
+        words=age_words,
+        none="no pod is old enough",
+        superlative="oldest",
+    )
 
-    return category
 
-
-def _in_state(args: PodLifeTimeArgs) -> _Category:
+def _in_state(args: PodLifeTimeArgs) -> Rule:
     states = frozenset(args.states)
     init, ephemeral = args.including_init_containers, args.including_ephemeral_containers
+    wanted = f"(states: {', '.join(args.states)})"
 
-    def category(pod: Pod) -> str | None:
+    def find(pod: Pod) -> str | None:
         if pod.phase in states:
-            return f"is {pod.phase}"
+            return f"phase {pod.phase} {wanted}"
         for reason in reasons(pod, init=init, ephemeral=ephemeral):
             if reason in states:
-                return f"is in state {reason}"
+                return f"state {reason} {wanted}"
         return None
 
-    return category
+    def miss(pod: Pod) -> str:
+        return f"{', '.join([f'phase {pod.phase}', *reasons(pod, init=init, ephemeral=ephemeral)])} {wanted}"
+
+    return found("states", find, miss=miss, nobody=f"no pod is in one of the states {wanted}")
 
 
-def _owned(kinds: OwnerKinds) -> _Category:
+def _owned(kinds: OwnerKinds) -> Rule:
     include, exclude = frozenset(kinds.include), frozenset(kinds.exclude)
+    key = "ownerKinds.include" if include else "ownerKinds.exclude"
+    wanted = f"({key}: {', '.join(kinds.include or kinds.exclude)})"
 
-    def category(pod: Pod) -> str | None:
+    def is_met(pod: Pod) -> bool:
         if include:
-            return "" if any(owner.kind in include for owner in pod.owners) else None
-        return None if any(owner.kind in exclude for owner in pod.owners) else ""
+            return any(owner.kind in include for owner in pod.owners)
+        return not any(owner.kind in exclude for owner in pod.owners)
 
-    return category
+    def miss(pod: Pod) -> str:
+        owners = f"owned by {', '.join(owner.kind for owner in pod.owners)}" if pod.owners else "has no owner"
+        return f"{owners} {wanted}"
+
+    return Match(key, is_met, miss, f"no pod has an owner that is asked for {wanted}")
 
 
-def _in_condition(wanted: Sequence[ConditionFilter], now: datetime) -> _Category:
-    def category(pod: Pod) -> str | None:
+def _in_condition(wanted: Sequence[ConditionFilter], now: datetime) -> Rule:
+    def find(pod: Pod) -> str | None:
         if pod.conditions is None:
             raise StrategyError("the snapshot was taken without the conditions of pods; take one that has them")
         for condition in pod.conditions:
             if any(_agrees(condition, entry, now) for entry in wanted):
-                return f"has condition {condition.type}={condition.status} {condition.reason}".rstrip()
+                stated = f"{condition.type}={condition.status} {condition.reason}".rstrip()
+                return f"condition {stated} (conditions)"
         return None
 
-    return category
+    return found(
+        "conditions",
+        find,
+        miss=lambda _: "no condition of the pod is one of the policy (conditions)",
+        nobody="no pod has a condition of the policy (conditions)",
+    )
 
 
 def _agrees(condition: PodCondition, wanted: ConditionFilter, now: datetime) -> bool:
@@ -242,11 +255,17 @@ def _agrees(condition: PodCondition, wanted: ConditionFilter, now: datetime) -> 
     return since is not None and since <= now and int((now - since).total_seconds()) >= least_seconds
 
 
-def _exited(args: PodLifeTimeArgs) -> _Category:
+def _exited(args: PodLifeTimeArgs) -> Rule:
     wanted, init = frozenset(args.exit_codes), args.including_init_containers
+    listed = f"(exitCodes: {', '.join(map(str, args.exit_codes))})"
 
-    def category(pod: Pod) -> str | None:
+    def find(pod: Pod) -> str | None:
         code = next((code for code in exit_codes(pod, init=init) if code in wanted), None)
-        return None if code is None else f"has a container that exited with {code}"
+        return None if code is None else f"a container exited with {code} {listed}"
 
-    return category
+    return found(
+        "exitCodes",
+        find,
+        miss=lambda _: f"no container exited with such a code {listed}",
+        nobody=f"no pod has a container that exited with such a code {listed}",
+    )

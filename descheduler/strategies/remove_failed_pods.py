@@ -1,14 +1,16 @@
-"""RemoveFailedPods: pods in phase Failed, optionally only for some reasons or exit codes."""
+"""RemoveFailedPods: evicts pods in phase Failed, optionally only for some reasons or exit codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 import msgspec
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -20,9 +22,11 @@ from descheduler.policy.shared_args import (
     check_selector,
 )
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_age import age_seconds
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_age import LONGEST_AGE_SECONDS, age_seconds, age_words
+from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.rules import Bound, Match, Rule
+from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate_args"]
 
@@ -36,13 +40,13 @@ class RemoveFailedPodsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     exclude_owner_kinds: tuple[str, ...] = ()
-    """Pods with an owner of these kinds stay."""
+    """Pods with an owner of these kinds are not evicted."""
     min_pod_lifetime_seconds: UInt | None = None
-    """Pods younger than this stay; an hour when unset."""
+    """Pods younger than this are not evicted; an hour when unset."""
     reasons: tuple[str, ...] = ()
     """Reasons of the pod or its containers, one of which must be given; all failed pods when empty."""
     exit_codes: tuple[Int32, ...] = ()
@@ -67,42 +71,105 @@ class RemoveFailedPods:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removefailedpods/failedpods.go`."""
 
     def __init__(self, args: RemoveFailedPodsArgs, handle: StrategyHandle) -> None:
+        self._args = args
         self._now = handle.now
         self._view = handle.view
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
-        self._least_age_seconds = args.min_pod_lifetime_seconds
-        self._excluded_owner_kinds = frozenset(args.exclude_owner_kinds)
-        self._reasons = frozenset(args.reasons)
-        self._exit_codes = frozenset(args.exit_codes)
-        self._with_init = args.including_init_containers
+        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node the selected pods in phase Failed."""
+        self._selection = Selection(_rules(self._args, self._now))
         for node in nodes:
-            victims = [pod for pod in self._view.pods_on(node.name) if self._is_victim(pod)]
+            selected = self._selection.of(self._view.pods_on(node.name))
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
 
-    def _is_victim(self, pod: Pod) -> bool:
-        return (
-            pod.phase == "Failed"
-            and self._pods.accepts(pod)
-            and self._is_old_enough(pod)
-            and not any(owner.kind in self._excluded_owner_kinds for owner in pod.owners)
-            and (not self._reasons or not self._reasons.isdisjoint(reasons(pod, init=self._with_init)))
-            and (not self._exit_codes or not self._exit_codes.isdisjoint(exit_codes(pod, init=self._with_init)))
-            and self._evictor.admits(pod)
-            and self._evictor.admits_now(pod)
-        )
+    def facts(self) -> PluginFacts:
+        """How many pods have failed, and what left those out."""
+        return self._selection.facts()
 
-    def _is_old_enough(self, pod: Pod) -> bool:
-        """A pod from the future is old enough for any limit: the reference reads its age as an unsigned number."""
-        age = age_seconds(pod, self._now)
-        return self._least_age_seconds is None or age < 0 or age >= self._least_age_seconds
+    def why_not(self, pod: Pod) -> str:
+        """The first rule that `pod` does not meet."""
+        return self._selection.why_not(pod)
 
     def _sentence(self, pod: Pod) -> str:
-        given = list(reasons(pod, init=self._with_init))
-        codes = [str(code) for code in exit_codes(pod, init=self._with_init)]
-        details = [", ".join(given), f"exit code {', '.join(codes)}" if codes else ""]
-        return ": ".join(["has failed", *(detail for detail in details if detail)])
+        init = self._args.including_init_containers
+        codes = ", ".join(str(code) for code in exit_codes(pod, init=init))
+        details = [*dict.fromkeys(reasons(pod, init=init)), *([f"exit code {codes}"] if codes else [])]
+        return f"phase Failed ({', '.join(details)})" if details else "phase Failed"
+
+
+def _rules(args: RemoveFailedPodsArgs, now: datetime) -> Iterator[Rule]:
+    """That the pod has failed, whom the plugin looks at, and which failed pods may go."""
+    yield Match(
+        "status.phase",
+        lambda pod: pod.phase == "Failed",
+        lambda pod: f"phase {pod.phase}, not Failed",
+        "no pod is in phase Failed",
+    )
+    yield from pod_filter(args.namespaces, args.label_selector)
+    if args.min_pod_lifetime_seconds is not None:
+        yield _old_enough(args.min_pod_lifetime_seconds, now)
+    if args.exclude_owner_kinds:
+        yield _not_owned_by(frozenset(args.exclude_owner_kinds))
+    if args.reasons:
+        yield _failed_for(args)
+    if args.exit_codes:
+        yield _exited_with(args)
+
+
+def _old_enough(least_seconds: int, now: datetime) -> Rule:
+    def age(pod: Pod) -> int:
+        """A pod from the future is old enough for any limit: the reference reads its age as an unsigned number."""
+        seconds = age_seconds(pod, now)
+        return LONGEST_AGE_SECONDS if seconds < 0 else seconds
+
+    return Bound(
+        key="minPodLifetimeSeconds",
+        limit=least_seconds,
+        least=least_seconds,
+        measure=age,
+        unit="seconds",
+        words=age_words,
+        none="no failed pod is old enough",
+        superlative="oldest",
+    )
+
+
+def _not_owned_by(kinds: frozenset[str]) -> Rule:
+    wanted = f"(excludeOwnerKinds: {', '.join(sorted(kinds))})"
+    return Match(
+        "excludeOwnerKinds",
+        lambda pod: not any(owner.kind in kinds for owner in pod.owners),
+        lambda pod: f"owned by {', '.join(owner.kind for owner in pod.owners)} {wanted}",
+        f"every failed pod has an excluded owner {wanted}",
+    )
+
+
+def _failed_for(args: RemoveFailedPodsArgs) -> Rule:
+    asked, init = frozenset(args.reasons), args.including_init_containers
+    wanted = f"(reasons: {', '.join(args.reasons)})"
+    return Match(
+        "reasons",
+        lambda pod: not asked.isdisjoint(reasons(pod, init=init)),
+        lambda pod: f"failed for {', '.join(reasons(pod, init=init)) or 'no stated reason'} {wanted}",
+        f"no pod failed for one of the reasons {wanted}",
+    )
+
+
+def _exited_with(args: RemoveFailedPodsArgs) -> Rule:
+    asked, init = frozenset(args.exit_codes), args.including_init_containers
+    wanted = f"(exitCodes: {', '.join(map(str, args.exit_codes))})"
+
+    def miss(pod: Pod) -> str:
+        codes = ", ".join(map(str, exit_codes(pod, init=init)))
+        return f"exit code {codes} {wanted}" if codes else f"no container has exited {wanted}"
+
+    return Match(
+        "exitCodes",
+        lambda pod: not asked.isdisjoint(exit_codes(pod, init=init)),
+        miss,
+        f"no failed pod has such an exit code {wanted}",
+    )

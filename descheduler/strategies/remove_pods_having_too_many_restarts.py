@@ -1,12 +1,15 @@
-"""RemovePodsHavingTooManyRestarts: pods whose containers restarted too often."""
+"""RemovePodsHavingTooManyRestarts: evicts pods whose containers restarted too often."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -16,10 +19,13 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import container_statuses, waiting_reasons
+from descheduler.strategies.shared.rules import Bound, Match, Rule
+from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
 
@@ -33,14 +39,14 @@ class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     pod_restart_threshold: Int32 = 0
     """Restarts of all containers together from which a pod is selected; required, at least 1."""
     including_init_containers: bool = False
     """Whether init containers count."""
-    states: tuple[str, ...] = ()
+    states: tuple[Annotated[str, one_of(_STATES)], ...] = ()
     """`Running`, `CrashLoopBackOff` or both: only pods in such a state are selected; any state when empty."""
 
 
@@ -57,39 +63,67 @@ class RemovePodsHavingTooManyRestarts:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodshavingtoomanyrestarts`."""
 
     def __init__(self, args: RemovePodsHavingTooManyRestartsArgs, handle: StrategyHandle) -> None:
+        self._args = args
         self._view = handle.view
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
-        self._threshold = args.pod_restart_threshold
-        self._states = frozenset(args.states)
-        self._with_init = args.including_init_containers
+        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, within a node those with the most restarts first, every pod that restarted too often."""
+        self._selection = Selection(_rules(self._args))
         for node in nodes:
-            victims = [pod for pod in self._view.pods_on(node.name) if self._is_victim(pod)]
+            selected = self._selection.of(self._view.pods_on(node.name))
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._sentence)]
             victims.sort(key=self._num_restarts, reverse=True)
             if not evict_from_node(self._evictor, victims, self._sentence):
                 return
 
-    def _is_victim(self, pod: Pod) -> bool:
-        return (
-            self._num_restarts(pod) >= self._threshold
-            and self._pods.accepts(pod)
-            and self._is_in_state(pod)
-            and self._evictor.admits(pod)
-            and self._evictor.admits_now(pod)
-        )
+    def facts(self) -> PluginFacts:
+        """How many pods each rule left out, and the most restarts of those looked at."""
+        return self._selection.facts()
+
+    def why_not(self, pod: Pod) -> str:
+        """The first rule that `pod` does not meet."""
+        return self._selection.why_not(pod)
 
     def _num_restarts(self, pod: Pod) -> int:
-        if not self._with_init and len(pod.container_statuses) == 1:
-            return pod.container_statuses[0].restart_count
-        return sum(status.restart_count for status in container_statuses(pod, init=self._with_init))
-
-    def _is_in_state(self, pod: Pod) -> bool:
-        if not self._states or pod.phase in self._states:
-            return True
-        return not self._states.isdisjoint(waiting_reasons(pod, init=self._with_init))
+        return _num_restarts(pod, init=self._args.including_init_containers)
 
     def _sentence(self, pod: Pod) -> str:
-        return f"has restarted {self._num_restarts(pod)} times, from {self._threshold} on it is too often"
+        times = counted(self._num_restarts(pod), "time")
+        return f"restarted {times} (podRestartThreshold: {self._args.pod_restart_threshold})"
+
+
+def _rules(args: RemovePodsHavingTooManyRestartsArgs) -> Iterator[Rule]:
+    """Whom the plugin looks at, the restarts, and the state."""
+    init = args.including_init_containers
+    yield from pod_filter(args.namespaces, args.label_selector)
+    yield Bound(
+        key="podRestartThreshold",
+        limit=args.pod_restart_threshold,
+        least=args.pod_restart_threshold,
+        measure=(lambda pod: _num_restarts(pod, init=True)) if init else _num_restarts,
+        unit="restarts",
+        words=lambda number: counted(number, "restart"),
+        none="no pod restarted often enough",
+        superlative="highest",
+    )
+    if args.states:
+        yield _in_state(args)
+
+
+def _in_state(args: RemovePodsHavingTooManyRestartsArgs) -> Rule:
+    states, init = frozenset(args.states), args.including_init_containers
+    wanted = f"(states: {', '.join(args.states)})"
+    return Match(
+        "states",
+        lambda pod: pod.phase in states or not states.isdisjoint(waiting_reasons(pod, init=init)),
+        lambda pod: f"{', '.join([f'phase {pod.phase}', *waiting_reasons(pod, init=init)])} {wanted}",
+        f"no pod with enough restarts is in one of the states {wanted}",
+    )
+
+
+def _num_restarts(pod: Pod, *, init: bool = False) -> int:
+    if not init and len(pod.container_statuses) == 1:
+        return pod.container_statuses[0].restart_count
+    return sum(status.restart_count for status in container_statuses(pod, init=init))

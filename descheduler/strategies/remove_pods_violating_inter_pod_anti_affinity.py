@@ -1,18 +1,22 @@
-"""RemovePodsViolatingInterPodAntiAffinity: pods that share a node or zone with a pod they must keep away from."""
+"""RemovePodsViolatingInterPodAntiAffinity: evicts pods whose required anti-affinity is violated."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_order import sort_low_to_high
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.rules import Match, Rule, found
+from descheduler.strategies.shared.selection import Selection, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
@@ -27,9 +31,9 @@ class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
 
 
 def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:
@@ -43,38 +47,64 @@ class RemovePodsViolatingInterPodAntiAffinity:
     def __init__(self, args: RemovePodsViolatingInterPodAntiAffinityArgs, handle: StrategyHandle) -> None:
         self._view = handle.view
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._args = args
+        self._looked_at = Selection()
+        self._selection = Selection()
         self._spares_namesakes = handle.policy.compatibility == "upstream"
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
         from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
 
-        listed = {
-            node.name: [pod for pod in self._view.active_pods_on(node.name) if self._is_looked_at(pod)]
-            for node in nodes
-        }
+        looked_at = self._looked_at = Selection(pod_filter(self._args.namespaces, self._args.label_selector))
+        listed = {node.name: looked_at.of(self._standing_on(node)) for node in nodes}
         conflicts = AntiAffinityConflicts(nodes, listed, spares_namesakes=self._spares_namesakes)
+        self._selection = Selection(_rules(conflicts))
         for pods in listed.values():
             # Evictions only ever end conflicts, so a pod without one now need not be looked at again.
-            if not self._relieve([pod for pod in pods if conflicts.find(pod) is not None], conflicts):
+            if not self._relieve(self._selection.of(pods), conflicts):
                 return
 
-    def _is_looked_at(self, pod: Pod) -> bool:
+    def facts(self) -> PluginFacts:
+        """How many pods state required anti-affinity, and how many of them violate it."""
+        return facts_of(self._looked_at, self._selection)
+
+    def why_not(self, pod: Pod) -> str:
+        """That it is not looked at, states nothing, or violates nothing once others have left."""
+        return FINISHED if pod.is_terminal else self._looked_at.why_not(pod) or self._selection.why_not(pod)
+
+    def _standing_on(self, node: Node) -> Sequence[Pod]:
         """What earlier rounds of the run have evicted is neither a candidate nor a partner."""
-        return self._pods.accepts(pod) and not self._view.prior_moves.have_taken(pod)
+        have_left = self._view.prior_moves.have_taken
+        return [pod for pod in self._view.active_pods_on(node.name) if not have_left(pod)]
 
     def _relieve(self, candidates: Sequence[Pod], conflicts: AntiAffinityConflicts) -> bool:
         """Evicts the `candidates` of a node that still conflict in their turn; returns whether to go on after it."""
         for pod in sort_low_to_high(candidates):
             conflict = conflicts.find(pod)
-            if conflict is None or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            if conflict is None or not self._evictor.lets_go(pod, conflict.sentence):
                 continue
             verdict = self._evictor.request(pod, conflict.sentence)
-            if verdict.reason is Reason.TOTAL_LIMIT:
+            if verdict.limit is EvictionLimit.TOTAL:
                 return False
-            if verdict.reason is Reason.NODE_LIMIT:
+            if verdict.limit is EvictionLimit.NODE:
                 return True
             if verdict.is_accepted:
                 conflicts.forget(pod)
         return True
+
+
+def _rules(conflicts: AntiAffinityConflicts) -> Iterator[Rule]:
+    """That a pod states required anti-affinity, and that it is violated."""
+    yield Match(
+        "spec.affinity.podAntiAffinity",
+        lambda pod: pod.spec.affinity is not None and bool(pod.spec.affinity.anti_required),
+        lambda _: "has no required anti-affinity",
+        "no pod has required anti-affinity",
+    )
+    yield found(
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        lambda pod: conflict.sentence if (conflict := conflicts.find(pod)) is not None else None,
+        miss=lambda pod: f"no other pod violates its required anti-affinity on node {pod.node_name}",
+        nobody="no pod violates required anti-affinity",
+    )

@@ -1,20 +1,25 @@
-"""RemovePodsViolatingNodeAffinity: pods whose node no longer matches their node affinity."""
+"""RemovePodsViolatingNodeAffinity: evicts pods whose node no longer matches their node affinity."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.affinity import Affinity, NodeMatch, match_node, preferred_weight
+from descheduler.model.affinity import NodeMatch, match_node, preferred_weight
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.preferred_nodes import PreferredNodes
+from descheduler.strategies.shared.rules import Match, Rule, found
+from descheduler.strategies.shared.selection import Selection, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit.node_fit import NodeSet
@@ -23,7 +28,7 @@ __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityAr
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the strategy looks at fits it")
+_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the plugin looks at has room for the pod")
 
 
 class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
@@ -33,9 +38,9 @@ class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     node_affinity_type: tuple[str, ...] = ()
     """Affinity kinds to look at, in this order. Unknown ones load, and only log an error when the plugin runs."""
 
@@ -57,67 +62,105 @@ class RemovePodsViolatingNodeAffinity:
         self._view = handle.view
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._nodes: dict[str, Node] = {}
+        self._looked_at = Selection()
+        self._selections: list[Selection] = []
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts, one affinity type after the other, pods that some of `nodes` fits and whose own node does not suit.
 
         The run's limit ends a type, not the strategy. A type that is not known selects nothing.
         """
-        rules: dict[str, _Rule] = {
-            _REQUIRED: _breaks_requirement,
-            _PREFERRED: _prefers_another(PreferredNodes(nodes)),
-        }
+        self._nodes = {node.name: node for node in nodes}
+        rules = {_REQUIRED: self._requirement(), _PREFERRED: self._preference(PreferredNodes(nodes))}
         node_set = self._node_fit.node_set(nodes)
-        for affinity_type in self._args.node_affinity_type:
-            rule = rules.get(affinity_type)
-            if rule is not None:
-                self._enforce(rule, nodes, node_set)
+        known = [rules[name] for name in self._args.node_affinity_type if name in rules]
+        self._selections = [Selection((rule,)) for rule in known]
+        # What is looked at is the same for every type, so it is counted once.
+        for number, selection in enumerate(self._selections):
+            looked_at = Selection(self._common_rules())
+            self._enforce(looked_at, selection, nodes, node_set)
+            self._looked_at = self._looked_at if number else looked_at
 
-    def _enforce(self, rule: _Rule, nodes: Sequence[Node], node_set: NodeSet) -> None:
+    def facts(self) -> PluginFacts:
+        """How many pods state node affinity, and of those how many each type leaves alone."""
+        by_type = [facts_of(self._looked_at, selection) for selection in self._selections]
+        if not by_type:
+            return PluginFacts("nodeAffinityType names no type that is known", 0, 0)
+        sentences = dict.fromkeys(facts.why_nothing for facts in by_type)
+        return replace(
+            by_type[0],
+            why_nothing="; ".join(sentences) if all(sentences) else "",
+            pods_selected=sum(facts.pods_selected for facts in by_type),
+            left_out={key: number for facts in by_type for key, number in facts.left_out.items()},
+        )
+
+    def why_not(self, pod: Pod) -> str:
+        """That it is not looked at, or why each type leaves it alone."""
+        if pod.is_terminal:
+            return FINISHED
+        misses = [selection.why_not(pod) for selection in self._selections]
+        return self._looked_at.why_not(pod) or ("; ".join(misses) if all(misses) else "")
+
+    def _enforce(self, looked_at: Selection, selection: Selection, nodes: Sequence[Node], node_set: NodeSet) -> None:
         for node in nodes:
-            sentences: dict[int, str] = {}
-            victims: list[Pod] = []
-            for pod in self._view.active_pods_on(node.name):
-                affinity = pod.spec.affinity
-                if affinity is None or not affinity.has_node_affinity or not self._pods.accepts(pod):
-                    continue
-                sentence = rule(pod, affinity, node)
-                if sentence is not None and self._may_leave(pod, node_set):
-                    victims.append(pod)
-                    sentences[id(pod)] = sentence
-            if not evict_from_node(self._evictor, victims, lambda pod: sentences[id(pod)]):  # noqa: B023 - used at once
+            selected = selection.of(looked_at.of(self._view.active_pods_on(node.name)))
+            victims = [pod for pod in selected if self._may_leave(pod, node_set, selection)]
+            if not evict_from_node(self._evictor, victims, selection.reason):
                 return
 
-    def _may_leave(self, pod: Pod, nodes: NodeSet) -> bool:
-        if not self._evictor.admits(pod):
+    def _may_leave(self, pod: Pod, nodes: NodeSet, selection: Selection) -> bool:
+        if not self._evictor.admits(pod, selection.reason):
             return False
         if not self._node_fit.fits_any(pod, nodes):
-            self._evictor.keep(pod, _NO_FIT)
+            self._evictor.keep(pod, _NO_FIT, selection.reason(pod))
             return False
-        return self._evictor.admits_now(pod)
+        return self._evictor.admits_now(pod, selection.reason)
 
+    def _common_rules(self) -> Iterator[Rule]:
+        yield from pod_filter(self._args.namespaces, self._args.label_selector)
+        yield Match(
+            "spec.affinity.nodeAffinity",
+            lambda pod: pod.spec.affinity is not None and pod.spec.affinity.has_node_affinity,
+            lambda _: "has no node affinity",
+            "no pod has node affinity",
+        )
 
-_Rule = Callable[[Pod, Affinity, Node], str | None]
-"""Why a pod with this node affinity should leave the node, as a sentence, or None when it should not."""
+    def _requirement(self) -> Rule:
+        """A required affinity that cannot be evaluated does not match; the plain node selector counts with it."""
 
+        def find(pod: Pod) -> str | None:
+            affinity = pod.spec.affinity
+            if affinity is None or affinity.node_required is None:
+                return None
+            node = self._nodes[pod.node_name]
+            if match_node(pod.spec.node_selector, affinity, node.name, node.labels) is NodeMatch.MATCHES:
+                return None
+            return f"node {node.name} does not match its nodeSelector and required node affinity"
 
-def _breaks_requirement(pod: Pod, affinity: Affinity, node: Node) -> str | None:
-    """A required affinity that cannot be evaluated does not match; the plain node selector counts with it."""
-    if affinity.node_required is None:
-        return None
-    if match_node(pod.spec.node_selector, affinity, node.name, node.labels) is NodeMatch.MATCHES:
-        return None
-    return "its node does not match its node selector and required node affinity"
+        return found(
+            _REQUIRED,
+            find,
+            miss=lambda pod: f"node {pod.node_name} violates no required node affinity",
+            nobody="no pod violates required node affinity",
+        )
 
+    def _preference(self, best_of: PreferredNodes) -> Rule:
+        """The best node need not be one that fits: kubernetes-sigs/descheduler does not ask for that either."""
 
-def _prefers_another(best_of: PreferredNodes) -> _Rule:
-    """The best node need not be one that fits: kubernetes-sigs/descheduler does not ask for that either."""
+        def find(pod: Pod) -> str | None:
+            affinity = pod.spec.affinity
+            if affinity is None or not affinity.node_preferred:
+                return None
+            node = self._nodes[pod.node_name]
+            best, current = best_of.best_weight(affinity), preferred_weight(affinity, node.name, node.labels)
+            if best <= current:
+                return None
+            return f"preferred node affinity has weight {current} on node {node.name}, {best} on another node"
 
-    def rule(_: Pod, affinity: Affinity, node: Node) -> str | None:
-        if not affinity.node_preferred:
-            return None
-        best, current = best_of.best_weight(affinity), preferred_weight(affinity, node.name, node.labels)
-        return f"its node meets preferences of weight {current}, another one {best}" if best > current else None
-
-    return rule
+        return found(
+            _PREFERRED,
+            find,
+            miss=lambda pod: f"no node meets its preferred node affinity better than node {pod.node_name}",
+            nobody="no node meets preferred node affinity better than the pods' own",
+        )

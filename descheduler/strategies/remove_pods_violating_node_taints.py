@@ -1,17 +1,22 @@
-"""RemovePodsViolatingNodeTaints: pods that do not tolerate a taint of the node they run on."""
+"""RemovePodsViolatingNodeTaints: evicts pods that do not tolerate a taint of their node."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.rules import Match, Rule
+from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["RemovePodsViolatingNodeTaints", "RemovePodsViolatingNodeTaintsArgs", "validate_args"]
 
@@ -23,9 +28,9 @@ class RemovePodsViolatingNodeTaintsArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at."""
+    """Only pods of these namespaces are examined."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at."""
+    """Only pods with these labels are examined."""
     include_prefer_no_schedule: bool = False
     """Whether taints of effect `PreferNoSchedule` count too."""
     excluded_taints: tuple[str, ...] = ()
@@ -49,32 +54,55 @@ class RemovePodsViolatingNodeTaints:
         self._args = args
         self._view = handle.view
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
         self._tolerances: dict[int, Tolerance] = {}
+        self._taints: dict[str, Sequence[Taint]] = {}
+        self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node every active pod that does not tolerate all relevant taints of its node."""
-        for node in nodes:
-            taints = [taint for taint in node.taints if self._is_relevant(taint)]
-            if not taints:
-                continue
-            victims = [pod for pod in self._view.active_pods_on(node.name) if self._is_victim(pod, taints)]
-            if not evict_from_node(self._evictor, victims, lambda pod: self._sentence(pod, taints)):  # noqa: B023 - used at once
+        self._selection = Selection(self._rules())
+        found = ((node.name, [taint for taint in node.taints if self._is_relevant(taint)]) for node in nodes)
+        self._taints = {name: taints for name, taints in found if taints}
+        for name in self._taints:
+            selected = self._selection.of(self._view.active_pods_on(name))
+            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._selection.reason)]
+            if not evict_from_node(self._evictor, victims, self._selection.reason):
                 return
 
-    def _is_victim(self, pod: Pod, taints: Sequence[Taint]) -> bool:
-        return (
-            self._pods.accepts(pod)
-            and not self._tolerance_of(pod).tolerates_all(taints)
-            and self._evictor.admits(pod)
-            and self._evictor.admits_now(pod)
+    def facts(self) -> PluginFacts:
+        """How many nodes have taints that count, and what left the pods of these nodes out."""
+        facts = replace(self._selection.facts(), counts={"taintedNodes": len(self._taints)})
+        return facts if self._taints else replace(facts, why_nothing=f"no node has a taint {self._that_counts()}")
+
+    def why_not(self, pod: Pod) -> str:
+        """That its node has no taints that count, or the first rule that `pod` does not meet."""
+        if pod.node_name not in self._taints:
+            return f"node {pod.node_name} has no taint {self._that_counts()}"
+        return FINISHED if pod.is_terminal else self._selection.why_not(pod)
+
+    def _rules(self) -> Iterator[Rule]:
+        yield from pod_filter(self._args.namespaces, self._args.label_selector)
+        yield Match(
+            "spec.tolerations",
+            lambda pod: not self._tolerance_of(pod).tolerates_all(self._taints[pod.node_name]),
+            lambda pod: f"tolerates the taints of node {pod.node_name}",
+            "every pod tolerates the taints of its node",
+            self._sentence,
         )
 
-    def _sentence(self, pod: Pod, taints: Sequence[Taint]) -> str:
+    def _sentence(self, pod: Pod) -> str:
         tolerance = self._tolerance_of(pod)
-        taint = next(taint for taint in taints if not tolerance.tolerates(taint))
+        taint = next(taint for taint in self._taints[pod.node_name] if not tolerance.tolerates(taint))
         value = f"={taint.value}" if taint.value else ""
-        return f"does not tolerate taint {taint.key}{value}:{taint.effect} of its node"
+        return f"does not tolerate taint {taint.key}{value}:{taint.effect} of node {pod.node_name}"
+
+    def _that_counts(self) -> str:
+        """Which taints count, as the end of a sentence."""
+        args = self._args
+        effects = "NoSchedule or PreferNoSchedule" if args.include_prefer_no_schedule else "NoSchedule"
+        given = [] if args.included_taints is None else [f"includedTaints: {', '.join(args.included_taints) or 'none'}"]
+        given += [f"excludedTaints: {', '.join(args.excluded_taints)}"] if args.excluded_taints else []
+        return f"of effect {effects}" + (f" ({'; '.join(given)})" if given else "")
 
     def _tolerance_of(self, pod: Pod) -> Tolerance:
         """What the pod tolerates, found once for all that share its spec, which lives as long as the snapshot."""

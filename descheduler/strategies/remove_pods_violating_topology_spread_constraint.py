@@ -1,16 +1,18 @@
-"""RemovePodsViolatingTopologySpreadConstraint: pods that make a topology domain too full."""
+"""RemovePodsViolatingTopologySpreadConstraint: evicts pods from topology domains that hold too many."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
+from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -19,13 +21,17 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
-from descheduler.strategies.shared.pod_filter import PodFilter
+from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.selection import Selection
 from descheduler.strategies.topology_spread.constraints import (
     SpreadConstraint,
     distinct_constraints,
     states_constraint,
 )
+from descheduler.strategies.topology_spread.tally import SpreadTally
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.topology_spread.domains import Domains
@@ -51,10 +57,10 @@ class RemovePodsViolatingTopologySpreadConstraintArgs(Args, frozen=True):
     """
 
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces are looked at, and counted."""
+    """Only pods of these namespaces are examined and counted."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are looked at, and counted."""
-    constraints: tuple[str, ...] = ()
+    """Only pods with these labels are examined and counted."""
+    constraints: tuple[Annotated[str, one_of(_CONSTRAINTS)], ...] = ()
     """Which `whenUnsatisfiable` values count; `DoNotSchedule` when empty."""
     topology_balance_node_fit: bool | None = None
     """Whether only pods that fit a node of a domain below average are moved; True when unset."""
@@ -87,7 +93,9 @@ class RemovePodsViolatingTopologySpreadConstraint:
         self._view = handle.view
         self._node_fit = handle.node_fit
         self._evictor = handle.evictor
-        self._pods = PodFilter(args.namespaces, args.label_selector)
+        self._args = args
+        self._looked_at = Selection()
+        self._tally = SpreadTally(f"(constraints: {', '.join(args.constraints)})")
         self._whens = frozenset(args.constraints)
         self._needs_fit = args.topology_balance_node_fit is not False
         self._takes_highest_first = handle.policy.compatibility == "upstream"
@@ -102,13 +110,15 @@ class RemovePodsViolatingTopologySpreadConstraint:
         from descheduler.strategies.topology_spread.domains import DomainFinder
         from descheduler.strategies.topology_spread.surplus import Listing
 
+        self._looked_at = Selection(pod_filter(self._args.namespaces, self._args.label_selector))
+        self._tally = SpreadTally(f"(constraints: {', '.join(self._args.constraints)})")
         finder = DomainFinder(nodes)
         self._below.clear()
         self._found.clear()
         marked: list[tuple[Pod, str]] = []
-        for pods in self._listed_by_namespace(nodes):
+        for namespace, listed in self._listed_by_namespace(nodes):
             # Pods that are to arrive cannot be evicted, and are on their node all the same.
-            pods = [pod for pod in pods if self._view.is_arrival(pod) or self._evictor.filter(pod).is_accepted]
+            pods = [pod for pod in listed if self._view.is_arrival(pod) or self._evictor.filter(pod).is_accepted]
             listing = Listing(
                 pods,
                 highest_first=self._takes_highest_first,
@@ -116,29 +126,43 @@ class RemovePodsViolatingTopologySpreadConstraint:
                 is_gone=self._view.prior_moves.have_taken,
             )
             for constraint in distinct_constraints(pods, self._whens):
-                surplus = self._judged(constraint, finder.find(constraint, listing.index), listing)
+                domains = finder.find(constraint, listing.index)
+                skew = domains.skew
+                self._tally.note_skew(constraint, skew, namespace)
+                surplus = self._judged(constraint, domains, skew, listing)
                 if surplus is not None:
                     marked += surplus.marked_first(listing)
                     self._keep_without_room(surplus.kept(listing), constraint)
+            self._tally.note_namespace(len(listed), len(pods), listing.num_selected)
         self._evict(marked)
 
-    def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[list[Pod]]:
+    def facts(self) -> PluginFacts:
+        """How many constraints there are, and the largest skew beside its limit."""
+        return self._tally.facts(self._looked_at.facts())
+
+    def why_not(self, pod: Pod) -> str:
+        """That it is not looked at, or the largest skew in its namespace."""
+        if pod.is_terminal:
+            return FINISHED
+        return self._looked_at.why_not(pod) or self._tally.why_not(pod.namespace)
+
+    def _listed_by_namespace(self, nodes: Sequence[Node]) -> list[tuple[str, list[Pod]]]:
         """The pods looked at, by namespace; namespaces where nobody states a constraint are left out."""
         by_namespace: dict[str, list[Pod]] = {}
         constrained: set[str] = set()
         for node in nodes:
-            for pod in self._view.active_pods_on(node.name):
-                if self._pods.accepts(pod):
-                    by_namespace.setdefault(pod.namespace, []).append(pod)
-                    if pod.spec.topology_spread and states_constraint(pod, self._whens):
-                        constrained.add(pod.namespace)
-        return [pods for namespace, pods in sorted(by_namespace.items()) if namespace in constrained]
+            for pod in self._looked_at.of(self._view.active_pods_on(node.name)):
+                by_namespace.setdefault(pod.namespace, []).append(pod)
+                if pod.spec.topology_spread and states_constraint(pod, self._whens):
+                    constrained.add(pod.namespace)
+        self._tally.leave_out(sum(len(pods) for name, pods in by_namespace.items() if name not in constrained))
+        return [(name, pods) for name, pods in sorted(by_namespace.items()) if name in constrained]
 
-    def _judged(self, constraint: SpreadConstraint, domains: Domains, listing: Listing) -> Surplus | None:
-        """What `constraint` wants gone, found once for those that differ in words and count the same pods and nodes."""
+    def _judged(self, constraint: SpreadConstraint, domains: Domains, skew: int, listing: Listing) -> Surplus | None:
+        """The pods that are to leave for `constraint`, found once for those that count the same pods and nodes."""
         from descheduler.strategies.topology_spread.surplus import find_surplus
 
-        if domains.skew <= constraint.max_skew or not (len(domains.places) or domains.num_empty):
+        if skew <= constraint.max_skew or not (len(domains.places) or domains.num_empty):
             return None
         key = constraint.max_skew, constraint.topology_key, domains.digest()
         known = self._found.get(key)
@@ -160,19 +184,19 @@ class RemovePodsViolatingTopologySpreadConstraint:
             known = self._below[names] = RoomBelow(self._node_fit, nodes)
         return known
 
-    def _keep_without_room(self, pods: Iterable[Pod], constraint: SpreadConstraint) -> None:
-        message = f"the pod fits on no node in a less full domain of {constraint.topology_key}"
+    def _keep_without_room(self, pods: Iterable[tuple[Pod, str]], constraint: SpreadConstraint) -> None:
+        message = f"no node in a less full domain of {constraint.topology_key} has room for the pod"
         verdict = refuse(Reason.NO_NODE_FITS, message, constraint.topology_key)
-        for pod in pods:
-            self._evictor.keep(pod, verdict)
+        for pod, sentence in pods:
+            self._evictor.keep(pod, verdict, sentence)
 
     def _evict(self, marked: Sequence[tuple[Pod, str]]) -> None:
         full_nodes: set[str] = set()
         for pod, sentence in marked:
-            if pod.node_name in full_nodes or not (self._evictor.admits(pod) and self._evictor.admits_now(pod)):
+            if pod.node_name in full_nodes or not self._evictor.lets_go(pod, sentence):
                 continue
             verdict = self._evictor.request(pod, sentence)
-            if verdict.reason is Reason.TOTAL_LIMIT:
+            if verdict.limit is EvictionLimit.TOTAL:
                 return
-            if verdict.reason is Reason.NODE_LIMIT:
+            if verdict.limit is EvictionLimit.NODE:
                 full_nodes.add(pod.node_name)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from descheduler.report.outcome import Outcome
+from descheduler.plan.outcome import OutcomeCode
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.telemetry.idle_plugins import log_idle_plugins
 from descheduler.telemetry.logging import fields, log_event
 
 __all__ = ["log_outcome", "log_plan"]
@@ -15,7 +17,7 @@ _logger = logging.getLogger(__name__)
 
 def log_plan(plan: Plan) -> None:
     """The story of a dry run: a line an eviction and a plugin at verbosity 1, failures as errors."""
-    for move in plan.evicted:
+    for move in plan.moves:
         log_event(
             _logger,
             "Evicted pod in dry run mode",
@@ -26,29 +28,46 @@ def log_plan(plan: Plan) -> None:
             node=move.from_node,
             profile=move.profile,
         )
-    _log_plugins(plan)
-    _log_sums(plan, num_evicted=len(plan.evicted))
+    _log_skipped(plan)
+    for plugin in plan.plugins:
+        _log_plugin(plugin.profile, plugin.plugin, plugin.evicted, plugin.background)
+    log_idle_plugins(plan)
+    _log_failures(plan)
+    _log_sums(plan, num_evicted=len(plan.moves))
 
 
 def log_outcome(outcome: Outcome) -> None:
-    """The sums of a run that evicted; each eviction was logged when it ended."""
-    _log_plugins(outcome.plan)
+    """The sums of a run that evicted, of what was done; each eviction was logged when it ended."""
+    _log_skipped(outcome.plan)
+    for plugin in outcome.plugins:
+        _log_plugin(plugin.profile, plugin.plugin, plugin.counts["evicted"], plugin.counts["background"])
+    log_idle_plugins(outcome.plan)
+    _log_failures(outcome.plan)
+    for left in outcome.not_attempted:
+        level = logging.INFO if OutcomeCode(left.code).is_never_meant else logging.WARNING
+        facts = fields(count=left.count, err=left.message, code=left.code)
+        _logger.log(level, "Evictions not attempted", extra=facts)
     _log_sums(outcome.plan, num_evicted=outcome.counts["evicted"])
 
 
-def _log_plugins(plan: Plan) -> None:
+def _log_skipped(plan: Plan) -> None:
     if plan.skipped:
         log_event(_logger, "Skipping descheduling cycle: requires >=2 nodes", reason=plan.skipped)
-    for plugin in plan.plugins:
-        log_event(
-            _logger,
-            "Total number of evictions/requests",
-            verbosity=1,
-            profile=plugin.profile,
-            strategy=plugin.plugin,
-            evictedPods=plugin.evicted,
-            evictionRequests=plugin.background,
-        )
+
+
+def _log_plugin(profile: str, plugin: str, num_evicted: int, num_background: int) -> None:
+    log_event(
+        _logger,
+        "Total number of evictions/requests",
+        verbosity=1,
+        profile=profile,
+        strategy=plugin,
+        evictedPods=num_evicted,
+        evictionRequests=num_background,
+    )
+
+
+def _log_failures(plan: Plan) -> None:
     for failure in plan.failures:
         _logger.error(
             "Plugin failed", extra=fields(profile=failure.profile, strategy=failure.plugin, err=failure.message)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from collections.abc import Mapping
 from enum import Enum
 from typing import Literal, TextIO
 
+from descheduler.telemetry.console import Console
 from descheduler.telemetry.faults import traceback_lines
 from descheduler.telemetry.patient_stream import PatientStream
 
@@ -29,13 +31,26 @@ _TRUSTED = frozenset({_ROOT, "py"})
 _HIDDEN = "***"
 
 
-def configure_logging(stream: TextIO, *, verbosity: int, log_format: LogFormat) -> None:
-    """Sends the events of this program up to `verbosity`, and warnings of libraries, to `stream`."""
-    handler = logging.StreamHandler(PatientStream(stream))
+def configure_logging(stream: TextIO | None, *, verbosity: int | None, log_format: LogFormat) -> None:
+    """Sends the events of this program up to `verbosity`, and warnings of libraries, to `stream`.
+
+    A `verbosity` of None, which nobody chose, is 0; on a terminal only warnings are shown then, unless in JSON.
+    """
+    handler = _handler(stream, log_format)
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.getLogger(_ROOT).setLevel(logging.INFO - min(verbosity, _HIGHEST_VERBOSITY))
+    is_silent = verbosity is None and isinstance(handler, Console)
+    level = logging.INFO - min(verbosity or 0, _HIGHEST_VERBOSITY)
+    logging.getLogger(_ROOT).setLevel(logging.WARNING if is_silent else level)
     logging.captureWarnings(True)
+
+
+def _handler(stream: TextIO | None, log_format: LogFormat) -> logging.Handler:
+    if stream is None:  # closed before the start
+        return logging.NullHandler()
+    if log_format == "text" and stream.isatty():
+        return Console(stream, is_dumb=os.environ.get("TERM") == "dumb")
+    return logging.StreamHandler(PatientStream(stream))
 
 
 def is_json() -> bool:

@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from descheduler.report.outcome import EvictionResult, Outcome
+from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.telemetry.metrics_table import LAST_SUCCESS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, spec_of
 from descheduler.telemetry.observer import RunObserver
@@ -27,11 +27,11 @@ _NO_LABELS: Labels = ()
 _LOOP = "descheduler_loop_duration_seconds"
 _STRATEGY = "descheduler_strategy_duration_seconds"
 _LIMITS = {
-    "NodeLimit": "maximum number of evicted pods per node reached",
-    "NamespaceLimit": "maximum number of evicted pods per namespace reached",
-    "TotalLimit": "maximum number of evicted pods per a descheduling cycle reached",
+    "maxNoOfPodsToEvictPerNode": "maximum number of evicted pods per node reached",
+    "maxNoOfPodsToEvictPerNamespace": "maximum number of evicted pods per namespace reached",
+    "maxNoOfPodsToEvictTotal": "maximum number of evicted pods per a descheduling cycle reached",
 }
-"""Reason code → the label that kubernetes-sigs/descheduler 0.36 gives to a request that a limit refused."""
+"""Limit → the label that kubernetes-sigs/descheduler 0.36 gives to a request that it refused."""
 _RESULTS = {"evicted": "success", "gone": "error", "refused": "error", "failed": "error", "background": "background"}
 _ERROR = "error"
 _COUNTED_ELSEWHERE = frozenset({"APIRefused", "MissingUID", "AlreadyRequested"})
@@ -140,19 +140,19 @@ def _requests_sent(outcome: Outcome) -> Iterator[Labels]:
 def _result_label(result: EvictionResult) -> str | None:
     """None for an eviction that was never asked for."""
     if result.code == "limit":
-        return next((text for text in _LIMITS.values() if text in result.message), _ERROR)
+        return next((text for key, text in _LIMITS.items() if result.message.startswith(f"{key} ")), _ERROR)
     return _RESULTS.get(result.result)
 
 
 def _requests_refused(plan: Plan) -> Iterator[Labels]:
     for refusal in plan.refusals:
         if refusal.is_attempt and refusal.code not in _COUNTED_ELSEWHERE:
-            text = _LIMITS.get(refusal.code, _ERROR)
+            text = _LIMITS.get(refusal.limit, _ERROR)
             yield text, refusal.plugin, refusal.profile, refusal.pod.namespace, refusal.node
 
 
 def _moves_planned(plan: Plan | None) -> Values:
-    return {} if plan is None else _by_plugin(plan, ((move.plugin, move.profile) for move in plan.evicted))
+    return {} if plan is None else _by_plugin(plan, ((move.plugin, move.profile) for move in plan.moves))
 
 
 def _strategy_failures(plan: Plan | None) -> Values:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.plan.outcome import Outcome
     from descheduler.plan.planned import PlannedEviction
+    from descheduler.telemetry.progress import EvictionProgress
 
 __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
 
@@ -63,6 +64,8 @@ class RunObserver:
         self.num_objects: Mapping[str, int] = {}
         """Kind → objects of the snapshot; empty when it was not read whole."""
         self.plugin_runs: list[PluginRun] = []
+        self.progress: EvictionProgress | None = None
+        """Shows how far the evictions are; None where nobody looks."""
         self._has_seen_overload = False
 
     @contextmanager
@@ -83,6 +86,8 @@ class RunObserver:
             yield
         finally:
             self.cycle_seconds = self._clock() - started
+            if self.progress is not None:
+                self.progress.end()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -122,10 +127,17 @@ class RunObserver:
         finally:
             self.plugin_runs.append(PluginRun(profile, plugin, self._clock() - started))
 
+    def planned(self, num_evictions: int) -> None:
+        """Takes note of how many evictions there are in all."""
+        if self.progress is not None:
+            self.progress.planned(num_evictions)
+
     def record(self, outcome: Outcome) -> None:
         """Takes note of how an eviction ended, and logs it."""
         self._spans.record(outcome)
         log_eviction(outcome)
+        if self.progress is not None:
+            self.progress.record(outcome)
 
     def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
         """Logs that the run waits for the fate of a pod."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
-    from descheduler.report.outcome import Outcome
+    from descheduler.report.outcome_document import Outcome
     from descheduler.report.plan_document import Plan
 
 __all__ = ["RunRecord"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import FrameType
 
+from descheduler.telemetry.console import ERASE_LINE
 from descheduler.telemetry.logging import JsonFormatter, KlogFormatter, fields, is_json
 from descheduler.telemetry.patient_stream import PatientStream
 
@@ -28,13 +29,13 @@ def log_broken_off(pods: Sequence[str], frame: FrameType | None) -> None:
         suppress(OSError, ValueError, AttributeError),  # standard error is closed, or no file
         open(sys.stderr.fileno(), "w", encoding="utf-8", errors="backslashreplace", closefd=False) as stream,
     ):
-        PatientStream(stream).write(text)
+        PatientStream(stream).write(f"{ERASE_LINE}{text}" if stream.isatty() else text)
 
 
 def _records(pods: Sequence[str], frame: FrameType | None) -> Iterator[logging.LogRecord]:
-    yield _record("Run broken off by a second signal, outcome not written", frame, unconfirmed=len(pods))
+    yield _record("Interrupted by a second signal; outcome not written", frame, unconfirmed=len(pods))
     for pod in pods[:_MOST_NAMED]:
-        yield _record("Eviction not confirmed, counts as evicted", frame, pod=pod)
+        yield _record("Eviction not confirmed, counted as evicted", frame, pod=pod)
     if num_more := len(pods[_MOST_NAMED:]):
         yield _record("More evictions not confirmed", frame, num=num_more)
 

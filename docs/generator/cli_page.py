@@ -18,6 +18,11 @@ _IDLE = """\
 These flags of kubernetes-sigs/descheduler are taken by `descheduler run`, so that the arguments of its manifests work
 unchanged. They have no effect, and a warning in the log says so and why."""
 
+_KUBECTL = """\
+The same program is installed as `kubectl-deschedule`, so that `kubectl deschedule run …` works as well. Where kubectl's
+own completion is set up, it completes `kubectl deschedule` too: kubectl finds `kubectl_complete-deschedule` beside the
+program."""
+
 
 def make_page() -> str:
     """The whole page."""
@@ -27,8 +32,7 @@ def make_page() -> str:
 def _lines() -> Iterator[str]:
     for paragraph in (*paragraphs(commands.help), *paragraphs(commands.epilog)):
         yield from wrapped(paragraph)
-    yield "The same program is installed as `kubectl-deschedule`, so that `kubectl deschedule run …` works as well."
-    yield ""
+    yield from wrapped(_KUBECTL)
     ctx = click.Context(commands)
     for name in commands.list_commands(ctx):
         command = commands.get_command(ctx, name)

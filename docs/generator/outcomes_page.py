@@ -12,7 +12,14 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 A run that evicts writes an [outcome](plan.md#outcome). Each of its `results` has a `result` that says how the eviction
-ended and a `code` that says why. A run with `-o table` shows the results in the column RESULT."""
+ended and a `code` that says why; there is one for each planned eviction. `reason` is why the plugin selected the pod,
+`target` where its replacement is expected.
+
+A run that is stopped early writes its outcome too: by SIGINT (Ctrl-C, exit code 130), SIGTERM (143), `--deadline`, the
+loss of its Lease or an overloaded API server (4). `stoppedBy` says what stopped it, `counts` what was done, and
+`notAttempted` how many planned evictions are left and why. Such runs must not be repeated by a Job; the next scheduled
+run decides again. `figures`, `landings` and `plugins` of an outcome are of the evicted pods; those of everything that
+was planned are in `plan`."""
 
 
 def make_page() -> str:

@@ -11,7 +11,8 @@ import msgspec
 
 from descheduler.explanation.docs.arguments import parts_of
 from descheduler.explanation.docs.source import paragraphs
-from descheduler.report.schema import DOCUMENTS, published_schema
+from descheduler.report.published_schema import published_schema
+from descheduler.report.schema import DOCUMENTS
 from docs.generator.markdown import anchor, page, table, wrapped
 
 __all__ = ["make_page"]

@@ -79,18 +79,21 @@ BAD_INPUT = [
     pytest.param(with_flags("--dry-rnu"), "did you mean '--dry-run'", id="misspelled flag"),
     pytest.param(with_flags("--evict-\x1b[31mred"), "--evict-\\x1b[31mred", id="flag with control characters"),
     pytest.param(with_flags("surplus"), "surplus", id="argument nobody asked for"),
-    pytest.param(with_flags("--snapshot", ""), "names no file", id="dump without a name"),
-    pytest.param(literally("run", "--config", "", "--snapshot", "d"), "names no file", id="policy without a name"),
-    pytest.param(literally("explain", "pod", "a/b", "--snapshot", ""), "names no file", id="nothing to explain from"),
-    pytest.param(literally("snapshot", "-o", ""), "names no file", id="snapshot to a file without a name"),
+    pytest.param(with_flags("--snapshot", ""), "file name is empty", id="dump without a name"),
+    pytest.param(literally("run", "--config", "", "--snapshot", "d"), "file name is empty", id="policy without a name"),
+    pytest.param(
+        literally("explain", "pod", "a/b", "--snapshot", ""), "file name is empty", id="nothing to explain from"
+    ),
+    pytest.param(literally("snapshot", "-o", ""), "file name is empty", id="snapshot to a file without a name"),
     pytest.param(literally("run"), "missing option '--policy-config-file'", id="no policy"),
     pytest.param(literally("--policy-config-file"), "requires an argument", id="flag without its value"),
     pytest.param(literally("validte"), "did you mean 'validate'", id="misspelled command"),
     pytest.param(literally("validate"), "missing argument 'FILE...'", id="nothing to validate"),
+    pytest.param(literally("schema"), "; choose from plan, outcome, explanation, policy (see", id="schema of nothing"),
     pytest.param(literally("validate", "/nowhere/p.yaml"), "no such file", id="validate what is not there"),
     pytest.param(literally("validate", "p", "-ojson", "--print-effective"), "leave out -o", id="two formats at once"),
     pytest.param(literally("snapshot"), "missing option '-o'", id="snapshot without a file"),
-    pytest.param(literally("schema", "policy"), "'policy' is not one of", id="schema nobody has"),
+    pytest.param(literally("schema", "pod"), "'pod' is not one of", id="schema nobody has"),
 ]
 
 
@@ -187,3 +190,19 @@ def test_every_problem_of_a_policy_is_named(descheduler: Descheduler, dump: Path
 
     assert ended.code == 2
     assert [line.partition(": ")[0] for line in ended.err.splitlines()] == [f"{policy}:3:26", f"{policy}:4:11"]
+
+
+@pytest.mark.parametrize("command", [("snapshot", "-o", "-"), ("explain", "node", "a")])
+def test_advice_names_only_flags_that_the_command_has(
+    descheduler: Descheduler, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    ended = descheduler(*command)
+
+    advised = {word for word in ended.err.split() if word.startswith("--")}
+    shown = set(descheduler(command[0], "--help").out.replace(",", " ").split())
+    assert (ended.code, advised) == (1, {"--kubeconfig"})
+    assert advised <= shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
@@ -30,8 +32,21 @@ def test_exit_code_of_a_run(results: list[ExecutedEviction], usual: ExitCode, de
     assert outcome_exit_code(outcome, is_detailed=True) is detailed
 
 
-def test_exit_code_of_a_dry_run_tells_refused_requests_only_in_detail() -> None:
-    plan = make_test_plan(policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=1))
+@pytest.mark.parametrize(
+    ("policy", "detailed"),
+    [
+        pytest.param(pod_life_time_policy(), ExitCode.PLANNED, id="evictions are planned"),
+        pytest.param(
+            pod_life_time_policy(maxNoOfPodsToEvictTotal=1), ExitCode.PLANNED, id="some are planned, others refused"
+        ),
+        pytest.param(pod_life_time_policy(maxNoOfPodsToEvictTotal=0), ExitCode.INCOMPLETE, id="all are refused"),
+        pytest.param(pod_life_time_policy(profiles=()), ExitCode.DONE, id="nothing is asked for"),
+    ],
+)
+def test_exit_code_of_a_dry_run_tells_of_its_plan_only_in_detail(
+    policy: Mapping[str, object], detailed: ExitCode
+) -> None:
+    plan = make_test_plan(policy=policy)
 
     assert plan_exit_code(plan, is_detailed=False) is ExitCode.DONE
-    assert plan_exit_code(plan, is_detailed=True) is ExitCode.INCOMPLETE
+    assert plan_exit_code(plan, is_detailed=True) is detailed

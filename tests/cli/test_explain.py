@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from descheduler.cluster.kinds import KINDS
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
 from tests.cli.loaded_modules import HEAVY, modules_of
@@ -25,25 +25,49 @@ def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, du
     ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert "decision: old is evicted by PodLifeTime (profile main): it is 3600 s old, 60 s are allowed" in ended.out
-    assert "landing: its replacement lands on b" in ended.out
-    assert "placement of the pod created instead: 2 of 2 nodes take it" in ended.out
+    assert (
+        "Decision: evicted\nSelected by:   PodLifeTime (profile main): 1 h old (maxPodLifeTimeSeconds: 60)\n"
+        in ended.out
+    )
+    assert "landing: the replacement pod can be scheduled onto b" in ended.out
+    assert "placement of the pod created instead: 2/2 nodes are available" in ended.out
 
 
 def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler, dump: Path) -> None:
     ended = descheduler("explain", "pod", "default/old", "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert "decision:" not in ended.out
-    assert "landing: its replacement lands on b" in ended.out
+    assert "Decision:" not in ended.out
+    assert "landing: the replacement pod can be scheduled onto b" in ended.out
+
+
+@pytest.mark.parametrize(
+    "question",
+    [("pod/old",), ("po", "old", "-n", "default"), ("po/old", "-A"), ("rs/web",), ("ns/default",)],
+)
+def test_a_pod_is_found_as_kubectl_finds_it(
+    descheduler: Descheduler, policy: Path, dump: Path, question: tuple[str, ...]
+) -> None:
+    ended = descheduler("explain", *question, "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert ended.code == 0
+    assert "PodLifeTime" in ended.out
+
+
+def test_the_scope_of_the_run_is_that_of_run_namespace(descheduler: Descheduler, policy: Path, dump: Path) -> None:
+    arguments = ("--config", policy, "--snapshot", dump, "--now", NOW, "-o", "json", "--run-namespace", "shop")
+
+    ended = descheduler("explain", "pod/old", *arguments)
+
+    assert json.loads(ended.out)["pod"]["decision"]["answers"][0]["code"] == "OutOfScope"
 
 
 def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert "the run: 1 pod would leave, 1 stays, 0 would come" in ended.out
-    assert "1      BarePod   no owner would create the pod again" in ended.out
+    assert "1 pod would be evicted, 1 pod not evicted, 0 pods would be scheduled here" in ended.out
+    assert "1                  BarePod" in ended.out
 
 
 def test_a_plugin_is_explained_without_any_cluster(descheduler: Descheduler) -> None:
@@ -83,8 +107,8 @@ def test_documents_obey_their_schema(
 def test_wide_tables_show_every_answer_and_all_scores(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "pod", "default/old", "--config", policy, "--snapshot", dump, "-o", "wide")
 
-    assert "PLUGIN THAT WANTS IT GONE" in ended.out
-    assert "FILTERS SAY" in ended.out
+    assert "SELECTED BY" in ended.out
+    assert "EVICTABLE" in ended.out
     assert "TaintToleration" in ended.out
 
 
@@ -98,7 +122,7 @@ def test_the_same_input_gives_the_same_bytes(descheduler: Descheduler, policy: P
     ("question", "message"),
     [
         (("pod", "default/odl"), "; did you mean 'default/old'?"),
-        (("pod", "old"), "error: 'old' does not say which namespace; write 'default/old'"),
+        (("pod", "bold"), "no pod 'default/bold'"),
         (("node", "z"), "error: no node 'z' in "),
         (("plugin", "PodLiveTime"), "error: no plugin 'PodLiveTime'; did you mean 'PodLifeTime'?"),
     ],
@@ -147,8 +171,8 @@ def test_the_scheduler_of_a_configuration_places_the_pods(descheduler: Deschedul
     unknown = descheduler(*arguments)
     known = descheduler(*arguments, "--scheduler-config", configuration)
 
-    assert "landing: where its replacement lands cannot be told: its scheduler packer has no profile" in unknown.out
-    assert "landing: its replacement lands on a, the node that it leaves" in known.out
+    assert "landing: the replacement pod is likely scheduled onto" in unknown.out
+    assert "landing: the replacement pod can be scheduled onto a, the node of the pod itself" in known.out
 
 
 def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler, dump: Path, tmp_path: Path) -> None:
@@ -171,7 +195,7 @@ def test_a_cluster_is_only_read(descheduler: Descheduler, policy: Path, kubeconf
     ended = descheduler(*arguments, "--config", policy)
 
     assert ended.code == 0
-    assert "decision: old is evicted by PodLifeTime" in ended.out
+    assert "Decision: evicted\nSelected by:   PodLifeTime" in ended.out
     assert {request.method for request in fake_api.requests} == {"GET"}
     assert "/apis/apps/v1/replicasets" in {request.path for request in fake_api.requests}
 

@@ -18,7 +18,9 @@ from tests.cli.loaded_modules import HEAVY, modules_of
 PROGRAM = [sys.executable, "-m", "descheduler"]
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan")])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("run", "--help"), ("version",), ("schema", "plan"), ("schema", "policy")]
+)
 def test_help_and_the_like_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
     modules = modules_of(*arguments)
 
@@ -75,6 +77,7 @@ def test_version_is_one_line(descheduler: Descheduler) -> None:
 
 def test_schema_is_printed_as_published(descheduler: Descheduler) -> None:
     assert json.loads(descheduler("schema", "outcome").out)["title"] == "Outcome"
+    assert json.loads(descheduler("schema", "policy").out)["$id"] == "urn:descheduler:schema:policy:v1alpha2"
 
 
 def test_completion_knows_commands_and_flags() -> None:
@@ -155,7 +158,7 @@ def test_breaking_off_is_neither_a_defect_nor_success(
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 
     assert ended.code == 130
-    assert ended.err.splitlines()[-1] == "error: interrupted"
+    assert ended.err.splitlines()[-1] == "error: interrupted (Ctrl-C)"
 
 
 def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
@@ -173,7 +176,7 @@ def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 
     assert ended.code == 4
-    assert "evictions were made before this" in ended.err
+    assert "pods were evicted before this error" in ended.err
 
 
 INTERRUPTED_WHILE_LOADING = """
@@ -197,7 +200,7 @@ def test_ctrl_c_while_the_program_is_loaded_is_one_line(module: str) -> None:
 
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted (Ctrl-C)\n")
 
 
 def test_program_can_be_run_as_a_module() -> None:

@@ -14,7 +14,7 @@ import yaml
 
 from descheduler.cli.main import main
 from descheduler.cluster.kinds import KINDS
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.builders import node_object, pod_object
 from tests.cli.commands import Descheduler
 from tests.integration.fake_api import FakeApi
@@ -27,10 +27,31 @@ def test_a_dump_is_judged_without_a_cluster(descheduler: Descheduler, policy: Pa
     ended = descheduler("run", "--policy-config-file", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert ended.out.splitlines()[:2] == [
-        "NAMESPACE   POD   NODE   TO   PLUGIN        REASON",
-        "default     old   a      b    PodLifeTime   is 3600 s old, 60 s are allowed",
+    assert ended.out.splitlines()[:3] == [
+        "PodLifeTime: 1 pod to evict",
+        "NAMESPACE   POD   NODE   TARGET   REASON",
+        "default     old   a      b        1 h old (maxPodLifeTimeSeconds: 60)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        pytest.param(["-o", "name"], "default/old\n", id="names"),
+        pytest.param(
+            ["--no-headers"], "default   old   a   b   PodLifeTime   1 h old (maxPodLifeTimeSeconds: 60)\n", id="rows"
+        ),
+        pytest.param(["-o", "csv", "--no-headers"], "evict,default,old,", id="CSV without a header"),
+        pytest.param(["--quiet"], "Warning: the dump holds no PodDisruptionBudget", id="warnings and the summary"),
+    ],
+)
+def test_output_for_scripts(
+    descheduler: Descheduler, policy: Path, dump: Path, flags: list[str], expected: str
+) -> None:
+    ended = descheduler("run", "--config", policy, "--snapshot", dump, "--now", NOW, *flags)
+
+    assert ended.code == 0
+    assert ended.out.startswith(expected)
 
 
 @pytest.mark.parametrize(("output_format", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
@@ -110,7 +131,7 @@ def test_broken_objects_are_left_out_on_request(
     assert refused.code == 2
     assert "--skip-broken-objects" in refused.err
     assert skipped.code == 0
-    assert "warning: left out: Pod default/broken is broken" in skipped.out
+    assert "Warning: skipped: Pod default/broken is invalid" in skipped.out
 
 
 def test_refused_requests_tell_in_the_exit_code_on_request(
@@ -122,6 +143,15 @@ def test_refused_requests_tell_in_the_exit_code_on_request(
 
     assert descheduler(*arguments).code == 0
     assert descheduler(*arguments, "--detailed-exitcode").code == 3
+
+
+def test_planned_evictions_tell_in_the_exit_code_of_a_dry_run_on_request(
+    descheduler: Descheduler, policy: Path, dump: Path
+) -> None:
+    arguments = ("run", "--config", policy, "--snapshot", dump, "--now", NOW)
+
+    assert descheduler(*arguments).code == 0
+    assert descheduler(*arguments, "--detailed-exitcode").code == 5
 
 
 def test_each_eviction_is_logged_from_verbosity_one(descheduler: Descheduler, policy: Path, dump: Path) -> None:

@@ -63,8 +63,8 @@ def test_the_second_signal_names_the_pods_that_may_leave(capfd: pytest.CaptureFi
             signal.raise_signal(signal.SIGINT)
 
     lines = [line.partition("] ")[2] for line in capfd.readouterr().err.splitlines()]
-    assert lines[0] == '"Run broken off by a second signal, outcome not written" unconfirmed=103'
-    assert lines[1] == '"Eviction not confirmed, counts as evicted" pod="shop/p0"'
+    assert lines[0] == '"Interrupted by a second signal; outcome not written" unconfirmed=103'
+    assert lines[1] == '"Eviction not confirmed, counted as evicted" pod="shop/p0"'
     assert len(lines) == 102
     assert lines[-1] == '"More evictions not confirmed" num=3'
 

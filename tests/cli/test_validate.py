@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,90 @@ def test_warnings_are_no_reason_to_fail(descheduler: Descheduler, tmp_path: Path
 
     assert ended.code == 0
     assert ended.err.startswith(f"warning: {file}:3:")
+
+
+DOUBTFUL = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: main
+  pluginConfig:
+  - name: PodLifeTime
+    args: {maxPodLifeTimeSeconds: 60}
+  - name: PodLifeTime
+    args: {maxPodLifeTimeSeconds: 90}
+  plugins:
+    deschedule: {enabled: [PodLifeTime, PodLifeTime]}
+"""
+
+
+@pytest.fixture
+def doubtful(tmp_path: Path) -> Path:
+    """A policy with two warnings."""
+    file = tmp_path / "doubtful.yaml"
+    file.write_text(DOUBTFUL)
+    return file
+
+
+def test_warnings_are_a_reason_to_fail_when_it_is_strict(
+    descheduler: Descheduler, policy: Path, doubtful: Path
+) -> None:
+    usual, strict = (descheduler("validate", *flags, doubtful, policy) for flags in ((), ("--strict",)))
+
+    assert (usual.code, usual.out) == (0, f"{doubtful}: valid DeschedulerPolicy\n{policy}: valid DeschedulerPolicy\n")
+    assert (strict.code, strict.out) == (2, f"{policy}: valid DeschedulerPolicy\n")
+    assert strict.err == usual.err
+
+
+def test_json_says_invalid_of_a_doubtful_policy_when_it_is_strict(descheduler: Descheduler, doubtful: Path) -> None:
+    (verdict,) = json.loads(descheduler("validate", "--strict", "-o", "json", doubtful).out)
+
+    assert (verdict["valid"], verdict["problems"], len(verdict["warnings"])) == (False, [], 2)
+
+
+def test_a_plugin_that_is_configured_or_enabled_twice_is_named(descheduler: Descheduler, doubtful: Path) -> None:
+    ended = descheduler("validate", doubtful)
+
+    assert ended.err.splitlines() == [
+        f"warning: {doubtful}:8:5: profiles[0].pluginConfig[1]: PodLifeTime is configured twice; the first entry "
+        "counts",
+        f"warning: {doubtful}:11:41: profiles[0].plugins.deschedule.enabled[1]: PodLifeTime is enabled twice in this "
+        "set and runs twice; remove one of them",
+    ]
+
+
+def test_warnings_are_said_beside_problems(descheduler: Descheduler, doubtful: Path) -> None:
+    doubtful.write_text(DOUBTFUL.replace("Seconds: 90", "Second: 90"))
+
+    ended = descheduler("validate", doubtful)
+
+    assert ended.code == 2
+    assert "unknown field; did you mean 'maxPodLifeTimeSeconds'?" in ended.err
+    assert "PodLifeTime is configured twice" in ended.err
+
+
+def test_a_policy_of_v1alpha1_points_to_the_conversion(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text("apiVersion: descheduler/v1alpha1\nkind: DeschedulerPolicy\nstrategies: {RemoveDuplicates: {}}\n")
+
+    ended = descheduler("validate", file)
+
+    (page,) = re.findall(r"docs/\S+\.md", ended.err)
+    assert ended.err.startswith(f"{file}:1:13: apiVersion: 'descheduler/v1alpha1' is not supported")
+    assert ended.err.count("\n") == 1
+    assert "strategies" in (CONFIG.parent / page).read_text()
+
+
+def test_strategies_in_a_policy_of_today_point_to_the_conversion(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text(upstream("strategies: {RemoveDuplicates: {enabled: true}}\n"))
+
+    ended = descheduler("validate", file)
+
+    assert ended.err == (
+        f"warning: {file}:3:1: strategies: is a field of descheduler/v1alpha1, ignored; convert the strategies to "
+        "profiles, see docs/how-to/from-upstream.md\n"
+    )
 
 
 def test_json_tells_the_place_in_parts(descheduler: Descheduler, policy: Path, bad: Path) -> None:

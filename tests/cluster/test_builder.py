@@ -65,7 +65,7 @@ def test_one_name_stands_for_one_pod(obj: Object) -> None:
     builder = SnapshotBuilder("dump")
     builder.add_object(block(obj))
 
-    with pytest.raises(SnapshotError, match="dump: pod default/x is there twice"):
+    with pytest.raises(SnapshotError, match="dump: pod default/x appears twice"):
         builder.finish()
 
 
@@ -97,5 +97,5 @@ def test_pods_of_nodes_that_were_not_read_are_named_in_a_warning() -> None:
     snapshot = builder.finish()
 
     assert snapshot.warnings == (
-        "1 pod is bound to a node that the snapshot does not hold, such as default/stray to gone: passed over",
+        "1 pod is bound to a node that the snapshot does not hold, such as default/stray to gone; ignored",
     )

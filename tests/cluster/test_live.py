@@ -126,7 +126,7 @@ def test_absent_optional_kind_is_noted() -> None:
     snapshot = read_live(server, SnapshotRequest({"Node", "NodeMetrics.metrics.k8s.io"}))
 
     assert snapshot.kinds == {"Node"}
-    assert snapshot.warnings == (f"the cluster does not serve NodeMetrics ({metrics}): none are assumed",)
+    assert snapshot.warnings == (f"the cluster does not serve NodeMetrics ({metrics}); assuming there are none",)
 
 
 def test_absent_core_kind_ends_the_run() -> None:
@@ -152,7 +152,7 @@ def test_all_forbidden_kinds_are_named_with_the_rules_to_add() -> None:
         read_live(server, SnapshotRequest({"Node", "Pod", "Namespace", "PodDisruptionBudget.policy"}))
 
     assert str(caught.value) == (
-        "may not list pods, namespaces, poddisruptionbudgets; add to the rules of the ClusterRole: "
+        "not allowed to list pods, namespaces, poddisruptionbudgets (RBAC); add to the rules of the ClusterRole: "
         '- {apiGroups: [""], resources: [pods, namespaces], verbs: [list]} '
         '- {apiGroups: ["policy"], resources: [poddisruptionbudgets], verbs: [list]}'
     )
@@ -171,7 +171,7 @@ def test_broken_object_in_a_page_is_left_out_on_request() -> None:
     snapshot = read_live(server, SnapshotRequest({"Pod"}, skip_broken=True))
 
     assert [pod.name for pod in snapshot.pods] == ["x"]
-    assert snapshot.skipped[0].startswith("Pod default/bad is broken")
+    assert snapshot.skipped[0].startswith("Pod default/bad is invalid")
 
 
 def test_dump_of_a_live_cluster_reads_back() -> None:

@@ -170,9 +170,9 @@ def _different_refusals(expect: Vector, result: Evaluation) -> str | None:
 
 
 _UPSTREAM_ERRORS = {
-    "NodeLimit": "maximum number of evicted pods per node reached",
-    "NamespaceLimit": "maximum number of evicted pods per namespace reached",
-    "TotalLimit": "maximum number of evicted pods per a descheduling cycle reached",
+    "maxNoOfPodsToEvictPerNode": "maximum number of evicted pods per node reached",
+    "maxNoOfPodsToEvictPerNamespace": "maximum number of evicted pods per namespace reached",
+    "maxNoOfPodsToEvictTotal": "maximum number of evicted pods per a descheduling cycle reached",
     "AlreadyRequested": "already-requested",
 }
 
@@ -187,4 +187,4 @@ def _bare(error: str) -> str:
 
 def _upstream_error(refusal: EvaluatedRefusal) -> str:
     """The text that the reference gives where ours is a code with a sentence of its own."""
-    return _UPSTREAM_ERRORS.get(refusal.code, refusal.message)
+    return _UPSTREAM_ERRORS.get(refusal.limit or refusal.code, refusal.message)

@@ -16,8 +16,9 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor, DefaultEvictorArgs
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.node_fit.node_fit import NodeFit
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason, Verdict
+from descheduler.model.verdict import Verdict
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
@@ -31,9 +32,9 @@ _UNVALIDATED: Registry = {
 }
 """Some cases build the plugin straight from arguments that no policy may hold."""
 _LIMIT_TEXTS = {
-    Reason.NODE_LIMIT: "maximum number of evicted pods per node reached",
-    Reason.NAMESPACE_LIMIT: "maximum number of evicted pods per namespace reached",
-    Reason.TOTAL_LIMIT: "maximum number of evicted pods per a descheduling cycle reached",
+    EvictionLimit.NODE: "maximum number of evicted pods per node reached",
+    EvictionLimit.NAMESPACE: "maximum number of evicted pods per namespace reached",
+    EvictionLimit.TOTAL: "maximum number of evicted pods per a descheduling cycle reached",
 }
 
 
@@ -151,4 +152,4 @@ def _different_keys(what: str, want: Sequence[str], got: Sequence[str]) -> str |
 def _result_text(verdict: Verdict) -> str:
     if verdict.reason is None:
         return "evicted"
-    return _LIMIT_TEXTS.get(verdict.reason, verdict.message)
+    return verdict.message if verdict.limit is None else _LIMIT_TEXTS[verdict.limit]

@@ -49,6 +49,10 @@ deschedulerPolicy:
       prometheus:
         url: http://prometheus.example
         authToken: {secretReference: {namespace: monitoring, name: token}}
+  profiles:
+    - name: p
+      pluginConfig: [{name: RemovePodsViolatingNodeTaints}]
+      plugins: {deschedule: {enabled: [RemovePodsViolatingNodeTaints]}}
 """
 KOORDINATOR = """
 deschedulerPolicyKind: DeschedulerConfiguration
@@ -60,6 +64,54 @@ deschedulerPolicy:
         - {name: MigrationController, args: {}}
       plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}
 """
+UPSTREAM = """
+schedule: "*/2 * * * *"
+imagePullSecrets:
+resources: {requests: {cpu: 500m, memory: 256Mi}, limits: {cpu: 500m, memory: 256Mi}}
+ports: [{containerPort: 10258, protocol: TCP}]
+securityContext: {runAsUser: 1000}
+podSecurityContext: {}
+namespaceOverride: ""
+deschedulingInterval: 5m
+replicas: 1
+leaderElection: {}
+command: ["/bin/descheduler"]
+cmdOptions: {v: 3}
+deschedulerPolicyAPIVersion: descheduler/v1alpha2
+deschedulerPolicy:
+  profiles:
+    - name: default
+      pluginConfig:
+        - name: DefaultEvictor
+          args:
+            podProtections: {defaultDisabled: [PodsWithLocalStorage], extraEnabled: [PodsWithPVC]}
+        - name: RemoveDuplicates
+        - name: RemovePodsHavingTooManyRestarts
+          args: {podRestartThreshold: 100, includingInitContainers: true}
+        - name: RemovePodsViolatingNodeAffinity
+          args: {nodeAffinityType: [requiredDuringSchedulingIgnoredDuringExecution]}
+        - name: RemovePodsViolatingNodeTaints
+        - name: RemovePodsViolatingInterPodAntiAffinity
+        - name: RemovePodsViolatingTopologySpreadConstraint
+        - name: LowNodeUtilization
+          args:
+            thresholds: {cpu: 20, memory: 20, pods: 20}
+            targetThresholds: {cpu: 50, memory: 50, pods: 50}
+      plugins:
+        balance: {enabled: [RemoveDuplicates, RemovePodsViolatingTopologySpreadConstraint, LowNodeUtilization]}
+        deschedule:
+          enabled:
+            - RemovePodsHavingTooManyRestarts
+            - RemovePodsViolatingNodeTaints
+            - RemovePodsViolatingNodeAffinity
+            - RemovePodsViolatingInterPodAntiAffinity
+serviceAccount: {create: true, name: , annotations: {}}
+livenessProbe: {failureThreshold: 3}
+service: {enabled: false}
+serviceMonitor: {enabled: false}
+"""
+"""The values of kubernetes-sigs/descheduler 0.36, `charts/descheduler/values.yaml`, without what is empty there too."""
+
 VERIFYING = """
 deschedulerPolicy:
   profiles:
@@ -101,6 +153,9 @@ podSecurityContext: {fsGroup: 1000}
 securityContext: {runAsUser: 1000}
 serviceAccount: {annotations: {note: account}, automountServiceAccountToken: true}
 automountServiceAccountToken: false
+extraEnv: [{name: SSL_CERT_FILE, value: /ca/ca.crt}]
+extraVolumes: [{name: ca, configMap: {name: ca}}]
+extraVolumeMounts: [{name: ca, mountPath: /ca, readOnly: true}]
 extraServiceAccountVolumes: [{name: token, projected: {sources: [{serviceAccountToken: {path: token}}]}}]
 extraServiceAccountVolumeMounts: [{name: token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]
 """
@@ -161,7 +216,7 @@ def test_pod_meets_the_restricted_profile_and_its_times_nest(helm: Helm) -> None
 @pytest.mark.parametrize(
     ("values", "kinds"),
     [
-        pytest.param("", ALWAYS_LISTED, id="the default policy"),
+        pytest.param(UPSTREAM, ALWAYS_LISTED, id="the default policy of upstream's chart"),
         pytest.param(BY_METRICS, ALWAYS_LISTED | METRICS, id="usage from the metrics server"),
         pytest.param(BY_PROMETHEUS, ALWAYS_LISTED, id="usage from Prometheus"),
     ],
@@ -171,6 +226,22 @@ def test_cluster_roles_follow_the_policy(helm: Helm, values: str, kinds: set[str
 
     assert granted(manifests, "ClusterRole") == list_grants(kinds) | EVICT
     assert kinds >= needed_kinds(policy_of(manifests))
+
+
+def test_upstreams_values_give_upstreams_policy_with_our_total_limit(helm: Helm) -> None:
+    manifests = helm.template(UPSTREAM)
+
+    document = yaml.safe_load(only(manifests, "ConfigMap")["data"]["policy.yaml"])
+    assert document["profiles"] == yaml.safe_load(UPSTREAM)["deschedulerPolicy"]["profiles"]
+    assert policy_of(manifests).warnings == ()
+    assert policy_of(manifests).max_evictions_total == 10
+    assert only(manifests, "CronJob")["spec"]["schedule"] == "*/2 * * * *"
+
+
+def test_default_policy_may_read_what_decides_about_placement(helm: Helm) -> None:
+    manifests = helm.template()
+
+    assert list_grants(needed_kinds(policy_of(manifests))) <= granted(manifests, "ClusterRole") <= LIST_ALL | EVICT
 
 
 def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Helm) -> None:
@@ -234,6 +305,14 @@ def test_dry_run_set_to_false_evicts(helm: Helm) -> None:
 
     assert flags(only(manifests, "CronJob"))["dry_run"] is False
     assert granted(manifests, "ClusterRole") >= EVICT
+
+
+def test_image_is_named_by_its_digest_where_there_is_one(helm: Helm) -> None:
+    digest = f"sha256:{64 * '0'}"
+
+    manifests = helm.template(f"image: {{repository: registry.example/descheduler, tag: v9, digest: '{digest}'}}")
+
+    assert container(only(manifests, "CronJob"))["image"] == f"registry.example/descheduler@{digest}"
 
 
 def test_flags_may_be_left_out_altogether(helm: Helm) -> None:
@@ -301,8 +380,9 @@ def test_own_values_end_up_where_they_belong(helm: Helm) -> None:
     assert main["image"] == "registry.example/descheduler:v9"
     assert main["imagePullPolicy"] == "Always"
     assert main["resources"] == {"requests": {"cpu": 1, "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
-    assert main["volumeMounts"][1:] == wanted["extraServiceAccountVolumeMounts"]
-    assert spec["volumes"][1:] == wanted["extraServiceAccountVolumes"]
+    assert main["env"] == wanted["extraEnv"]
+    assert main["volumeMounts"][1:] == wanted["extraVolumeMounts"] + wanted["extraServiceAccountVolumeMounts"]
+    assert spec["volumes"][1:] == wanted["extraVolumes"] + wanted["extraServiceAccountVolumes"]
     assert cronjob["metadata"]["annotations"] == {"note": "cronjob"}
     assert job["metadata"]["annotations"] == {"note": "job"}
     assert pod["metadata"]["annotations"]["note"] == "pod"
@@ -351,6 +431,63 @@ def test_policy_may_come_from_a_configmap_of_the_users_own(helm: Helm) -> None:
     assert granted(manifests, "ClusterRole") == LIST_ALL | EVICT
     assert pod_spec(only(manifests, "CronJob"))["volumes"][0]["configMap"]["name"] == RELEASE
     assert "deschedulerPolicy is empty" in helm.notes("deschedulerPolicy: null")
+
+
+@pytest.mark.parametrize(
+    ("values", "limits"),
+    [
+        pytest.param("", ["10", "no limit", "no limit", "300s", "on"], id="the defaults"),
+        pytest.param(
+            "deschedulerPolicy: {maxNoOfPodsToEvictTotal: 10000000, maxNoOfPodsToEvictPerNode: 2}",
+            ["10000000", "2", "no limit", "300s", "on"],
+            id="the default policy with other limits",
+        ),
+        pytest.param(
+            "deschedulerPolicy: {maxNoOfPodsToEvictTotal: null}\nactiveDeadlineSeconds: null",
+            ["no limit", "no limit", "no limit", "no limit", "on"],
+            id="no limits",
+        ),
+        pytest.param(
+            "deschedulerPolicy: {maxNoOfPodsToEvictTotal: '{{ .Values.global.most }}'}\nglobal: {most: 5}",
+            ["5", "no limit", "no limit", "300s", "on"],
+            id="a limit that is a template",
+        ),
+        pytest.param(
+            UPSTREAM,
+            ["10", "no limit", "no limit", "300s", "off in profile default, so replacement pods can stay pending"],
+            id="upstream's values",
+        ),
+        pytest.param(VERIFYING, ["10", "no limit", "no limit", "300s", "on"], id="an own policy that verifies"),
+        pytest.param(KOORDINATOR, ["10", "no limit", "no limit", "300s", "on"], id="a document of koord-descheduler"),
+        pytest.param(
+            KOORDINATOR.replace("plugins: {", "plugins: {filter: {disabled: [{name: PlacementVerification}]}, "),
+            ["10", "no limit", "no limit", "300s", "off in profile p, so replacement pods can stay pending"],
+            id="a document of koord-descheduler that does not verify",
+        ),
+    ],
+)
+def test_limits_in_force_are_shown_after_an_installation(helm: Helm, values: str, limits: list[str]) -> None:
+    names = (
+        "maxNoOfPodsToEvictTotal",
+        "maxNoOfPodsToEvictPerNode",
+        "maxNoOfPodsToEvictPerNamespace",
+        "--deadline",
+        "PlacementVerification",
+    )
+
+    shown = helm.notes(values).splitlines()
+
+    assert [line.strip() for line in shown if line.startswith("  ") and ": " in line] == [
+        f"{name}: {limit}" for name, limit in zip(names, limits, strict=True)
+    ]
+
+
+def test_schedule_is_shown_after_an_installation(helm: Helm) -> None:
+    notes = helm.notes("schedule: '@hourly'\ntimeZone: Etc/UTC\nsuspend: true\ncmdOptions: {dry-run: null}")
+
+    when = 'The descheduler runs at "@hourly" (Etc/UTC), once it is no longer suspended'
+    assert f"{when}, and only shows what it would evict.\n" in notes
+    assert 'runs at "*/15 * * * *".' in helm.notes()
 
 
 def test_values_for_a_deployment_change_nothing_and_are_named(helm: Helm) -> None:

@@ -56,9 +56,16 @@ def test_files_that_a_kustomization_names_are_there(path: Path) -> None:
     assert missing == []
 
 
-def test_base_runs_the_policy_that_config_offers() -> None:
+def test_base_runs_the_policy_that_config_offers_with_lower_limits_and_verification() -> None:
     """kustomize takes no file from outside its folder, so the base holds a copy."""
-    assert (BASE / "policy.yaml").read_text() == (REPOSITORY / "config" / "policy.yaml").read_text()
+    offered = yaml.safe_load((REPOSITORY / "config" / "policy.yaml").read_text())
+    (profile,) = offered["profiles"]
+    del offered["maxNoOfPodsToEvictPerNode"], offered["maxNoOfPodsToEvictPerNamespace"]
+    offered["maxNoOfPodsToEvictTotal"] = 10
+    profile["pluginConfig"].insert(1, {"name": "PlacementVerification"})
+    profile["plugins"]["preevictionfilter"] = {"enabled": ["PlacementVerification"]}
+
+    assert yaml.safe_load((BASE / "policy.yaml").read_text()) == offered
 
 
 @pytest.mark.parametrize("path", WORKLOADS)
@@ -92,6 +99,15 @@ def test_image_has_the_version_of_the_program(path: Path) -> None:
     (workload,) = documents(path.read_text())
 
     assert container(workload)["image"] == f"descheduler:v{version()}"
+
+
+def test_run_ends_before_the_next_is_due() -> None:
+    spec = only(base_documents(), "CronJob")["spec"]
+    minutes = int(spec["schedule"].removeprefix("*/").split()[0])
+
+    latest_end = spec["startingDeadlineSeconds"] + spec["jobTemplate"]["spec"]["activeDeadlineSeconds"]
+
+    assert latest_end < 60 * minutes
 
 
 def test_runs_never_overlap_and_are_never_repeated() -> None:

@@ -1,4 +1,4 @@
-"""The chart's values: the defaults of kubernetes-sigs/descheduler's chart, and what the schema takes and refuses."""
+"""The chart's values: safe defaults, otherwise those of upstream's chart, and what the schema takes and refuses."""
 
 from __future__ import annotations
 
@@ -11,33 +11,7 @@ import yaml
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from tests.cronjob.manifests import CHART, Manifest, documents
-
-ENABLED = {
-    "balance": ["RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"],
-    "deschedule": [
-        "RemovePodsHavingTooManyRestarts",
-        "RemovePodsViolatingNodeTaints",
-        "RemovePodsViolatingNodeAffinity",
-        "RemovePodsViolatingInterPodAntiAffinity",
-    ],
-}
-ARGS = {
-    "DefaultEvictor": {
-        "podProtections": {"defaultDisabled": ["PodsWithLocalStorage"], "extraEnabled": ["PodsWithPVC"]}
-    },
-    "RemoveDuplicates": None,
-    "RemovePodsHavingTooManyRestarts": {"podRestartThreshold": 100, "includingInitContainers": True},
-    "RemovePodsViolatingNodeAffinity": {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]},
-    "RemovePodsViolatingNodeTaints": None,
-    "RemovePodsViolatingInterPodAntiAffinity": None,
-    "RemovePodsViolatingTopologySpreadConstraint": None,
-    "LowNodeUtilization": {
-        "thresholds": {"cpu": 20, "memory": 20, "pods": 20},
-        "targetThresholds": {"cpu": 50, "memory": 50, "pods": 50},
-    },
-}
-"""Plugin → args in kubernetes-sigs/descheduler 0.36 `charts/descheduler/values.yaml`."""
+from tests.cronjob.manifests import BASE, CHART, Manifest, base_documents, documents, only
 
 DEFAULTS_AS_UPSTREAM = {
     "kind": "CronJob",
@@ -47,7 +21,6 @@ DEFAULTS_AS_UPSTREAM = {
     "namespaceOverride": "",
     "commonLabels": {},
     "cronJobApiVersion": "batch/v1",
-    "schedule": "*/2 * * * *",
     "suspend": False,
     "command": ["/bin/descheduler"],
     "cmdOptions": {"v": 3},
@@ -76,6 +49,13 @@ def values() -> Manifest:
     return found
 
 
+def policy_document() -> Manifest:
+    """The default policy, as the chart's ConfigMap has it."""
+    found = values()
+    policy: Manifest = found["deschedulerPolicy"]
+    return {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"], **policy}
+
+
 def problems(changes: str) -> list[str]:
     """What the schema says of the chart's values with `changes`, top-level keys in YAML."""
     schema = json.loads((CHART / "values.schema.json").read_text())
@@ -102,21 +82,43 @@ def test_defaults_are_those_of_the_upstream_chart() -> None:
     assert {key: found[key] for key in DEFAULTS_AS_UPSTREAM} == DEFAULTS_AS_UPSTREAM
 
 
-def test_default_policy_is_that_of_the_upstream_chart() -> None:
-    (profile,) = values()["deschedulerPolicy"]["profiles"]
+def test_defaults_evict_little_and_rarely_and_only_what_lands() -> None:
+    found = values()
+    policy = load_policy(policy_document(), REGISTRY)
 
-    assert profile["name"] == "default"
-    assert {config["name"]: config.get("args") for config in profile["pluginConfig"]} == ARGS
-    assert {point: plugins["enabled"] for point, plugins in profile["plugins"].items()} == ENABLED
+    assert found["schedule"] == "*/15 * * * *"
+    assert policy.max_evictions_total == 10
+    assert all("PlacementVerification" in profile.pre_eviction_filter for profile in policy.profiles)
+
+
+def test_default_policy_and_schedule_are_those_of_the_base() -> None:
+    base = only(base_documents(), "CronJob")["spec"]
+
+    assert policy_document() == yaml.safe_load((BASE / "policy.yaml").read_text())
+    for key in ("schedule", "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+        assert values()[key] == base[key]
+    assert values()["activeDeadlineSeconds"] == base["jobTemplate"]["spec"]["activeDeadlineSeconds"]
 
 
 def test_default_policy_loads_without_a_warning() -> None:
-    found = values()
-    document = {"apiVersion": found["deschedulerPolicyAPIVersion"], "kind": found["deschedulerPolicyKind"]}
-
-    policy = load_policy(document | found["deschedulerPolicy"], REGISTRY)
+    policy = load_policy(policy_document(), REGISTRY)
 
     assert policy.warnings == ()
+
+
+def test_every_value_says_what_it_means() -> None:
+    """The chart's README is made of it."""
+    properties = json.loads((CHART / "values.schema.json").read_text())["properties"]
+    groups = [properties, properties["image"]["properties"], properties["serviceAccount"]["properties"]]
+
+    silent = [
+        name
+        for group in groups
+        for name, value in group.items()
+        if not value.get("description", "").endswith(".") and set(value) != {"$ref"} and "properties" not in value
+    ]
+
+    assert silent == []
 
 
 @pytest.mark.parametrize(
@@ -133,6 +135,8 @@ def test_default_policy_loads_without_a_warning() -> None:
         pytest.param("cmdOptions: {dry-run: null, v: 3, logging-format: json, x: true}", id="flags of every type"),
         pytest.param("cmdOptions: {deadline: 1h2m3.5s}", id="a deadline"),
         pytest.param("schedule: '@hourly'", id="a schedule by name"),
+        pytest.param(f"image: {{digest: 'sha256:{64 * 'a'}'}}", id="a digest"),
+        pytest.param("extraEnv: [{name: A, value: b}]", id="a variable"),
         pytest.param("activeDeadlineSeconds: null\ntimeZone: Etc/UTC", id="no limit, a time zone"),
         pytest.param("resources: {limits: {cpu: 1}}", id="a quantity as a number"),
         pytest.param("securityContext: {}\npodSecurityContext: {fsGroup: 1}", id="another security context"),
@@ -160,6 +164,7 @@ def test_schema_takes(changes: str) -> None:
         pytest.param(
             "image: {pullPolicy: Sometimes}", "image.pullPolicy: 'Sometimes' is not one of", id="a pull policy"
         ),
+        pytest.param("image: {digest: abc}", "image.digest: 'abc' does not match", id="a digest that is none"),
         pytest.param("image: {repo: x}", "image: Additional properties", id="a misspelt key of the image"),
         pytest.param(
             "cmdOptions: {deadline: 5}", "cmdOptions.deadline: 5 is not of type", id="a deadline without unit"

@@ -18,8 +18,9 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
-    """README, CHANGELOG and everything below docs."""
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README, CHANGELOG, CONTRIBUTING and everything below docs."""
+    at_the_top = [ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
+    return [*at_the_top, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from docs.generate import PAGES, REFERENCE, ROLES
+from docs.generate import CHART_README, PAGES, REFERENCE, ROLES
+from docs.generator import chart_page
 from docs.generator.read_rules import with_read_rules
 
 
@@ -17,6 +18,12 @@ def test_every_reference_page_is_generated() -> None:
     kept = {page.name for page in REFERENCE.glob("*.md")}
 
     assert kept == {*PAGES, "conformance.md"}
+
+
+def test_readme_of_the_chart_is_what_the_schema_of_its_values_says() -> None:
+    made = chart_page.make_page()
+
+    assert CHART_README.read_text("utf-8") == made, "the chart's README.md is stale; run python -m docs.generate"
 
 
 def test_rules_of_the_role_that_reads_are_what_the_table_of_kinds_says() -> None:

@@ -37,6 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_HERE / "peers"):
             item.add_marker(pytest.mark.e2e_peers)
+        elif item.path.is_relative_to(_HERE / "image"):
+            item.add_marker(pytest.mark.image)
         elif item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.e2e)
 

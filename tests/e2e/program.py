@@ -33,8 +33,8 @@ class Report:
         return {(r["pod"]["name"], r["pod"]["uid"]) for r in self.document["results"] if r["result"] == result}
 
     def codes(self) -> dict[str, str]:
-        """Name of a pod → how its eviction ended, repeated requests aside."""
-        return {r["pod"]["name"]: r["code"] for r in self.document["results"] if r["code"] != "repeated"}
+        """Name of a pod → how its eviction ended."""
+        return {r["pod"]["name"]: r["code"] for r in self.document["results"]}
 
     def refusals(self) -> dict[str, str]:
         """Name of a pod → why it was kept before anything was asked of the API server."""

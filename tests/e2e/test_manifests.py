@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.cronjob.manifests import BASE, OVERLAYS, Manifest, named, only, pod_spec
 from tests.cronjob.rendering import Helm, Kustomize
 from tests.e2e.cluster import Cluster
-from tests.e2e.kube_api import Object, collection_path, condition, wait_until
-from tests.e2e.objects import deployment, namespace, node
+from tests.e2e.installation import (
+    AGED,
+    DRY,
+    Rendered,
+    assert_moved_to_the_other_node,
+    install,
+    release_values,
+    workload_of,
+)
+from tests.e2e.kube_api import Object, condition, wait_until
 from tests.e2e.program import Program, Report
 
-ENFORCE = {"pod-security.kubernetes.io/enforce": "restricted"}
-GPU_LABEL = {"nvidia.com/gpu.present": "true"}
 OWN_LEASE = "cmdOptions: {lease-name: mine}"
-DRY = "cmdOptions: {dry-run: null}"
-AGED = f"--now={(datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec='seconds')}"
-"""Lets the pods be older than the policies' least age."""
-
-SHIPPED_POLICY = json.dumps(
-    {k: v for k, v in yaml.safe_load((BASE / "policy.yaml").read_text()).items() if k not in {"apiVersion", "kind"}}
-)
-"""The policy of the base, as the chart takes one."""
-
-Rendered = list[Manifest]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +46,7 @@ def test_job_of_a_kustomization_runs_as_its_account(
     "values", [pytest.param("", id="with its defaults"), pytest.param(OWN_LEASE, id="with a lease of another name")]
 )
 def test_job_of_the_chart_runs_as_its_account(cluster: Cluster, helm: Helm, tmp_path: Path, values: str) -> None:
-    manifests = helm.template(release_values(cluster, f"deschedulerPolicy: {SHIPPED_POLICY}", values))
+    manifests = helm.template(release_values(cluster, values))
     install(cluster, manifests)
 
     report = run_as_its_account(cluster, manifests, tmp_path)
@@ -62,21 +54,11 @@ def test_job_of_the_chart_runs_as_its_account(cluster: Cluster, helm: Helm, tmp_
     assert_moved_to_the_other_node(cluster, report)
 
 
-def test_chart_with_its_own_policy_runs_through(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
-    manifests = helm.template(release_values(cluster))
-    install(cluster, manifests)
-
-    report = run_as_its_account(cluster, manifests, tmp_path)
-
-    assert report.exit_code == 0
-    assert report.document["plan"]["failures"] == []
-
-
 @pytest.mark.parametrize("tool", ["kustomize", "helm"])
 def test_dry_run_shows_what_it_could_not_do(
     cluster: Cluster, kustomize: Kustomize, helm: Helm, tmp_path: Path, tool: str
 ) -> None:
-    values = release_values(cluster, f"deschedulerPolicy: {SHIPPED_POLICY}", DRY)
+    values = release_values(cluster, DRY)
     manifests = kustomize.build(OVERLAYS / "dry-run") if tool == "kustomize" else helm.template(values)
     install(cluster, manifests)
     before = [pod["metadata"]["uid"] for pod in cluster.pods("web")]
@@ -104,26 +86,6 @@ def test_pod_of_the_cronjob_is_let_in_bound_and_completes(cluster: Cluster, kust
     assert ran["spec"]["priority"] == 2_000_000_000
 
 
-def release_values(cluster: Cluster, *more: str) -> str:
-    """Values of a release in a namespace of this test alone, which enforces the restricted profile."""
-    home = f"{cluster.namespace}-home"
-    cluster.create(namespace(home, **ENFORCE))
-    return "\n".join([f"namespaceOverride: {home}", *more])
-
-
-def install(cluster: Cluster, manifests: Iterable[Manifest]) -> None:
-    """Applies the manifests, any field that the API does not know being an error, beside pods that are to move."""
-    cluster.api.patch(namespace("kube-system"), {"metadata": {"labels": ENFORCE}})
-    for manifest in manifests:
-        path = collection_path(manifest)
-        cluster.api.request("POST", f"{path}?dryRun=All&fieldValidation=Strict", manifest)
-        cluster.create(manifest)
-    cluster.add_nodes(node("a", labels=GPU_LABEL))
-    cluster.run(deployment("web", cluster.namespace, replicas=2))
-    cluster.add_nodes(node("b", labels=GPU_LABEL))
-    cluster.api.patch(node("a"), {"spec": {"taints": [{"key": "closed", "effect": "NoSchedule"}]}})
-
-
 def run_as_its_account(cluster: Cluster, manifests: Rendered, folder: Path, *more: str) -> Report:
     """What the job's container would do: its arguments, its policy, its account's rights.
 
@@ -138,20 +100,6 @@ def run_as_its_account(cluster: Cluster, manifests: Rendered, folder: Path, *mor
     _, *flags = spec["containers"][0]["args"]
     flags.remove("--policy-config-file=/policy-dir/policy.yaml")
     return program.run(policy, *flags, f"--lease-namespace={home}", AGED, *more)
-
-
-def assert_moved_to_the_other_node(cluster: Cluster, report: Report) -> None:
-    """All pods left node a, and run on b."""
-    assert report.exit_code == 0, report.log
-    assert report.evicted_apps() == {"web": 2}
-    assert {pod["spec"]["nodeName"] for pod in cluster.wait_ready("web", 2)} == {"b"}
-    assert "could not be written" not in report.log
-
-
-def workload_of(manifests: Rendered) -> Manifest:
-    """The CronJob or Job."""
-    (found,) = (manifest for manifest in manifests if manifest["kind"] in {"CronJob", "Job"})
-    return found
 
 
 def start_now(cluster: Cluster, cronjob: Manifest) -> Object:

@@ -13,7 +13,7 @@ GROUP = "scheduling.koordinator.sh"
 JOBS = f"/apis/{GROUP}/v1alpha1/podmigrationjobs"
 LIMITS = {"defaultJobMode": "EvictDirectly", "maxMigratingPerWorkload": 2, "maxUnavailablePerWorkload": 2}
 POLICY = koordinator_policy("RemovePodsViolatingNodeTaints", LIMITS)
-ABSENT = f"the cluster does not serve PodMigrationJob ({JOBS}): none are assumed"
+ABSENT = f"the cluster does not serve PodMigrationJob ({JOBS}); assuming there are none"
 DEFINITION: Object = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",

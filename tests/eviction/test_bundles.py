@@ -55,8 +55,8 @@ def run_of(policy: Object, pods: list[Pod], **facts: Any) -> Run:
 
 
 REFUSALS = [
-    pytest.param(policy_of(maxNoOfPodsToEvictTotal=2), {}, Reason.TOTAL_LIMIT, id="above the limit of the run"),
-    pytest.param(policy_of(maxNoOfPodsToEvictPerNode=2), {}, Reason.NODE_LIMIT, id="above the limit of a node"),
+    pytest.param(policy_of(maxNoOfPodsToEvictTotal=2), {}, Reason.LIMIT_REACHED, id="above the limit of the run"),
+    pytest.param(policy_of(maxNoOfPodsToEvictPerNode=2), {}, Reason.LIMIT_REACHED, id="above the limit of a node"),
     pytest.param(
         policy_of(),
         {"budgets": (make_budget("b", APP, disruptions_allowed=2),)},
@@ -98,7 +98,7 @@ def test_refusal_is_noted_for_every_pod_of_the_bundle() -> None:
     refusals = run.evictor.book.refusals
     assert [refusal.pod.name for refusal in refusals] == ["one", "two", "three"]
     assert {refusal.verdict.message for refusal in refusals} == {
-        "all 3 pods of its bundle stay: the run may evict 2 pods and has done so"
+        "none of the 3 pods of a bundle is evicted: maxNoOfPodsToEvictTotal (2) reached"
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.request_check import PodByPod
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
@@ -61,7 +62,7 @@ def test_refusal_is_kept_with_its_reason_and_counts_nothing() -> None:
     verdict = ask(setting.evictor, pod)
 
     book = setting.evictor.book
-    assert verdict.reason is Reason.TOTAL_LIMIT
+    assert verdict.limit is EvictionLimit.TOTAL
     assert [(r.pod, r.verdict, r.is_attempt) for r in book.refusals] == [(pod, verdict, True)]
     assert not book.moves
     assert setting.counters.total == 0
@@ -85,7 +86,7 @@ def test_limits_are_asked_before_the_api() -> None:
     pod = make_pod("p")
     setting = setting_of([pod], EvictionLimits(per_node=0), answers={"default/p": EvictionAnswer(500, "no")})
 
-    assert ask(setting.evictor, pod).reason is Reason.NODE_LIMIT
+    assert ask(setting.evictor, pod).limit is EvictionLimit.NODE
 
 
 def test_second_pod_of_a_budget_for_one_stays() -> None:
@@ -141,7 +142,7 @@ def test_first_reason_a_kept_candidate_gets_is_the_one_it_keeps() -> None:
     evictor = setting_of([pod]).evictor
 
     for reason in (Reason.BARE_POD, Reason.LOCAL_STORAGE):
-        evictor.keep(pod, profile="p", plugin="PodLifeTime", verdict=refuse(reason, "stays"))
+        evictor.keep(Candidate(pod), profile="p", plugin="PodLifeTime", verdict=refuse(reason, "stays"))
 
     assert [(r.verdict.reason, r.is_attempt) for r in evictor.book.refusals] == [(Reason.BARE_POD, False)]
 
@@ -158,9 +159,9 @@ class TestEvictionsInBackground:
         first, second = (make_pod(name, annotations=REQUEST_ONLY) for name in "pq")
         evictor = self.make([first, second], EvictionLimits(per_node=1)).evictor
 
-        verdicts = [ask(evictor, pod).reason for pod in (first, second)]
+        limits = [ask(evictor, pod).limit for pod in (first, second)]
 
-        assert verdicts == [None, Reason.NODE_LIMIT]
+        assert limits == [None, EvictionLimit.NODE]
         assert not evictor.book.moves
         assert [move.pod for move in evictor.book.background] == [first]
 
@@ -176,7 +177,7 @@ class TestEvictionsInBackground:
     def test_pods_found_in_progress_count_from_the_start(self) -> None:
         evictor = self.make([make_pod("p", annotations=IN_PROGRESS)], EvictionLimits(total=1)).evictor
 
-        assert ask(evictor, make_pod("q")).reason is Reason.TOTAL_LIMIT
+        assert ask(evictor, make_pod("q")).limit is EvictionLimit.TOTAL
 
     def test_without_the_gate_the_answer_is_a_refusal(self) -> None:
         pod = make_pod("p", annotations=REQUEST_ONLY)

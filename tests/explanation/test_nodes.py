@@ -19,7 +19,7 @@ def test_without_a_policy_each_pod_says_where_it_would_go_alone() -> None:
 
     assert explanation.role == "without policy"
     assert explanation.landings == (
-        NodeLanding(pod=reference("bare"), landing=None, to_node=None, message="no pod comes back for it"),
+        NodeLanding(pod=reference("bare"), landing=None, to_node=None, message="no replacement pod is created"),
         NodeLanding(pod=reference("web"), landing="lands", to_node="b", message=""),
     )
 
@@ -53,7 +53,7 @@ def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them() -> None:
     assert [(d.pod.name, d.plugin, d.to_node) for d in explanation.departures] == [("old", "PodLifeTime", "b")]
     assert [(s.pod.name, s.code) for s in explanation.stays] == [("bare", "BarePod")]
     assert explanation.stay_counts == (
-        StayCount(code="BarePod", summary="no owner would create the pod again", num_pods=1),
+        StayCount(code="BarePod", summary="the pod has no owner that recreates it", num_pods=1),
         StayCount(code="", summary="no plugin asks for the pod", num_pods=2),
     )
 
@@ -77,4 +77,4 @@ def test_a_node_that_the_run_leaves_out_says_so() -> None:
 def test_a_run_that_judges_nothing_says_why() -> None:
     explanation = node_explanation("a", NODES[:1], policy_of())
 
-    assert explanation.unjudged == "1 ready nodes match the policy, at least 2 are needed"
+    assert explanation.unjudged == "only 1 ready node matches the policy; at least 2 are required"

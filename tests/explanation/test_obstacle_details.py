@@ -44,22 +44,22 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pod_object("there", node="here", cpu="3700m"),
                 pending_pod("new", cpu="500m"),
             ],
-            [("NodeResourcesFit", "needs 200m cpu more: the pod asks for 500m, 300m of 4 is free")],
+            [("NodeResourcesFit", "200m CPU short: requests 500m, 300m of 4 is free")],
             id="cpu that others hold",
         ),
         pytest.param(
             [node_object("here", memory="1Gi"), pending_pod("new", memory="1536Mi")],
-            [("NodeResourcesFit", "too small: the pod asks for 1.5Gi memory, the node has 1Gi in all")],
+            [("NodeResourcesFit", "node too small: requests 1.5Gi memory, 1Gi is allocatable")],
             id="memory that no node of the size has",
         ),
         pytest.param(
             [node_object("here", pods="1"), pod_object("there", node="here"), pending_pod("new")],
-            [("NodeResourcesFit", "has no place left: 1 of 1 pods are there")],
+            [("NodeResourcesFit", "maximum pods reached: 1 of 1 pods")],
             id="all places taken",
         ),
         pytest.param(
             [node_object("here", unschedulable=True), pending_pod("new")],
-            [("NodeUnschedulable", "is cordoned; kubectl uncordon here takes that back")],
+            [("NodeUnschedulable", "is cordoned; kubectl uncordon here makes it schedulable")],
             id="a cordon",
         ),
         pytest.param(
@@ -72,7 +72,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
         ),
         pytest.param(
             [node_object("here", taints=["gpu=yes:NoSchedule", "soft:PreferNoSchedule"]), pending_pod("new")],
-            [("TaintToleration", "the taint gpu=yes:NoSchedule is not tolerated")],
+            [("TaintToleration", "untolerated taint gpu=yes:NoSchedule")],
             id="the taint that keeps pods away",
         ),
         pytest.param(
@@ -81,8 +81,8 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pending_pod("new", node_selector={"disk": "ssd"}, affinity=required_node_affinity("arch", "arm")),
             ],
             [
-                ("NodeAffinity", "nodeSelector asks for disk=ssd, the node has hdd"),
-                ("NodeAffinity", "the affinity asks for arch in (arm), the node has no such label"),
+                ("NodeAffinity", "nodeSelector requires disk=ssd, the node has hdd"),
+                ("NodeAffinity", "node affinity requires arch in (arm), the node has no such label"),
             ],
             id="labels that differ or are missing",
         ),
@@ -102,7 +102,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pod_object("met", node="next", labels={"app": "db"}),
                 pending_pod("new", affinity=required_anti_affinity({"app": "db"}, key=ZONE)),
             ],
-            [("InterPodAffinity", f"the pod keeps away from default/met on next by anti-affinity ({ZONE}=z1)")],
+            [("InterPodAffinity", f"violates required anti-affinity with default/met on next ({ZONE}=z1)")],
             id="the pod that it keeps away from",
         ),
         pytest.param(
@@ -114,7 +114,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "InterPodAffinity",
-                    "default/holder keeps such pods away by anti-affinity (kubernetes.io/hostname=here)",
+                    "default/holder has required anti-affinity against this pod (kubernetes.io/hostname=here)",
                 )
             ],
             id="the pod that keeps it away",
@@ -126,12 +126,12 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pod_object("db", node="next", labels={"app": "db"}),
                 pending_pod("new", affinity=AFFINITY),
             ],
-            [("InterPodAffinity", f"no pod that the affinity asks for is in {ZONE}=z1")],
+            [("InterPodAffinity", f"no pod that matches the required pod affinity in {ZONE}=z1")],
             id="company that is elsewhere",
         ),
         pytest.param(
             [node_object("here"), pending_pod("new", affinity=AFFINITY)],
-            [("InterPodAffinity", f"has no label {ZONE}, by which the pod's affinity finds its company")],
+            [("InterPodAffinity", f"has no label {ZONE}, the topologyKey of the required pod affinity")],
             id="a node outside of the affinity's topology",
         ),
         pytest.param(
@@ -144,14 +144,14 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "PodTopologySpread",
-                    f"such pods in {ZONE}=z1: 1 already; the emptiest domain 0, and maxSkew is 1",
+                    f"1 matching pods in {ZONE}=z1, the emptiest domain 0 (maxSkew: 1)",
                 )
             ],
             id="a domain that is too full",
         ),
         pytest.param(
             [node_object("here"), pending_pod("new", labels={"app": "web"}, spread=[SPREAD])],
-            [("PodTopologySpread", f"has no label {ZONE}, which pods are to be spread by")],
+            [("PodTopologySpread", f"has no label {ZONE}, the topologyKey of the spread constraint")],
             id="a node outside of the spread's topology",
         ),
         pytest.param(
@@ -262,7 +262,7 @@ def test_a_driver_that_attaches_no_more_says_how_many_it_has() -> None:
     assert found == [
         (
             "NodeVolumeLimits",
-            "driver disk.example.com attaches 1 volumes at most; 1 are attached and the pod brings 1 more",
+            "driver disk.example.com attaches at most 1 volumes: 1 attached, 1 more requested",
         )
     ]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,13 +11,18 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
+from descheduler.explanation.watched_run import watched_run
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.policy.types import Policy
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
-from tests.builders import node_object, pod_object
+from descheduler.report.explanation.plugin_table import plugin_table
+from descheduler.report.table_style import TableStyle
+from tests.builders import NOW, Object, make_snapshot, node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.report.decided_cycles import pod_life_time_policy
+from tests.strategies.quiet_worlds import QUIET, World
 
 OBJECTS = [
     node_object("a"),
@@ -31,7 +37,7 @@ def test_a_plugin_tells_what_it_does_where_and_with_which_arguments() -> None:
     explanation = explain_plugin("podlifetime", policy=None, scheduling=DEFAULT_CONFIGURATION)
 
     assert explanation.name == "PodLifeTime"
-    assert explanation.summary.startswith("Pods that are too old")
+    assert explanation.summary.startswith("Evicts pods that are too old")
     assert explanation.points == ("deschedule",)
     assert (
         PluginArgument(name="conditions[].type", type_text="string", default="", meaning="Such as `Ready`.")
@@ -56,15 +62,82 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
 
     explanation = plugin_explanation("PodLifeTime", OBJECTS, policy)
 
-    assert explanation.decisions == (
-        PluginDecisions(profile="main", evicted=1, refused={"BarePod": 1, "TotalLimit": 1}),
-    )
+    (decisions,) = explanation.decisions
+    assert (decisions.evicted, decisions.refused) == (1, {"BarePod": 1, "LimitReached": 1})
+
+
+def test_map_valued_arguments_are_shown() -> None:
+    args = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
+
+    (use,) = explain_plugin(
+        "LowNodeUtilization", policy=policy_with("LowNodeUtilization", args), scheduling=DEFAULT_CONFIGURATION
+    ).uses
+
+    assert use.args == {"thresholds": '{"cpu": 20}', "targetThresholds": '{"cpu": 70}'}
+
+
+@pytest.mark.parametrize(
+    ("name", "configured", "sentence"),
+    [
+        pytest.param(
+            "RemoveDuplicates",
+            (),
+            "RemoveDuplicates is not enabled in this policy; add it to plugins.balance.enabled of a profile, "
+            "and - name: RemoveDuplicates to its pluginConfig",
+            id="without arguments",
+        ),
+        pytest.param(
+            "RemoveFailedPods",
+            ({"name": "RemoveFailedPods"},),
+            "RemoveFailedPods is not enabled in this policy; add it to plugins.deschedule.enabled of a profile",
+            id="with arguments",
+        ),
+        pytest.param("PodLifeTime", (), "", id="enabled"),
+    ],
+)
+def test_a_plugin_that_no_profile_runs_says_what_to_add(
+    name: str, configured: tuple[Object, ...], sentence: str
+) -> None:
+    document: dict[str, Any] = dict(pod_life_time_policy())
+    document["profiles"][0]["pluginConfig"] += configured
+
+    explanation = explain_plugin(name, policy=policy_of(document), scheduling=DEFAULT_CONFIGURATION)
+
+    assert explanation.not_enabled == sentence
+    assert sentence in "\n".join(plugin_table(explanation, TableStyle()))
+
+
+@pytest.mark.parametrize(
+    ("world", "why"),
+    [pytest.param(*case, id=name) for name, case in QUIET.items() if len(case[0].nodes) > 1],
+)
+def test_a_plugin_that_evicts_nothing_says_why(world: World, why: str) -> None:
+    policy = policy_with(world.plugin, world.args)
+    run = watched_run(policy, make_snapshot(world.nodes, world.pods), (), NOW)
+
+    explanation = explain_plugin(world.plugin, policy=policy, scheduling=DEFAULT_CONFIGURATION, run=run)
+
+    (decisions,) = explanation.decisions
+    assert decisions.facts is not None
+    assert decisions.facts.why_nothing == why
+    assert why in "\n".join(plugin_table(explanation, TableStyle()))
+
+
+def policy_with(plugin: str, args: Object) -> Policy:
+    """A policy that runs one plugin."""
+    (point,) = REGISTRY[plugin].extension_points
+    profile = {
+        "name": "main",
+        "pluginConfig": [{"name": plugin, "args": args}],
+        "plugins": {point: {"enabled": [plugin]}},
+    }
+    return policy_of({"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]})
 
 
 def test_a_filter_tells_which_pods_it_refused() -> None:
     explanation = plugin_explanation("DefaultEvictor", OBJECTS, policy_of())
 
-    assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}),)
+    assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"BarePod": 1}, facts=None),)
 
 
 def test_placement_verification_counts_what_it_refuses_at_the_request_as_well() -> None:
@@ -92,7 +165,8 @@ def test_placement_verification_counts_what_it_refuses_at_the_request_as_well() 
 
     explanation = plugin_explanation("PlacementVerification", [*full, stuck], policy)
 
-    assert explanation.decisions == (PluginDecisions(profile="main", evicted=0, refused={"UnknownLanding": 1}),)
+    (decisions,) = explanation.decisions
+    assert decisions.refused == {"UnknownLanding": 1}
 
 
 def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments() -> None:

@@ -44,7 +44,7 @@ def test_an_evicted_pod_names_the_plugin_and_its_reason() -> None:
 
     assert decision is not None
     assert decision.outcome == "evicted"
-    assert decision.summary == "is evicted by PodLifeTime (profile main): it is 3600 s old, 60 s are allowed"
+    assert decision.summary == "evicted by PodLifeTime (profile main): 1 h old (maxPodLifeTimeSeconds: 60)"
 
 
 def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> None:
@@ -55,16 +55,17 @@ def test_a_kept_pod_names_the_first_rule_and_every_plugin_that_wanted_it() -> No
     assert decision is not None
     assert decision.outcome == "kept"
     assert decision.summary == (
-        "stays: PodLifeTime (profile one) wants it gone, BarePod keeps it: it has no owner that would create it again"
+        "not evicted: selected by PodLifeTime (profile one): 1 h old (maxPodLifeTimeSeconds: 60); "
+        "blocked by BarePod: the pod has no owner that recreates it"
     )
     assert decision.answers == tuple(
         PluginAnswer(
             profile=profile,
             plugin="PodLifeTime",
             result="kept",
-            reason="",
+            reason="1 h old (maxPodLifeTimeSeconds: 60)",
             code="BarePod",
-            message="it has no owner that would create it again",
+            message="the pod has no owner that recreates it",
             subject="",
         )
         for profile in ("one", "two")
@@ -78,7 +79,21 @@ def test_a_refused_request_says_why_the_plugin_asked() -> None:
 
     assert decision is not None
     assert decision.answers[0].result == "refused"
-    assert "wants it gone (is 3600 s old, 60 s are allowed), TotalLimit keeps it" in decision.summary
+    assert "1 h old (maxPodLifeTimeSeconds: 60); blocked by LimitReached:" in decision.summary
+
+
+def test_a_pod_that_a_limit_cut_off_names_the_plugin_its_reason_and_the_limit() -> None:
+    policy = policy_of({**pod_life_time_policy(), "maxNoOfPodsToEvictTotal": 1})
+    pods = [pod_object(name, age=3600 - index) for index, name in enumerate(("first", "second", "third"))]
+
+    decision = pod_explanation("third", [*NODES, *pods], policy).decision
+
+    assert decision is not None
+    assert decision.outcome == "kept"
+    (answer,) = decision.answers
+    assert (answer.plugin, answer.result, answer.code) == ("PodLifeTime", "kept", "LimitReached")
+    assert answer.message == "maxNoOfPodsToEvictTotal (1) reached"
+    assert answer.reason
 
 
 def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:
@@ -87,12 +102,12 @@ def test_a_pod_that_nobody_asks_for_says_which_filter_would_keep_it() -> None:
     decision = pod_explanation("young", [*NODES, young], policy_of()).decision
 
     assert decision is not None
-    assert (decision.outcome, decision.summary) == ("unwanted", "stays: no plugin asks for it")
+    assert (decision.outcome, decision.summary) == ("unwanted", "not selected by any plugin")
     assert decision.filters == (
         FilterAnswer(
             profile="main",
             code="BarePod",
-            message="it has no owner that would create it again",
+            message="the pod has no owner that recreates it",
             subject="",
         ),
     )
@@ -103,7 +118,7 @@ def test_a_run_that_judges_nothing_says_so() -> None:
 
     assert decision is not None
     assert decision.outcome == "unjudged"
-    assert decision.summary == "nothing was judged: 1 ready nodes match the policy, at least 2 are needed"
+    assert decision.summary == "skipped: only 1 ready node matches the policy; at least 2 are required"
 
 
 def test_the_landing_counts_with_the_evictions_booked_before() -> None:
@@ -128,7 +143,7 @@ def test_a_pod_that_comes_straight_back_is_marked() -> None:
     assert explanation.landing.returns_to_source
     assert explanation.landing.cold == "no"
     assert explanation.landing.summary == (
-        "its replacement lands on a, the node that it leaves, but only once the pod is gone"
+        "the replacement pod can be scheduled onto a, the node of the pod itself, but only once the pod is gone"
     )
     assert explanation.placement is not None
     assert [(node.node, node.is_best, node.is_source) for node in explanation.placement.ranking] == [("a", True, True)]
@@ -139,20 +154,20 @@ def test_nothing_is_placed_for_a_pod_that_nobody_creates_again() -> None:
 
     assert explanation.placement is None
     assert explanation.landing is not None
-    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no pod comes back for it")
+    assert (explanation.landing.verdict, explanation.landing.summary) == (None, "no replacement pod is created")
 
 
-def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_the_first() -> None:
+def test_a_pod_of_a_scheduler_that_is_not_known_is_shown_by_the_rules_of_kube_scheduler() -> None:
     pod = pod_object("old", scheduler="volcano")
 
     explanation = pod_explanation("old", [*NODES, pod])
 
     assert explanation.landing is not None
-    assert explanation.landing.verdict == "unknown"
+    assert explanation.landing.verdict == "likely"
     assert explanation.placement is not None
     assert explanation.placement.num_feasible == 2
     assert explanation.placement.notes == (
-        "its scheduler volcano has no profile in the scheduler configuration; these are the rules of default-scheduler",
+        "scheduler volcano is not modelled; the default rules of kube-scheduler are shown",
     )
 
 

@@ -37,7 +37,7 @@ def test_pods_and_nodes_are_found_by_name() -> None:
             "'cart-7f9' does not say which namespace; write 'shop/cart-7f9' or 'test/cart-7f9'",
             id="a name in two namespaces",
         ),
-        pytest.param("thing", "'thing' does not name a pod; write it as NAMESPACE/NAME", id="a name without namespace"),
+        pytest.param("thing", "no pod 'thing' in any namespace of dump.json", id="a name without namespace"),
         pytest.param("shop/\x1b[31m", "no pod 'shop/\\x1b[31m' in dump.json", id="a name that does not print"),
     ],
 )

@@ -13,17 +13,12 @@ __all__ = ["Report", "Result", "report_of"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the report says of one request for a pod."""
+    """What the report says of one planned eviction."""
 
     uid: str
     pod: str
     result: str
     code: str
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether it stands for a further request for a pod that has a result of its own."""
-        return self.code == "repeated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,7 @@ class Report:
     def result_of(self, uid: str) -> Result | None:
         """What it says of a pod."""
         for result in self.results:
-            if result.uid == uid and not result.is_repeated:
+            if result.uid == uid:
                 return result
         return None
 

@@ -28,13 +28,15 @@ class Cli:
         self.kubeconfig = kubeconfig
         self._processes: list[subprocess.Popen[str]] = []
 
-    def start(self, *flags: str, command: str = "run", program: Sequence[str] = PROGRAM) -> subprocess.Popen[str]:
-        """A running command, by default `descheduler run`; the streams are pipes."""
+    def start(
+        self, *flags: str, command: str = "run", program: Sequence[str] = PROGRAM, stderr: int = subprocess.PIPE
+    ) -> subprocess.Popen[str]:
+        """A running command, by default `descheduler run`; the streams are pipes, unless `stderr` is a file."""
         policy = () if command == "snapshot" else ("--config", str(self.policy))
         process = subprocess.Popen(
             [*program, command, *flags, *policy, "--kubeconfig", str(self.kubeconfig)],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
         )

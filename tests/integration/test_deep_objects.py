@@ -20,7 +20,7 @@ from tests.integration.faults import Answer
 from tests.integration.live_runs import taint_policy
 
 _DEEP = b'{"a":' * 1200 + b"1" + b"}" * 1200
-_BROKEN = "Pod default/deep is broken: it is nested too deeply"
+_BROKEN = "Pod default/deep is invalid: it is nested too deeply"
 
 
 def deep_pod() -> bytes:

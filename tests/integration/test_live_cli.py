@@ -9,7 +9,7 @@ import threading
 import jsonschema
 import pytest
 
-from descheduler.report.schema import published_schema
+from descheduler.report.published_schema import published_schema
 from tests.builders import Object
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import budget_refusal, failure
@@ -79,7 +79,9 @@ def test_forbidden_list_is_one_message_and_exit_code_1(fake_api: FakeApi, cli: C
     code, out, err = cli.run()
 
     assert (code, out) == (1, "")
-    assert err.splitlines()[-1].startswith("error: may not list pods; add to the rules of the ClusterRole: ")
+    assert err.splitlines()[-1].startswith(
+        "error: not allowed to list pods (RBAC); add to the rules of the ClusterRole: "
+    )
 
 
 def test_pace_flags_are_taken(fake_api: FakeApi, cli: Cli) -> None:
@@ -185,7 +187,7 @@ def test_broken_objects_that_are_skipped_are_in_the_log(fake_api: FakeApi, cli: 
 
     _, _, err = cli.run("--skip-broken-objects", "--dry-run")
 
-    assert '"Broken objects skipped" num=1 first="' in err
+    assert '"Invalid objects skipped" num=1 first="' in err
 
 
 def test_fatal_message_is_an_event_where_the_log_is_json(fake_api: FakeApi, cli: Cli) -> None:
@@ -196,4 +198,4 @@ def test_fatal_message_is_an_event_where_the_log_is_json(fake_api: FakeApi, cli:
 
     event = [json.loads(line) for line in err.splitlines()][-1]
     assert (code, event["level"]) == (1, "error")
-    assert event["msg"].startswith("error: may not list pods; add to the rules of the ClusterRole: ")
+    assert event["msg"].startswith("error: not allowed to list pods (RBAC); add to the rules of the ClusterRole: ")

@@ -172,7 +172,7 @@ def test_evictions_of_a_dry_profile_are_shown_and_not_made(fake_api: FakeApi, cl
 
     assert asked_for(fake_api) == ["b1"]
     assert codes(result) == {"s1": OutcomeCode.DRY_RUN, "b1": OutcomeCode.DONE}
-    assert "profile shop is dry (dryRun of MigrationController): its evictions are not made" in result.decisions.notes
+    assert "profile shop evicts nothing (dryRun: true of MigrationController)" in result.decisions.notes
     assert {booked.pod.name for booked in result.decisions.moves} == {"s1", "b1"}
 
 

@@ -141,20 +141,20 @@ def test_broken_pod_is_named_or_left_out(served: FakeApi, client: KubeClient) ->
 
     assert names(snapshot) == NAMES
     [sentence] = snapshot.skipped
-    assert sentence.startswith("Pod default/broken is broken: spec.containers[0].resources.requests.cpu")
-    with pytest.raises(SnapshotError, match="Pod default/broken is broken"):
+    assert sentence.startswith("Pod default/broken is invalid: spec.containers[0].resources.requests.cpu")
+    with pytest.raises(SnapshotError, match="Pod default/broken is invalid"):
         read(client)
 
 
 def test_right_that_is_missing_is_named(served: FakeApi, client: KubeClient) -> None:
     served.fail_always("GET", PODS, failure(403, "Forbidden", 'User "eve" cannot list'))
 
-    with pytest.raises(SnapshotError, match="may not list pods"):
+    with pytest.raises(SnapshotError, match="not allowed to list pods"):
         read(client)
 
 
 def test_pod_that_is_in_the_list_twice_is_refused(served: FakeApi, client: KubeClient) -> None:
     served.add(PODS, pod_object(NAMES[0]))
 
-    with pytest.raises(SnapshotError, match=f"pod default/{NAMES[0]} is there twice"):
+    with pytest.raises(SnapshotError, match=f"pod default/{NAMES[0]} appears twice"):
         read(client)

@@ -142,7 +142,7 @@ def test_all_kinds_that_may_not_be_listed_are_named_with_the_rule_that_is_missin
         run(client, taint_policy())
 
     assert str(caught.value) == (
-        "may not list pods, poddisruptionbudgets; add to the rules of the ClusterRole: "
+        "not allowed to list pods, poddisruptionbudgets (RBAC); add to the rules of the ClusterRole: "
         '- {apiGroups: [""], resources: [pods], verbs: [list]} '
         '- {apiGroups: ["policy"], resources: [poddisruptionbudgets], verbs: [list]}'
     )
@@ -156,9 +156,9 @@ def test_custom_resources_that_a_cluster_does_not_have_are_done_without(fake_api
 
     assert result.decisions.failures == ()
     assert result.decisions.snapshot.warnings == (
-        "the cluster does not serve CloneSet (/apis/apps.kruise.io/v1alpha1/clonesets): none are assumed",
+        "the cluster does not serve CloneSet (/apis/apps.kruise.io/v1alpha1/clonesets); assuming there are none",
         "the cluster does not serve PodMigrationJob "
-        "(/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs): none are assumed",
+        "(/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs); assuming there are none",
     )
     assert "/apis/apps/v1/replicasets" in listed_paths(fake_api)
     assert not any("metrics" in path for path in listed_paths(fake_api))
@@ -177,7 +177,7 @@ def test_migration_jobs_that_cannot_be_read_end_the_run(fake_api: FakeApi, clien
 def test_broken_object_in_a_full_page_ends_the_run_and_is_named(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, TAINTED, node_object("free"), *with_broken_pod(500))
 
-    with pytest.raises(SnapshotError, match=r"Pod default/p0250 is broken: .*--skip-broken-objects"):
+    with pytest.raises(SnapshotError, match=r"Pod default/p0250 is invalid: .*--skip-broken-objects"):
         run(client, taint_policy())
 
     assert eviction_requests(fake_api) == []
@@ -188,7 +188,7 @@ def test_broken_object_is_left_out_and_named_where_that_is_allowed(fake_api: Fak
 
     result = run(client, taint_policy(), options=replace(FAST, skip_broken=True))
 
-    assert [text.partition(" is broken")[0] for text in result.decisions.snapshot.skipped] == ["Pod default/p0250"]
+    assert [text.partition(" is invalid")[0] for text in result.decisions.snapshot.skipped] == ["Pod default/p0250"]
     assert len(eviction_requests(fake_api)) == 499
     assert "p0250" in fake_api.pods()
 

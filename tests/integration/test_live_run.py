@@ -225,7 +225,7 @@ def test_cluster_with_one_ready_node_is_left_alone(fake_api: FakeApi, client: Ku
 
     result = run(client, taint_policy())
 
-    assert result.decisions.skipped == "1 ready nodes match the policy, at least 2 are needed"
+    assert result.decisions.skipped == "only 1 ready node matches the policy; at least 2 are required"
     assert eviction_requests(fake_api) == []
 
 
@@ -248,7 +248,6 @@ def test_pod_wanted_by_two_plugins_is_asked_for_once(fake_api: FakeApi, client: 
     assert len(eviction_requests(fake_api)) == 1
     assert [(o.eviction.plugin, o.kind, o.code) for o in result.outcomes] == [
         ("RemovePodsViolatingNodeTaints", OutcomeKind.EVICTED, OutcomeCode.DONE),
-        ("PodLifeTime", OutcomeKind.NOT_ATTEMPTED, OutcomeCode.REPEATED),
     ]
 
 
@@ -264,13 +263,37 @@ def test_pod_with_several_owners_is_asked_for_once(fake_api: FakeApi, client: Ku
 
     sent = [request.path for request in eviction_requests(fake_api)]
     assert len(sent) == 1
-    assert [o.code for o in result.outcomes] == [OutcomeCode.DONE, OutcomeCode.REPEATED]
+    assert [o.code for o in result.outcomes] == [OutcomeCode.DONE]
 
 
-def test_only_kinds_that_the_policy_needs_are_listed(fake_api: FakeApi, client: KubeClient) -> None:
+def test_run_that_evicts_says_where_replacements_are_expected(fake_api: FakeApi, client: KubeClient) -> None:
+    """As its dry run does."""
     serve(fake_api, *crowded_cluster("cart"))
 
-    run(client, taint_policy())
+    planned = run(client, taint_policy(), options=replace(FAST, dry_run=True))
+    (outcome,) = run(client, taint_policy()).outcomes
+
+    assert outcome.eviction.landing is not None
+    assert outcome.eviction.landing.node == planned.decisions.moves[0].to_node == "free"
+
+
+def test_list_that_no_decision_needs_ends_no_run(fake_api: FakeApi, client: KubeClient) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+    fake_api.fail_always("GET", "/api/v1/limitranges", failure(500, "InternalError", "boom"))
+
+    result = run(client, taint_policy())
+
+    assert codes(result) == {"cart": OutcomeCode.DONE}
+    (warning,) = (text for text in result.decisions.snapshot.warnings if "LimitRange" in text)
+    assert warning.startswith("LimitRange objects cannot be read, so replacements are predicted without: ")
+
+
+def test_only_kinds_that_the_policy_needs_are_listed_where_no_landings_are(
+    fake_api: FakeApi, client: KubeClient
+) -> None:
+    serve(fake_api, *crowded_cluster("cart"))
+
+    run(client, taint_policy(), options=replace(FAST, most_assessed=0))
 
     assert listed_paths(fake_api) == {"/api/v1/nodes", "/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets"}
     assert not any("secrets" in request.path for request in fake_api.requests)
@@ -307,7 +330,7 @@ def test_server_that_offers_no_evictions_is_an_error(fake_api: FakeApi, client: 
     serve(fake_api, *crowded_cluster("cart"))
     fake_api.core_resources = [{"name": "pods", "kind": "Pod"}]
 
-    with pytest.raises(KubeError, match="offers no pods/eviction"):
+    with pytest.raises(KubeError, match="does not serve pods/eviction"):
         run(client, taint_policy())
 
 

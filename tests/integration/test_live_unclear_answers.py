@@ -175,7 +175,7 @@ def test_pods_that_nobody_can_see_any_more_count_as_evicted_in_report_and_exit_c
     assert document["counts"]["evicted"] == document["unconfirmed"] == 4
     assert [result["code"] for result in document["results"]] == ["outcome-unknown"] * 4
     assert ended.code == 4
-    assert "pod default/p1 counts as evicted, unconfirmed: POST /api/v1/namespaces/default/pods/p1" in ended.out
+    assert "not confirmed: POST /api/v1/namespaces/default/pods/p1" in ended.out
 
 
 def test_run_ends_as_failed_when_certainly_nothing_was_evicted(fake_api: FakeApi, run_cli: Callable[..., Any]) -> None:

@@ -71,7 +71,7 @@ def with_taint_plugin(policy: str) -> str:
         pytest.param(None, "the cluster does not serve NodeMetrics", id="there is no metrics server"),
         pytest.param(
             failure(503, "ServiceUnavailable", "the server is currently unable to handle the request"),
-            r"NodeMetrics cannot be read \(.*unable to handle the request \(503\)\): none are assumed",
+            r"NodeMetrics cannot be read \(.*unable to handle the request \(503\)\); assuming there are none",
             id="the metrics server is down",
         ),
         pytest.param(Drop(), "NodeMetrics cannot be read", id="the metrics server never answers"),
@@ -173,7 +173,7 @@ def test_bad_answer_of_prometheus_fails_the_plugin_and_says_why(
         pytest.param(None, "secret monitoring/token does not exist; create it", id="a secret that is missing"),
         pytest.param(
             failure(403, "Forbidden", "forbidden"),
-            "secret monitoring/token may not be read; grant the verb get",
+            "not allowed to read secret monitoring/token (RBAC); grant the verb get",
             id="a secret that may not be read",
         ),
     ],

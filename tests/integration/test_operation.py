@@ -74,7 +74,7 @@ def test_second_run_does_nothing_and_says_so(run: Run, fake_api: FakeApi, tmp_pa
     ended = run("--metrics-textfile", metrics)
 
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err.splitlines()[-1].startswith(f"another run is under way: {OTHER} holds lease kube-system/{LEASE}")
+    assert ended.err.splitlines()[-1].startswith(f"another run is active: {OTHER} holds lease kube-system/{LEASE}")
     assert [request.method for request in fake_api.requests] == ["GET"]
     assert not metrics.exists()
 
@@ -104,7 +104,7 @@ def test_missing_right_to_the_lease_fails_the_run_before_it_reads(run: Run, fake
     ended = run()
 
     assert ended.code == 1
-    assert f"error: no right to create lease kube-system/{LEASE}" in ended.err
+    assert f"error: not allowed to create lease kube-system/{LEASE} (RBAC)" in ended.err
     assert {request.path for request in fake_api.requests} == {f"{LEASES}/{LEASE}", LEASES}
 
 
@@ -156,8 +156,7 @@ def test_run_that_loses_its_lease_evicts_no_further_pod(
     result = _run_slowly(client, stop)
 
     assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.LEASE_LOST, "p3": OutcomeCode.LEASE_LOST}
-    assert result.guard == f"lease kube-system/{LEASE} was taken over by {OTHER}"
-    assert result.decisions.notes[-1] == f"the run was stopped: {result.guard}"
+    assert result.guard == f"the loss of its Lease (lease kube-system/{LEASE} was taken over by {OTHER})"
     assert fake_api.leases.spec(LEASE)["holderIdentity"] == OTHER
 
 

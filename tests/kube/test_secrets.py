@@ -60,5 +60,5 @@ def test_missing_secret_is_named(client: KubeClient) -> None:
 def test_forbidden_secret_says_which_right_is_missing(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.fail_next("GET", PATH, failure(403, "Forbidden", "no"))
 
-    with pytest.raises(KubeError, match="secret ops/prom may not be read; grant the verb get"):
+    with pytest.raises(KubeError, match=r"not allowed to read secret ops/prom \(RBAC\); grant the verb get"):
         read_prometheus_token(client, "ops", "prom")

@@ -45,7 +45,6 @@ def make_eviction(
     node: str = "n1",
     uid: str | None = None,
     reason: str = "",
-    repeated: bool = False,
     request_evict_only: bool = False,
     grace_period_seconds: int | None = None,
     dry: bool = False,
@@ -59,7 +58,6 @@ def make_eviction(
         profile="p",
         plugin="PodLifeTime",
         reason=reason,
-        repeated=repeated,
         request_evict_only=request_evict_only,
         grace_period_seconds=grace_period_seconds,
         dry=dry,
@@ -204,6 +202,12 @@ class Heard(list[Outcome]):
         self.doubts: list[tuple[str, str, float]] = []
         """Pod name, answer and seconds."""
         self.overloads: list[float] = []
+        self.plans: list[int] = []
+        """How many evictions there were in all, each time that was told."""
+
+    def planned(self, num_evictions: int) -> None:
+        """Keeps it."""
+        self.plans.append(num_evictions)
 
     def record(self, outcome: Outcome) -> None:
         """Keeps it."""

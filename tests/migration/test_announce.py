@@ -15,11 +15,9 @@ class Written(list[PodEvent]):
         self.append(event)
 
 
-def announce(
-    kind: OutcomeKind, code: OutcomeCode = OutcomeCode.DONE, *, failures: bool = True, reason: str = ""
-) -> list[PodEvent]:
+def announce(kind: OutcomeKind, code: OutcomeCode = OutcomeCode.DONE, *, failures: bool = True) -> list[PodEvent]:
     written = Written()
-    outcome = Outcome(make_eviction("cart", reason=reason), kind, code, "text")
+    outcome = Outcome(make_eviction("cart", reason="too old"), kind, code, "text")
     EvictionAnnouncer(written, failures=failures).record(outcome)
     return written
 
@@ -36,10 +34,6 @@ def test_eviction_is_announced_under_the_name_of_its_strategy() -> None:
             "pod eviction from n1 node by sigs.k8s.io/descheduler",
         )
     ]
-
-
-def test_reason_of_the_request_wins_over_the_strategy() -> None:
-    assert announce(OutcomeKind.EVICTED, reason="TooOld")[0].reason == "TooOld"
 
 
 @pytest.mark.parametrize(

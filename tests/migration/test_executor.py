@@ -64,16 +64,16 @@ def test_eviction_of_a_dry_profile_is_never_sent_and_uses_no_limit() -> None:
         (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DRY_RUN),
         (OutcomeKind.EVICTED, OutcomeCode.DONE),
     ]
-    assert outcomes[0].message == "pod shop/a not evicted: profile p is dry (dryRun of MigrationController)"
+    assert outcomes[0].message == "profile p is a dry run (MigrationController dryRun: true)"
 
 
 def test_repeated_request_is_never_sent() -> None:
     api = ScriptedApi()
 
-    outcomes = run([make_eviction("a"), make_eviction("a"), make_eviction("b", repeated=True)], api)
+    outcomes = run([make_eviction("a"), make_eviction("a")], api)
 
     assert api.names == ["a"]
-    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.REPEATED, OutcomeCode.REPEATED]
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.REPEATED]
     assert outcomes[1].kind is OutcomeKind.NOT_ATTEMPTED
 
 
@@ -203,10 +203,10 @@ def test_stop_before_the_start_sends_nothing() -> None:
     stop.set()
     api = ScriptedApi()
 
-    outcomes = run([make_eviction("a"), make_eviction("b", repeated=True)], api, stop=stop)
+    outcomes = run(make_plan("a", "b"), api, stop=stop)
 
     assert api.names == []
-    assert codes(outcomes) == [("a", OutcomeCode.STOPPED), ("b", OutcomeCode.REPEATED)]
+    assert codes(outcomes) == [("a", OutcomeCode.STOPPED), ("b", OutcomeCode.STOPPED)]
 
 
 def test_call_that_hangs_after_a_stop_is_given_up_and_reported_as_unknown() -> None:
@@ -236,9 +236,7 @@ def test_limit_counts_successes_only() -> None:
         ("c", OutcomeCode.DONE),
         ("d", OutcomeCode.LIMIT),
     ]
-    assert outcomes[3].message == (
-        "pod shop/d not evicted: maximum number of evicted pods per a descheduling cycle reached"
-    )
+    assert outcomes[3].message == "maxNoOfPodsToEvictTotal (1) reached"
 
 
 def test_eviction_handed_over_counts_against_limits() -> None:

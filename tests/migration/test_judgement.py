@@ -71,8 +71,7 @@ def test_refusal_of_a_budget_names_the_budget() -> None:
     judgement = judge(make_eviction("cart"), no_disruption(), evictions_in_background=False)
 
     assert judgement.message == (
-        "pod shop/cart not evicted: Cannot evict pod; "
-        "The disruption budget b needs 3 healthy pods and has 3 currently (429)"
+        "Cannot evict pod; The disruption budget b needs 3 healthy pods and has 3 currently (429)"
     )
 
 
@@ -129,4 +128,4 @@ def test_refused_credentials_of_an_eviction_have_a_way_out() -> None:
 
     judged = judge(make_eviction("a"), response, evictions_in_background=False)
 
-    assert judged.message == "pod shop/a not evicted: Unauthorized (401); renew the credentials"
+    assert judged.message == "Unauthorized (401); renew the credentials"

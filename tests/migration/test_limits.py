@@ -26,7 +26,7 @@ def test_first_of_two_limits_is_named_whichever_call_ends_first() -> None:
     assert early[0] is Room.AWAITED
     assert ledger.room_for(make_eviction("c", node="n1")) == (
         Room.FULL,
-        "maximum number of evicted pods per a descheduling cycle reached",
+        "maxNoOfPodsToEvictTotal (2) reached",
     )
 
 
@@ -43,16 +43,16 @@ def test_only_what_counts_uses_a_limit_up(counts: bool, room: Room) -> None:
 @pytest.mark.parametrize(
     ("limits", "text"),
     [
+        pytest.param(EvictionLimits(total=0), "maxNoOfPodsToEvictTotal (0) reached", id="all"),
+        pytest.param(EvictionLimits(per_node=0), "maxNoOfPodsToEvictPerNode (0) reached for node n1", id="node"),
         pytest.param(
-            EvictionLimits(total=0), "maximum number of evicted pods per a descheduling cycle reached", id="all"
-        ),
-        pytest.param(EvictionLimits(per_node=0), "maximum number of evicted pods per node reached", id="node"),
-        pytest.param(
-            EvictionLimits(per_namespace=0), "maximum number of evicted pods per namespace reached", id="namespace"
+            EvictionLimits(per_namespace=0),
+            "maxNoOfPodsToEvictPerNamespace (0) reached for namespace shop",
+            id="namespace",
         ),
     ],
 )
-def test_limit_is_named_as_metrics_label_it(limits: EvictionLimits, text: str) -> None:
+def test_limit_is_named_by_its_key_in_the_policy(limits: EvictionLimits, text: str) -> None:
     assert LimitLedger(limits).room_for(make_eviction("a")) == (Room.FULL, text)
 
 

@@ -32,7 +32,7 @@ def left_open(
 ) -> OpenCalls:
     """What evicting pods a and b, and a once more, leaves open."""
     calls = OpenCalls(settings.effect_seconds, now=clock.now)
-    plan = [*make_plan("a", "b"), make_eviction("a", repeated=True)]
+    plan = [*make_plan("a", "b"), make_eviction("a")]
     stop = stop or threading.Event()
     execute(plan, api, settings, stop=stop, open_calls=calls, now=clock.now, sleep=clock.sleep)
     return calls

@@ -21,6 +21,7 @@ from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import Reason
@@ -49,7 +50,7 @@ def test_pod_handed_over_before_uses_the_limit_up_before_it_is_asked_for_again()
 
     verdicts = [ask(evictor, pod) for pod in (other, vm)]
 
-    assert [verdict.reason for verdict in verdicts] == [Reason.TOTAL_LIMIT, None]
+    assert [verdict.limit for verdict in verdicts] == [EvictionLimit.TOTAL, None]
     assert [booked.pod.name for booked in evictor.book.background] == ["vm"]
     assert evictor.book.moves == []
 
@@ -175,7 +176,7 @@ def test_every_eviction_of_the_last_decision_has_an_outcome_when_rounds_run_out(
     assert len(outcomes) == MAX_ROUNDS
     booked = {booked.pod.name for booked in decisions.moves}
     assert booked <= {outcome.eviction.name for outcome in outcomes}
-    assert decisions.notes[-1].endswith("and gave up; the next run goes on")
+    assert decisions.notes[-1].endswith("rounds with refusals; the next run continues")
 
 
 def test_nobody_looks_for_other_pods_while_the_api_server_is_away() -> None:
@@ -238,7 +239,7 @@ def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_ot
 
     assert len(calls) == MAX_FAULTY_ROUNDS
     assert {outcome.code for outcome in outcomes} == {OutcomeCode.SERVER_ERROR}
-    assert decisions.notes[-1] == "looked for other pods in spite of server errors 3 times and gave up; see the results"
+    assert decisions.notes[-1] == "stopped selecting other pods after 3 rounds with server errors; see the results"
 
 
 def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None:
@@ -257,4 +258,4 @@ def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None
     )
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.BUDGET]
-    assert decisions.notes[-1] == "could not look for other pods after refusals: internal error (ZeroDivisionError)"
+    assert decisions.notes[-1] == "could not select other pods after refusals: internal error (ZeroDivisionError)"

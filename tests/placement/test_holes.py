@@ -27,11 +27,11 @@ from tests.placement import filter_holes
 from tests.placement.filter_holes import FULL
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
-LANDS, LANDS_IF, NO, UNKNOWN = (
+LANDS, LANDS_IF, LIKELY, NO = (
     LandingVerdict.LANDS,
     LandingVerdict.LANDS_IF,
+    LandingVerdict.LIKELY,
     LandingVerdict.NO,
-    LandingVerdict.UNKNOWN,
 )
 
 
@@ -68,10 +68,10 @@ def _case(build: Callable[[], Snapshot], upstream: bool, ours: LandingVerdict) -
         _case(filter_holes.hole_18_node_affinity_of_a_volume, True, NO),
         _case(filter_holes.hole_18_volume_for_one_pod_alone, True, NO),
         _case(filter_holes.hole_18_volume_limit_of_a_node, True, NO),
-        _case(filter_holes.hole_19_resource_claims, True, UNKNOWN),
+        _case(filter_holes.hole_19_resource_claims, True, LIKELY),
         _case(filter_holes.hole_20_scheduling_gates, True, NO),
-        _case(filter_holes.hole_20_scheduling_group, True, UNKNOWN),
-        _case(filter_holes.hole_21_other_scheduler, True, UNKNOWN),
+        _case(filter_holes.hole_20_scheduling_group, True, LIKELY),
+        _case(filter_holes.hole_21_other_scheduler, True, LIKELY),
         _case(filter_holes.hole_22_tolerated_cordon, False, LANDS),
         _case(filter_holes.hole_23_toleration_for_some_seconds, True, LANDS_IF),
         _case(filter_holes.hole_24_toleration_that_compares, True, NO),
@@ -141,7 +141,7 @@ def test_hole_4_pending_and_nominated_pods_are_ignored(nominated: str) -> None:
     landing = our_landing(snapshot, victim)
 
     assert (upstream_fits(snapshot, victim), landing.verdict) == (True, LANDS_IF)
-    assert landing.conditions == ("pending pod default/competitor may take its room first",)
+    assert landing.conditions == ("pending pod default/competitor may be scheduled there first",)
 
 
 def test_hole_5_the_same_pod_is_evicted_and_counted_twice() -> None:
@@ -152,7 +152,7 @@ def test_hole_5_the_same_pod_is_evicted_and_counted_twice() -> None:
     upstream = [upstream_fits(snapshot, victim) for _ in range(2)]
     ours = [prover.book(victim).message for _ in range(2)]
 
-    assert (upstream, ours) == ([True, True], ["", "it was evicted before"])
+    assert (upstream, ours) == ([True, True], ["", "it is already evicted"])
 
 
 def test_hole_6_the_replacement_comes_back_to_the_same_node() -> None:
@@ -262,7 +262,7 @@ def test_hole_21_extender_with_a_filter() -> None:
 
     landing = our_landing(snapshot, victim, configuration)
 
-    assert (upstream_fits(snapshot, victim), landing.verdict) == (True, UNKNOWN)
+    assert (upstream_fits(snapshot, victim), landing.verdict) == (True, LIKELY)
 
 
 def test_hole_24_compared_tolerations_count_where_the_feature_is_on() -> None:
@@ -286,7 +286,9 @@ def test_hole_27_preemption_is_a_hint_and_no_landing() -> None:
     answers = upstream_fits(snapshot, victim), prover.consider(victim).verdict
 
     assert answers == (False, NO)
-    assert prover.preemption_hint(victim) == "it would fit on b if 1 pod of lower priority were preempted there"
+    assert (
+        prover.preemption_hint(victim) == "it would be scheduled onto b if 1 pod of lower priority is preempted there"
+    )
 
 
 @pytest.mark.parametrize(

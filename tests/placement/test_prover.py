@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.cluster.snapshot import Snapshot
@@ -23,9 +25,10 @@ from tests.builders import (
 from tests.placement.clusters import ZONE
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
-LANDS, LANDS_IF, NO, UNKNOWN = (
+LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
     LandingVerdict.LANDS,
     LandingVerdict.LANDS_IF,
+    LandingVerdict.LIKELY,
     LandingVerdict.NO,
     LandingVerdict.UNKNOWN,
 )
@@ -69,7 +72,7 @@ def test_refusal_names_every_reason_with_its_number_of_nodes() -> None:
         "node(s) were unschedulable": 1,
     }
     assert landing.message == (
-        "0 of 3 nodes take its replacement: 2 insufficient cpu, 1 untolerated taint, 1 unschedulable"
+        "0/3 nodes are available for the replacement pod: 2 insufficient cpu, 1 untolerated taint, 1 unschedulable"
     )
 
 
@@ -123,7 +126,7 @@ def test_pod_that_was_booked_cannot_be_evicted_again() -> None:
 
     landing = prover.book(snapshot.pods[0])
 
-    assert (landing.verdict, landing.message) == (NO, "it was evicted before")
+    assert (landing.verdict, landing.message) == (NO, "it is already evicted")
     assert prover.cluster.digest() == digest
 
 
@@ -202,7 +205,7 @@ class TestPendingPods:
         landing = consider(snapshot)
 
         assert landing.verdict is LANDS_IF
-        assert landing.conditions == ("pending pod default/waiting may take its room first",)
+        assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
         assert landing.node == "a"
 
     def test_one_of_lower_priority_comes_later(self) -> None:
@@ -233,7 +236,7 @@ class TestPendingPods:
         landing = consider(snapshot)
 
         assert (landing.verdict, landing.node) == (LANDS_IF, "b")
-        assert landing.conditions == ("pending pod default/waiting may take its room first",)
+        assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
 
     def test_nominated_one_holds_its_room(self) -> None:
         nominated = pod_object("waiting", node="", cpu="2", priority=100, owners=["ReplicaSet/other"])
@@ -255,7 +258,21 @@ class TestPendingPods:
         landing = prover.consider(pod_named(snapshot, "victim"))
 
         assert landing.verdict is LANDS
-        assert prover.warnings == ("left out: 1 pod pending for schedulers that are not known",)
+        assert prover.warnings == (
+            "1 pending pod is not counted as competing with replacements: scheduler volcano is not modelled",
+        )
+
+    def test_one_of_a_known_scheduler_is_not_called_foreign(self) -> None:
+        """It is left out for what it asks for, which has a name."""
+        devices = {"koordinator.sh/gpu-core": "50", "koordinator.sh/gpu-memory-ratio": "50"}
+        waiting = [pod_object(name, node="", requests=devices, owners=["ReplicaSet/x"]) for name in ("one", "two")]
+
+        prover = LandingProver(cluster_of(node_object("a"), *waiting))
+
+        assert prover.warnings == (
+            "2 pending pods are not counted as competing with replacements:"
+            " koordinator.sh/gpu resources are not modelled (DeviceShare)",
+        )
 
     def test_replacement_without_a_node_waits_for_later_room(self) -> None:
         snapshot = cluster_of(
@@ -270,37 +287,93 @@ class TestPendingPods:
         second = prover.consider(pod_named(snapshot, "victim"))
 
         assert (first.verdict, second.verdict) == (NO, LANDS_IF)
-        assert second.conditions == ("pending pod default/stuck+ may take its room first",)
+        assert second.conditions == ("pending pod default/stuck+ may be scheduled there first",)
+
+
+UNMODELLED = pytest.mark.parametrize(
+    ("facts", "cause"),
+    [
+        pytest.param({"scheduler": "volcano"}, "scheduler volcano is not modelled", id="foreign scheduler"),
+        pytest.param(
+            {"spec": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-7"}]}},
+            "resource claims are not modelled (DynamicResources)",
+            id="resource claims",
+        ),
+        pytest.param(
+            {"spec": {"schedulingGroup": {"podGroupName": "g"}}},
+            "scheduling groups are not modelled (GangScheduling)",
+            id="scheduling group",
+        ),
+        pytest.param(
+            {"labels": {"quota.scheduling.koordinator.sh/name": "q"}},
+            "elastic quotas are not modelled (ElasticQuota)",
+            id="elastic quota",
+        ),
+    ],
+)
+
+
+class TestLikely:
+    """What is not modelled is never a silent yes; nor does it hide a no."""
+
+    @UNMODELLED
+    def test_pod_is_likely_on_a_node_that_all_modelled_filters_pass(self, facts: dict[str, Any], cause: str) -> None:
+        nodes = [make_node("a", unschedulable=True), make_node("b")]
+
+        landing = consider(make_snapshot(nodes, [make_pod("victim", node="a", **facts)]))
+
+        assert (landing.verdict, landing.node, landing.cause) == (LIKELY, "b", cause)
+        assert landing.message == f"likely scheduled onto b; {cause}"
+
+    @UNMODELLED
+    def test_pod_that_no_node_has_room_for_is_a_no(self, facts: dict[str, Any], cause: str) -> None:
+        nodes = [make_node("a", unschedulable=True), make_node("b", cpu="1")]
+
+        landing = consider(make_snapshot(nodes, [make_pod("victim", node="a", cpu="2", **facts)]))
+
+        assert (landing.verdict, landing.node, landing.cause) == (NO, None, "")
+
+    def test_pod_that_would_stay_near_others_is_unknown_under_a_foreign_scheduler(self) -> None:
+        """It may do without the rules between pods, which nobody but the scheduler enforces."""
+        affinity = required_anti_affinity({"app": "web"}, key=ZONE)
+        pods = [
+            make_pod("guard", node="b", labels={"app": "web"}, owners=["ReplicaSet/guard"]),
+            make_pod("victim", node="a", affinity=affinity, scheduler="volcano"),
+        ]
+        nodes = [make_node(name, labels={ZONE: "east"}) for name in ("a", "b")]
+
+        landing = LandingProver(snapshot := make_snapshot(nodes, pods)).consider(pod_named(snapshot, "victim"))
+
+        assert (landing.verdict, landing.cause) == (UNKNOWN, "scheduler volcano is not modelled")
+
+    def test_booked_victim_keeps_its_room_unless_the_book_is_an_estimate(self) -> None:
+        gpu = {"scheduler": "volcano", "node_selector": {"kubernetes.io/hostname": "b"}}
+        pods = [
+            make_pod("gpu", node="a", cpu="2", owners=["ReplicaSet/gpu"], **gpu),
+            make_pod("next", node="c", cpu="2", owners=["ReplicaSet/next"]),
+        ]
+        nodes = [make_node("a", cpu="2"), make_node("b", cpu="2"), make_node("c", cpu="2", unschedulable=True)]
+        snapshot = make_snapshot(nodes, pods)
+
+        found = []
+        for books_likely in (False, True):
+            prover = LandingProver(snapshot, books_likely=books_likely)
+            found.append([prover.book(pod_named(snapshot, name)).node for name in ("gpu", "next")])
+
+        assert found == [["b", "b"], ["b", "a"]]
+
+    def test_claims_that_were_not_read_are_named(self) -> None:
+        pods = [make_pod("victim", claims=["data"])]
+
+        landing = consider(make_snapshot([make_node("a")], pods, kinds=frozenset({"Pod", "Node"})))
+
+        assert landing.verdict is LIKELY
+        plugins = "VolumeRestrictions, VolumeBinding, VolumeZone"
+        assert landing.cause == f"the snapshot holds no PersistentVolumeClaim objects ({plugins})"
 
 
 class TestUndecided:
-    """What a snapshot cannot tell is unknown, never a silent yes."""
-
-    @pytest.mark.parametrize(
-        ("facts", "message"),
-        [
-            pytest.param(
-                {"scheduler": "volcano"},
-                "its scheduler volcano has no profile in the scheduler configuration",
-                id="foreign scheduler",
-            ),
-            pytest.param(
-                {"spec": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-7"}]}},
-                "it cannot be told whether any node takes its replacement: uses resource claims, which a snapshot"
-                " cannot allocate: gpu-7",
-                id="resource claims",
-            ),
-            pytest.param(
-                {"spec": {"schedulingGroup": {"podGroupName": "g"}}},
-                "it waits for the other pods of its scheduling group",
-                id="scheduling group",
-            ),
-        ],
-    )
-    def test_pod_is_unknown(self, facts: dict[str, object], message: str) -> None:
-        landing = consider(make_snapshot([make_node("a")], [make_pod("victim", **facts)]))
-
-        assert (landing.verdict, landing.message) == (UNKNOWN, message)
+    """What a snapshot cannot tell is unknown."""
 
     def test_plugin_of_somebody_else_may_refuse(self) -> None:
         configuration = load_scheduler_configuration(
@@ -315,7 +388,7 @@ class TestUndecided:
 
         landing = LandingProver(snapshot, configuration=configuration).consider(snapshot.pods[0])
 
-        assert (landing.verdict, landing.message) == (UNKNOWN, "its scheduler runs plugins that are not known: Rack")
+        assert (landing.verdict, landing.cause) == (LIKELY, "scheduler plugin Rack is not modelled")
 
     def test_rollout_is_unknown_when_only_one_of_two_revisions_fits(self) -> None:
         snapshot = cluster_of(
@@ -328,7 +401,8 @@ class TestUndecided:
 
         assert landing.verdict is UNKNOWN
         assert landing.message == (
-            "of the revision that is being rolled out, 0 of 2 nodes take its replacement: 2 insufficient cpu"
+            "of the revision that is being rolled out, 0/2 nodes are available for the replacement pod:"
+            " 2 insufficient cpu"
         )
 
     def test_rollout_lands_when_both_revisions_fit(self) -> None:
@@ -348,7 +422,7 @@ def test_gated_template_never_lands() -> None:
 
     assert (landing.verdict, landing.message) == (
         NO,
-        "no node takes its replacement: waiting for scheduling gates: [quota]",
+        "no node is available for the replacement pod: waiting for scheduling gates: [quota]",
     )
 
 
@@ -380,7 +454,7 @@ def test_pods_on_nodes_that_were_not_read_are_flagged() -> None:
 
     prover = LandingProver(snapshot)
 
-    assert prover.warnings == ("counted for the claims in use only: 1 pod on nodes that were not read",)
+    assert prover.warnings == ("1 pod is on nodes that are not in the snapshot; only its claims are counted",)
 
 
 def test_victim_on_a_node_that_was_not_read_lands_elsewhere() -> None:

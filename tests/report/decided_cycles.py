@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
+from descheduler.cycle.beyond_limits import with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
@@ -33,17 +36,23 @@ def pod_life_time_policy(
     }
 
 
-def make_test_plan(
+def make_test_plan(pods: Iterable[Pod] | None = None, **world: Any) -> Plan:
+    """The plan of `make_test_decisions`."""
+    return make_plan(make_test_decisions(pods, **world))
+
+
+def make_test_decisions(
     pods: Iterable[Pod] | None = None,
     *,
     nodes: Iterable[Node] | None = None,
     policy: Mapping[str, object] | None = None,
     **facts: Any,
-) -> Plan:
-    """The plan of `pod_life_time_policy` for nodes `a` and `b` and the pods `OLD` on `a`; facts are of the snapshot."""
+) -> Decisions:
+    """`pod_life_time_policy` decides for nodes `a` and `b` and the pods `OLD` on `a`; facts are of the snapshot."""
     if pods is None:
         pods = [make_pod(name, cpu="500m", memory="1Gi") for name in OLD]
     nodes = [make_node("a"), make_node("b")] if nodes is None else nodes
     facts = {"source": "dump.json", "taken_at": NOW - timedelta(seconds=90), **facts}
     loaded = load_policy(policy or pod_life_time_policy(), REGISTRY, name="policy.yaml")
-    return make_plan(decide(loaded, make_snapshot(nodes, pods, **facts), now=NOW))
+    decide_by = partial(decide, snapshot=make_snapshot(nodes, pods, **facts), now=NOW)
+    return with_beyond(decide_by(loaded), decide_by)

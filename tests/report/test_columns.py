@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.report.columns import aligned
-from descheduler.report.palette import Palette
+from descheduler.report.columns import Row, Toned, aligned
+from descheduler.report.palette import Palette, Tone
 
 
 def test_columns_are_as_wide_as_their_longest_cell() -> None:
@@ -14,17 +14,50 @@ def test_columns_are_as_wide_as_their_longest_cell() -> None:
 
 
 def test_the_sentence_is_wrapped_below_itself() -> None:
-    lines = list(aligned(["NAME", "WHY"], [["a", "it has been running for a very long time"]], width=34))
+    lines = list(aligned(["NAME", "WHY"], [["a", "it has been running for a very long time"]], width=40))
 
-    assert lines == ["NAME   WHY", "a      it has been running for a", "       very long time"]
+    assert lines == ["NAME   WHY", "a      it has been running for a very", "       long time"]
 
 
-def test_names_are_never_broken_even_where_the_terminal_is_too_narrow() -> None:
-    name = "cart-7f9-" * 10
+def test_a_sentence_with_little_room_goes_below_the_names() -> None:
+    row = ["cart-7f9-" * 3, "ip-10-0-0-1.internal", "is too old for the policy that is run here"]
 
-    lines = list(aligned(["NAME", "WHY"], [[name, "is too old for this policy"]], width=40))
+    lines = list(aligned(["POD", "NODE", "WHY"], [row], width=60))
 
-    assert lines[1] == f"{name}   is too old for this policy"
+    assert lines == [
+        "POD                           NODE",
+        "    WHY",
+        "cart-7f9-cart-7f9-cart-7f9-   ip-10-0-0-1.internal",
+        "    is too old for the policy that is run here",
+    ]
+
+
+def test_names_that_are_wider_than_the_terminal_lose_their_middle() -> None:
+    lines = list(aligned(["POD", "WHY"], [["cart-" * 10 + "x2kq", "is too old for the policy"]], width=30))
+
+    assert lines[2:] == ["cart-cart-cart…-cart-cart-x2kq", "    is too old for the policy"]
+
+
+def test_names_are_whole_without_a_terminal() -> None:
+    name = "cart-7f9-" * 20
+
+    lines = list(aligned(["POD", "WHY"], [[name, "is too old"]]))
+
+    assert lines[1] == f"{name}   is too old"
+
+
+def test_a_toned_cell_is_coloured_and_takes_no_more_room() -> None:
+    rows: list[Row] = [["a", Toned("pending", Tone.FAILURE), "x"], ["a", "node-1234", "y"]]
+
+    lines = list(aligned(["N", "TARGET", "WHY"], rows, palette=Palette(is_coloured=True)))
+
+    assert lines[1:] == ["a   \x1b[31mpending\x1b[0m     x", "a   node-1234   y"]
+
+
+def test_columns_are_as_wide_as_those_of_the_rows_beside() -> None:
+    lines = list(aligned(["N", "WHY"], [["a", "x"]], like=[["abcdef", "y"]]))
+
+    assert lines == ["N        WHY", "a        x"]
 
 
 def test_a_long_word_in_a_sentence_stays_whole() -> None:

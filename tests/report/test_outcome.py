@@ -5,9 +5,9 @@ from typing import get_args
 
 from descheduler.plan.outcome import OutcomeKind
 from descheduler.report.document import PodReference
-from descheduler.report.outcome import EvictionResult, ResultKind
+from descheduler.report.outcome_document import EvictionResult, NotAttempted, ResultKind
 from descheduler.report.render import render
-from tests.report.outcomes import EVICTED, FAILED, GONE, outcome_of
+from tests.report.outcomes import EVICTED, FAILED, GONE, TOO_LATE, outcome_of
 
 
 def test_the_document_knows_every_way_an_eviction_can_end() -> None:
@@ -23,11 +23,13 @@ def test_each_eviction_has_its_result() -> None:
         EvictionResult(
             pod=PodReference(namespace="default", name="old-1", uid="default-old-1"),
             node="a",
+            target=None,
             profile="main",
             plugin="PodLifeTime",
+            reason="runs for too long",
             result="evicted",
             code="done",
-            message="pod default/old-1 evicted",
+            message="",
             status_code=201,
             num_attempts=1,
         ),
@@ -50,7 +52,41 @@ def test_results_are_counted_and_kinds_that_did_not_occur_are_zero() -> None:
 def test_table_shows_what_became_of_each_eviction() -> None:
     text = "".join(render(outcome_of(EVICTED, FAILED), "table"))
 
-    assert re.search(
-        r"^default +old-2 +a +PodLifeTime +failed +pod default/old-2 not evicted: boom$", text, re.MULTILINE
-    )
-    assert "1 pod evicted, 1 failed, 0 requests refused, 0 candidates kept" in text
+    assert "PodLifeTime: 1 pod evicted" in text
+    assert re.search(r"^default +old-1 +a +- +runs for too long$", text, re.MULTILINE)
+    assert "Planned but not evicted: 1 pod" in text
+    assert re.search(r"^default +old-2 +a +PodLifeTime +failed +boom$", text, re.MULTILINE)
+    assert "\n1 pod evicted, 1 failed\n" in text
+
+
+def test_the_summary_says_what_was_left_and_why() -> None:
+    text = "".join(render(outcome_of(EVICTED, TOO_LATE), "table"))
+
+    assert "1 pod evicted, 1 not attempted" in text
+    assert re.search(r"^Not attempted: +1 pod \(--deadline exceeded\)$", text, re.MULTILINE)
+
+
+def test_figures_are_of_the_pods_that_were_evicted() -> None:
+    """The plan is to evict three pods; its own figures say so, and those of the outcome do not."""
+    outcome = outcome_of(EVICTED, FAILED, TOO_LATE)
+
+    assert outcome.plan.figures.total.displaced.pods == 3
+    assert outcome.figures.total.displaced.pods == 1
+    assert outcome.landings.num_evicted == 1
+
+
+def test_what_was_not_attempted_is_counted_by_cause() -> None:
+    outcome = outcome_of(EVICTED, TOO_LATE, TOO_LATE)
+
+    assert outcome.not_attempted == (NotAttempted(code="deadline", message="--deadline exceeded", count=2),)
+
+
+def test_sums_agree() -> None:
+    """Of results, of kinds, of plugins, of landings and of figures."""
+    outcome = outcome_of(EVICTED, FAILED, TOO_LATE)
+
+    num_evicted = outcome.counts["evicted"]
+    assert sum(outcome.counts.values()) == len(outcome.results)
+    assert sum(left.count for left in outcome.not_attempted) == outcome.counts["not-attempted"]
+    assert sum(plugin.counts["evicted"] for plugin in outcome.plugins) == num_evicted
+    assert outcome.landings.num_evicted == outcome.figures.total.displaced.pods == num_evicted

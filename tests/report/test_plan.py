@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
 from descheduler.report.json_text import json_text
-from descheduler.report.plan_document import Move, PlannedLanding, PlannedRefusal, PluginFigures, RefusalCount
+from descheduler.report.plan_document import Move, PlannedLanding, PlannedRefusal, RefusalCount
 from tests.builders import NOW, make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 
@@ -26,12 +26,12 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
                 returns_to_source=False,
                 conditions=(),
                 message="",
+                cause="",
             ),
             profile="main",
             plugin="PodLifeTime",
-            reason="is 3600 s old, 60 s are allowed",
+            reason="1 h old (maxPodLifeTimeSeconds: 60)",
             wave=1,
-            is_repeated=False,
         ),
     )
 
@@ -42,7 +42,7 @@ def test_a_refused_request_is_told_from_a_candidate_that_was_not_asked_for() -> 
     plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
 
     by_name = {refusal.pod.name: (refusal.code, refusal.is_attempt) for refusal in plan.refusals}
-    assert by_name == {"old": ("TotalLimit", True), "bare": ("BarePod", False)}
+    assert by_name == {"old": ("LimitReached", True), "bare": ("BarePod", False)}
 
 
 def test_a_refusal_names_the_object_at_fault() -> None:
@@ -54,10 +54,13 @@ def test_a_refusal_names_the_object_at_fault() -> None:
             node="a",
             profile="main",
             plugin="PodLifeTime",
-            code="NodeLimit",
-            message="node a may lose 0 pods a run and has done so",
+            reason="1 h old (maxPodLifeTimeSeconds: 60)",
+            code="LimitReached",
+            message="maxNoOfPodsToEvictPerNode (0) reached for node a",
             subject="a",
+            limit="maxNoOfPodsToEvictPerNode",
             is_attempt=True,
+            others=(),
         ),
     )
 
@@ -68,10 +71,10 @@ def test_refusals_are_counted_by_reason_with_what_the_reason_means() -> None:
     plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
 
     assert plan.refusal_counts == (
-        RefusalCount(code="BarePod", summary="no owner would create the pod again", num_refusals=2, num_attempts=0),
+        RefusalCount(code="BarePod", summary="the pod has no owner that recreates it", num_refusals=2, num_attempts=0),
         RefusalCount(
-            code="TotalLimit",
-            summary="the policy's limit of evictions per run is reached",
+            code="LimitReached",
+            summary="an eviction limit of the policy is reached",
             num_refusals=1,
             num_attempts=1,
         ),
@@ -84,22 +87,21 @@ def test_each_enabled_plugin_has_figures_also_when_it_found_nothing() -> None:
 
     plan = make_test_plan(pods, policy=policy)
 
-    assert plan.plugins == (
-        PluginFigures(profile="main", plugin="PodLifeTime", evicted=2, background=0, refused={"TotalLimit": 1}),
-        PluginFigures(profile="main", plugin="RemoveDuplicates", evicted=0, background=0, refused={}),
-    )
+    figures = [(each.plugin, each.evicted, each.background, each.refused) for each in plan.plugins]
+    assert figures == [("PodLifeTime", 2, 0, {"LimitReached": 1}), ("RemoveDuplicates", 0, 0, {})]
 
 
-def test_a_further_request_for_a_pod_is_marked_and_counts_once() -> None:
+def test_a_further_request_for_a_pod_is_no_move() -> None:
     plan = make_test_plan([make_pod("old", cpu="1")], policy=pod_life_time_policy(["main", "again"]))
 
-    assert [(move.profile, move.is_repeated) for move in plan.moves] == [("main", False), ("again", True)]
-    assert [move.profile for move in plan.evicted] == ["main"]
+    assert [move.profile for move in plan.moves] == ["main"]
+    assert [(request.pod.name, request.profile) for request in plan.repeated_requests] == [("old", "again")]
+    assert [(plugin.profile, plugin.evicted) for plugin in plan.plugins] == [("main", 1), ("again", 0)]
     assert plan.figures.total.displaced.cpu_milli == 1000
 
 
 def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
-    plan = make_test_plan([make_pod("p")], resource_version="17", skipped=("pod x is broken",))
+    plan = make_test_plan([make_pod("p")], resource_version="17", skipped=("pod x is invalid",))
 
     assert plan.snapshot == SnapshotIdentity(
         source="dump.json",
@@ -108,7 +110,7 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
         age_seconds=90.0,
         num_nodes=2,
         num_pods=1,
-        skipped_objects=("pod x is broken",),
+        skipped_objects=("pod x is invalid",),
     )
     assert plan.policy == PolicyIdentity(
         path="policy.yaml",
@@ -129,7 +131,7 @@ def test_age_of_a_dump_without_a_date_is_unknown() -> None:
 def test_a_run_that_judged_nothing_says_why() -> None:
     plan = make_test_plan(nodes=[make_node("a")])
 
-    assert plan.skipped == "1 ready nodes match the policy, at least 2 are needed"
+    assert plan.skipped == "only 1 ready node matches the policy; at least 2 are required"
     assert plan.moves == ()
 
 

@@ -7,15 +7,16 @@ import msgspec
 import pytest
 
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome, make_outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
-from descheduler.report.schema import DOCUMENTS, published_schema, schema_text
+from descheduler.report.published_schema import published_schema
+from descheduler.report.schema import DOCUMENTS, schema_text
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
-from tests.report.outcomes import EVICTED, FAILED
+from tests.report.outcomes import EVICTED, FAILED, outcome_of
 
 PLAN = make_test_plan([make_pod("old"), make_pod("bare\x1b", owners=())], warnings=("näh\u2028",), skipped=("one",))
-OUTCOME = make_outcome(PLAN, [EVICTED, FAILED])
+OUTCOME = outcome_of(EVICTED, FAILED)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -1,37 +1,67 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
-from descheduler.report.palette import PLAIN, Palette, wants_colour
+from descheduler.report.palette import Palette, wants_colour
 from descheduler.report.plan import Plan
 from descheduler.report.render import Format, render
+from descheduler.report.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
 
-def text_of(plan: Plan, output_format: Format = "table", *, palette: Palette = PLAIN) -> str:
-    return "".join(render(plan, output_format, palette=palette))
+def text_of(plan: Plan, output_format: Format = "table", **style: Any) -> str:
+    return "".join(render(plan, output_format, TableStyle(**style)))
 
 
-def test_table_shows_moves_sums_and_reasons() -> None:
+def two_plugins() -> Plan:
+    """PodLifeTime evicts one pod of a workload, and RemoveDuplicates another of it."""
+    policy = pod_life_time_policy(balance=["RemoveDuplicates"])
+    young = [make_pod(f"young-{index}", age=1, owners=("ReplicaSet/cart",)) for index in range(2)]
+    return make_test_plan([make_pod("old"), *young], policy=policy)
+
+
+def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
     pods = [make_pod("bare", owners=()), make_pod("old", cpu="500m", memory="1Gi")]
 
     text = text_of(make_test_plan(pods))
 
     assert text == (
-        "NAMESPACE   POD   NODE   TO   PLUGIN        REASON\n"
-        "default     old   a      b    PodLifeTime   is 3600 s old, 60 s are allowed\n"
+        "PodLifeTime: 1 pod to evict\n"
+        "NAMESPACE   POD   NODE   TARGET   REASON\n"
+        "default     old   a      b        1 h old (maxPodLifeTimeSeconds: 60)\n"
         "\n"
-        "1 pod would be evicted (PodLifeTime 1), 0 requests refused, 1 candidate kept\n"
-        "replacements: 1 lands\n"
-        "2 pods on 2 nodes request 0.5 of 8.0 cores and 1.0 of 16.0 GiB; 0.5 cores and 1.0 GiB leave their node\n"
+        "Not evicted, by reason\n"
+        "PODS   CODE      MEANING\n"
+        "1      BarePod   the pod has no owner that recreates it\n"
         "\n"
-        "KEPT   CODE      REASON\n"
-        "1      BarePod   no owner would create the pod again\n"
-        "\n"
+        "1 pod would be evicted\n"
+        "By plugin:          PodLifeTime 1\n"
+        "Replacement pods:   1 can be scheduled\n"
+        "Not evicted:        1 pod (BarePod 1)\n"
+        "Requests:           2 pods on 2 nodes request 0.5 of 8.0 CPU cores and 1.0 of 16.0 GiB memory; "
+        "evicted pods request 0.5 cores and 1.0 GiB\n"
     )
+
+
+def test_every_plugin_has_a_table_with_the_same_columns() -> None:
+    lines = text_of(two_plugins()).splitlines()
+
+    assert [line for line in lines if line.endswith("to evict")] == [
+        "PodLifeTime: 1 pod to evict",
+        "RemoveDuplicates: 1 pod to evict",
+    ]
+    headers = {line for line in lines if line.startswith("NAMESPACE")}
+    assert len(headers) == 1
+
+
+def test_titles_name_the_profile_where_several_could_be_meant() -> None:
+    text = text_of(make_test_plan([make_pod("old")], policy=pod_life_time_policy(["main", "again"])))
+
+    assert "PodLifeTime (profile main): 1 pod to evict" in text
 
 
 def test_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
@@ -40,16 +70,18 @@ def test_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
     table, wide = text_of(plan), text_of(plan, "wide")
 
     assert "bare " not in table
-    assert re.search(r"^default +bare +a +PodLifeTime +BarePod", wide, re.MULTILINE)
+    assert re.search(r"^default +bare +a +PodLifeTime +.* no owner", wide, re.MULTILINE)
 
 
-def test_requests_that_met_a_limit_are_counted_but_not_listed() -> None:
+def test_pods_that_a_limit_blocks_are_counted_but_not_listed() -> None:
     plan = make_test_plan(policy=pod_life_time_policy(maxNoOfPodsToEvictPerNode=1))
 
     text = text_of(plan)
 
-    assert "POD THAT STAYS" not in text
-    assert re.search(r"^2 +NodeLimit", text, re.MULTILINE)
+    assert "Not evicted: " in text
+    assert "BLOCKED BY" not in text
+    assert re.search(r"^2 +LimitReached", text, re.MULTILINE)
+    assert re.search(r"^Limits reached: +maxNoOfPodsToEvictPerNode \(1\) for a; 2 more pods match$", text, re.MULTILINE)
 
 
 def test_a_long_list_of_refusals_is_cut_and_says_so() -> None:
@@ -57,8 +89,8 @@ def test_a_long_list_of_refusals_is_cut_and_says_so() -> None:
 
     text = text_of(make_test_plan(pods))
 
-    assert text.count(" MissingUID ") == 20 + 1
-    assert "and 5 more; -o wide shows them all" in text
+    assert "Not evicted: 25 pods, the first 20; -o wide shows all" in text
+    assert len(re.findall(r"^default +old-\d\d ", text, re.MULTILINE)) == 20
 
 
 def test_wide_table_shows_the_figures_of_nodes_and_plugins() -> None:
@@ -76,16 +108,47 @@ def test_a_share_of_nothing_is_not_a_number() -> None:
     assert "? -> ?" in text_of(plan, "wide")
 
 
-def test_a_run_without_judgement_says_why() -> None:
-    assert "nothing was judged: 0 ready nodes" in text_of(make_test_plan(nodes=[]))
+def test_a_run_that_was_skipped_says_why() -> None:
+    assert text_of(make_test_plan(nodes=[])).startswith("Nothing was evicted: ")
 
 
-def test_warnings_and_left_out_objects_come_last() -> None:
-    plan = make_test_plan(warnings=("no budgets\x1b",), skipped=("pod x is broken",))
+def test_warnings_and_skipped_objects_come_before_the_summary() -> None:
+    plan = make_test_plan(warnings=("no budgets\x1b",), skipped=("pod x is invalid",))
 
     lines = text_of(plan).splitlines()
 
-    assert lines[-2:] == ["warning: no budgets\\x1b", "warning: left out: pod x is broken"]
+    at = lines.index("Warning: no budgets\\x1b")
+    assert lines[at + 1 : at + 4] == ["Warning: skipped: pod x is invalid", "", "3 pods would be evicted"]
+
+
+def test_quiet_leaves_warnings_and_the_summary() -> None:
+    lines = text_of(make_test_plan(warnings=("look here",)), is_quiet=True).splitlines()
+
+    assert lines[:3] == ["Warning: look here", "", "3 pods would be evicted"]
+
+
+def test_without_headers_there_is_a_row_for_each_pod_to_evict_and_nothing_else() -> None:
+    lines = text_of(two_plugins(), has_headers=False).splitlines()
+
+    assert [line.split()[:2] for line in lines] == [["default", "old"], ["default", "young-1"]]
+    assert [line.split()[4] for line in lines] == ["PodLifeTime", "RemoveDuplicates"]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_tables_fit_the_terminal(width: int) -> None:
+    node = "ip-10-0-113-7.eu-central-1.compute.internal"
+    pods = [make_pod(f"checkout-service-6d5f9c8b7d-x{index}z", node=node, uid="") for index in range(3)]
+    old = make_pod("payment-authorisation-gateway-6d5f9c8b7d-xkq2z", node=node)
+
+    text = text_of(make_test_plan([*pods, old], nodes=[make_node(node), make_node("b")]), width=width)
+
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_tables_are_whole_without_a_terminal() -> None:
+    name = "payment-authorisation-gateway-6d5f9c8b7d-xkq2z-" * 4
+
+    assert f" {name} " in text_of(make_test_plan([make_pod(name)]))
 
 
 def test_colours_mark_headings_and_warnings_only_when_asked_for() -> None:
@@ -93,7 +156,7 @@ def test_colours_mark_headings_and_warnings_only_when_asked_for() -> None:
 
     coloured = text_of(plan, palette=Palette(is_coloured=True))
 
-    assert "\x1b[33mwarning: look here\x1b[0m" in coloured
+    assert "\x1b[33mWarning: look here\x1b[0m" in coloured
     assert "\x1b" not in text_of(plan)
 
 
@@ -105,6 +168,10 @@ def test_colours_mark_headings_and_warnings_only_when_asked_for() -> None:
         pytest.param(True, {"NO_COLOR": "1"}, False, id="NO_COLOR wins"),
         pytest.param(True, {"NO_COLOR": ""}, True, id="an empty NO_COLOR does not count"),
         pytest.param(True, {"TERM": "dumb"}, False, id="a dumb terminal is left alone"),
+        pytest.param(False, {"CLICOLOR_FORCE": "1"}, True, id="CLICOLOR_FORCE colours a pipe"),
+        pytest.param(False, {"CLICOLOR_FORCE": "0"}, False, id="CLICOLOR_FORCE=0 does not"),
+        pytest.param(True, {"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False, id="NO_COLOR beats it"),
+        pytest.param(True, {"CLICOLOR": "0"}, False, id="CLICOLOR=0 is no"),
     ],
 )
 def test_when_output_is_coloured(is_terminal: bool, environ: dict[str, str], expected: bool) -> None:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from descheduler.documents.yaml_scalars import resolve_plain
 from descheduler.report.json_text import json_text
-from descheduler.report.outcome import Outcome, make_outcome
+from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.yaml_lines import yaml_lines
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
-from tests.report.outcomes import EVICTED, FAILED
+from tests.report.outcomes import EVICTED, FAILED, outcome_of
 
 PLAN = make_test_plan([make_pod("old"), make_pod("bare\x1b", owners=())], warnings=("näh\u2028",), skipped=("one",))
-OUTCOME = make_outcome(PLAN, [EVICTED, FAILED])
+OUTCOME = outcome_of(EVICTED, FAILED)
 
 _words = st.sampled_from(
     ["yes", "No", "null", "~", "", "1e3", "0x1f", "2026-01-15", "1:30", "a: b", "a #b", "- a", "<<"]

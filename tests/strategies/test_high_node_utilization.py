@@ -111,6 +111,6 @@ def test_reason_names_the_usage_and_the_thresholds() -> None:
 
     (booked,) = decisions.moves
     assert booked.reason == (
-        "node n1 uses only 10.0% of its cpu (threshold 30%) and 10.0% of its pods (threshold 30%), "
-        "and other nodes have room"
+        "CPU requests are at 10% of allocatable (thresholds.cpu: 30) and "
+        "number of pods is at 10% of allocatable (thresholds.pods: 30)"
     )

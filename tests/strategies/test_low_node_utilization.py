@@ -293,7 +293,7 @@ def test_samples_of_a_query_replace_requests(samples: Sequence[float], args: Obj
         ),
         pytest.param(
             None,
-            f"prometheus client not initialized: nobody asked for the samples of query {QUERY!r}",
+            f"prometheus client not initialized: there are no samples of query {QUERY!r}",
             id="no answer to the query",
         ),
     ],
@@ -349,4 +349,7 @@ def test_reason_names_the_resources_above_their_target() -> None:
     decisions = run(args={"evictionLimits": {"node": 1}})
 
     (booked,) = decisions.moves
-    assert booked.reason == "node n1 uses 80.0% of its cpu (target 50%) and 88.9% of its pods (target 50%)"
+    assert booked.reason == (
+        "CPU requests are at 80% of allocatable (targetThresholds.cpu: 50) and "
+        "number of pods is at 88.9% of allocatable (targetThresholds.pods: 50)"
+    )

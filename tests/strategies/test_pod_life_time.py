@@ -158,4 +158,6 @@ def test_sentence_names_age_and_state() -> None:
 
     decisions = run_plugin("PodLifeTime", NODES, [make_pod("p", age=700)], args=args)
 
-    assert [booked.reason for booked in decisions.moves] == ["is 700 s old, 600 s are allowed, is Running"]
+    assert [booked.reason for booked in decisions.moves] == [
+        "11 min 40 s old (maxPodLifeTimeSeconds: 600), phase Running (states: Running)"
+    ]

@@ -54,7 +54,7 @@ def test_low_node_utilization_at_its_limit_takes_nothing_more_off_a_full_node() 
     decisions = run_plugin("LowNodeUtilization", NODES, pods, args=args, prior_moves=prior_moves)
 
     assert evicted(decisions) == ["n1-d"]
-    assert [r.verdict.reason.value for r in decisions.refusals if r.verdict.reason] == ["StrategyNodeLimit"]
+    assert [r.verdict.reason.value for r in decisions.refusals if r.verdict.reason] == ["LimitReached"]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_candidates_come_with_the_sentence_of_the_strategy() -> None:
 
     (candidate,) = proposed(run, "PodLifeTime")
 
-    assert (candidate.pod.name, candidate.reason) == ("old", "is 3600 s old, 60 s are allowed")
+    assert (candidate.pod.name, candidate.reason) == ("old", "1 h old (maxPodLifeTimeSeconds: 60)")
 
 
 def test_proposal_books_and_notes_nothing() -> None:

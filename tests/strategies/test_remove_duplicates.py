@@ -155,4 +155,4 @@ def test_reason_names_the_owner_the_node_and_the_average() -> None:
     decisions = run_plugin("RemoveDuplicates", NODES, replicas("web", (2, 0, 0)))
 
     (booked,) = decisions.moves
-    assert booked.reason == "2 pods of ReplicaSet web run on node n1, 1 each would spread them evenly"
+    assert booked.reason == "2 pods of ReplicaSet web on node n1 (even spread: 1)"

@@ -75,4 +75,4 @@ def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None
 def test_sentence_names_reasons_and_exit_codes() -> None:
     decisions = run_plugin("RemoveFailedPods", NODES, [make_pod("p", phase="Failed", containers=KILLED)])
 
-    assert [booked.reason for booked in decisions.moves] == ["has failed: OOMKilled: exit code 137"]
+    assert [booked.reason for booked in decisions.moves] == ["phase Failed (OOMKilled, exit code 137)"]

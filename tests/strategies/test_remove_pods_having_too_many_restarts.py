@@ -84,4 +84,4 @@ def test_reaction_to_limits(limits: dict[str, int], expected: list[str]) -> None
 def test_sentence_names_the_restarts() -> None:
     decisions = run_plugin(PLUGIN, NODES, [make_pod("p", containers=restarts(12))], args={"podRestartThreshold": 10})
 
-    assert [booked.reason for booked in decisions.moves] == ["has restarted 12 times, from 10 on it is too often"]
+    assert [booked.reason for booked in decisions.moves] == ["restarted 12 times (podRestartThreshold: 10)"]

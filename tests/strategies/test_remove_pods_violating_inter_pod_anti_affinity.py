@@ -159,4 +159,4 @@ def test_reason_names_the_partner_and_the_place() -> None:
     decisions = run_plugin(PLUGIN, TWO_NODES, pods)
 
     (booked,) = decisions.moves
-    assert booked.reason == "must keep away from pod default/p2, but shares zone=east with it"
+    assert booked.reason == "violates required anti-affinity with pod default/p2 in zone=east"

@@ -108,6 +108,6 @@ def test_sentences_name_what_is_wrong() -> None:
     decisions = run_plugin(PLUGIN, [ZONE_1, ZONE_2], pods, args=types)
 
     assert [(booked.pod.name, booked.reason) for booked in decisions.moves] == [
-        ("q", "its node does not match its node selector and required node affinity"),
-        ("p", "its node meets preferences of weight 0, another one 7"),
+        ("q", "node a does not match its nodeSelector and required node affinity"),
+        ("p", "preferred node affinity has weight 0 on node a, 7 on another node"),
     ]

@@ -56,7 +56,7 @@ def test_all_taints_must_be_tolerated_and_the_first_that_is_not_is_named() -> No
 
     decisions = run_plugin(PLUGIN, [node], [pod])
 
-    assert [booked.reason for booked in decisions.moves] == ["does not tolerate taint other:NoSchedule of its node"]
+    assert [booked.reason for booked in decisions.moves] == ["does not tolerate taint other:NoSchedule of node a"]
 
 
 @pytest.mark.parametrize(

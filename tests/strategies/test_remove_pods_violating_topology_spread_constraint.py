@@ -239,7 +239,7 @@ def test_reason_names_the_domain_and_the_skew() -> None:
     decisions = run_plugin(PLUGIN, zones(2), spread_pods([2, 0]))
 
     (booked,) = decisions.moves
-    assert booked.reason == "zone=z0 is too full: domains differ by 2 pods, 1 is allowed"
+    assert booked.reason == "z0 has 2 more pods than the emptiest zone (maxSkew: 1)"
 
 
 def test_constraints_that_count_the_same_pods_are_balanced_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,14 @@ from prometheus_client import CollectorRegistry
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import make_outcome
+from descheduler.report.plan import make_plan
 from descheduler.telemetry.metrics import last_success_registry, run_registry
 from descheduler.telemetry.metrics_table import METRICS, spec_of
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from tests.builders import make_pod
 from tests.migration.stand_ins import Clock, make_eviction
-from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
+from tests.report.decided_cycles import make_test_decisions, pod_life_time_policy
 
 EVICTED = "descheduler_pods_evicted_total"
 
@@ -28,8 +29,9 @@ def ended(kind: OutcomeKind, code: OutcomeCode, message: str = "", *, name: str 
 def record_of(outcomes: Iterable[Outcome] = (), /, **policy: Any) -> RunRecord:
     """A run over two old pods, one of them without an owner, whose evictions ended so."""
     pods = [make_pod("old"), make_pod("bare", owners=())]
-    plan = make_test_plan(pods, policy=pod_life_time_policy(**policy))
-    return RunRecord(plan=plan, outcome=make_outcome(plan, tuple(outcomes)), exit_code=0, ended_at=1000.0)
+    decisions = make_test_decisions(pods, policy=pod_life_time_policy(**policy))
+    plan = make_plan(decisions)
+    return RunRecord(plan=plan, outcome=make_outcome(plan, decisions, tuple(outcomes)), exit_code=0, ended_at=1000.0)
 
 
 def values(registry: CollectorRegistry, name: str) -> dict[tuple[str, ...], float]:
@@ -51,7 +53,7 @@ def values(registry: CollectorRegistry, name: str) -> dict[tuple[str, ...], floa
             ended(
                 OutcomeKind.NOT_ATTEMPTED,
                 OutcomeCode.LIMIT,
-                "pod shop/cart not evicted: maximum number of evicted pods per node reached",
+                "maxNoOfPodsToEvictPerNode (5) reached for node n1",
             ),
             "maximum number of evicted pods per node reached",
             id="at a limit",

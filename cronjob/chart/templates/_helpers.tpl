@@ -38,10 +38,43 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end -}}
 
+{{- define "descheduler.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The policy without the default for a DeschedulerPolicy that a DeschedulerConfiguration does not know. */ -}}
 {{- define "descheduler.policy" -}}
+{{- $policy := default dict .Values.deschedulerPolicy -}}
+{{- if eq .Values.deschedulerPolicyKind "DeschedulerConfiguration" -}}
+{{- $policy = omit $policy "evictionFailureEventNotification" -}}
+{{- end -}}
 apiVersion: {{ .Values.deschedulerPolicyAPIVersion | quote }}
 kind: {{ .Values.deschedulerPolicyKind | quote }}
-{{ tpl (toYaml .Values.deschedulerPolicy) . }}
+{{ tpl (toYaml $policy) . }}
+{{- end -}}
+
+{{- /* Names of the profiles in which PlacementVerification is off, with commas between them. */ -}}
+{{- define "descheduler.unverifiedProfiles" -}}
+{{- $names := list -}}
+{{- range $profile := (default dict .Values.deschedulerPolicy).profiles -}}
+{{- $plugins := default dict $profile.plugins -}}
+{{- $enabled := regexMatch "PlacementVerification" (toJson (default dict (get $plugins "preevictionfilter")).enabled) -}}
+{{- $disabled := regexMatch "PlacementVerification" (toJson (default dict (get $plugins "filter")).disabled) -}}
+{{- if not (ternary (not $disabled) $enabled (eq $.Values.deschedulerPolicyKind "DeschedulerConfiguration")) -}}
+{{- $names = append $names $profile.name -}}
+{{- end -}}
+{{- end -}}
+{{- join ", " $names -}}
+{{- end -}}
+
+{{- /* A limit of the policy as it is in force: its number, or that there is none. */ -}}
+{{- define "descheduler.limit" -}}
+{{- $limit := get (default dict .root.Values.deschedulerPolicy) .key -}}
+{{- if has $limit (list nil "") }}no limit{{ else if kindIs "string" $limit }}{{ tpl $limit .root }}{{ else }}{{ toJson $limit }}{{ end -}}
 {{- end -}}
 
 {{- /* Not empty when cmdOptions ask for a dry run, which needs no right to evict. */ -}}

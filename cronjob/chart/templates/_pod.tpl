@@ -20,7 +20,7 @@ securityContext:
 {{- end }}
 containers:
   - name: {{ .Chart.Name }}
-    image: {{ printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) | quote }}
+    image: {{ include "descheduler.image" . | quote }}
     imagePullPolicy: {{ .Values.image.pullPolicy }}
     {{- with .Values.command }}
     command:
@@ -28,6 +28,10 @@ containers:
     {{- end }}
     args:
       {{- include "descheduler.args" . | nindent 6 }}
+    {{- with .Values.extraEnv }}
+    env:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
     {{- with .Values.resources }}
     resources:
       {{- toYaml . | nindent 6 }}
@@ -40,6 +44,9 @@ containers:
       - name: policy
         mountPath: /policy-dir
         readOnly: true
+      {{- with .Values.extraVolumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
       {{- if not .Values.automountServiceAccountToken }}
       {{- with .Values.extraServiceAccountVolumeMounts }}
       {{- toYaml . | nindent 6 }}
@@ -49,6 +56,9 @@ volumes:
   - name: policy
     configMap:
       name: {{ include "descheduler.fullname" . }}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- if not .Values.automountServiceAccountToken }}
   {{- with .Values.extraServiceAccountVolumes }}
   {{- toYaml . | nindent 2 }}

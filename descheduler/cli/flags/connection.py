@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.values import read_duration
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         "--client-connection-kubeconfig",
         "kubeconfig",
         metavar="FILE",
+        shell_complete=complete_file,
         help="Kubeconfig; by default KUBECONFIG, the service account of the pod, or ~/.kube/config.",
     )
     @click.option("--context", metavar="NAME", help="Context of the kubeconfig; by default its current one.")
@@ -35,8 +37,8 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         default="30s",
         show_default=True,
         callback=read_duration,
-        help="Longest time for one whole answer of the API server, or without progress in a long list; an eviction "
-        "without a clear answer is followed for this time and 10 s more.",
+        help="Time limit for one answer of the API server; for a long list, the time without progress. An eviction "
+        "without a clear answer is followed for this time plus 10 s.",
     )
     @wraps(command)
     def with_connection(

@@ -32,8 +32,8 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         "--leader-elect/--no-leader-elect",
         "is_wanted",
         default=None,
-        help="Hold a Lease while evicting, and until no eviction can take effect any more, so that a second run of the "
-        "policy does nothing; by default yes, unless the policy says leaderElect: false.",
+        help="Hold a Lease while evicting, so that two runs of the policy never evict at the same time; by default "
+        "yes, unless the policy sets leaderElect: false.",
     )
     @click.option(
         "--lease-name",
@@ -57,7 +57,7 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         "lease_duration",
         metavar="DURATION",
         callback=read_duration,
-        help="Time after which the Lease of a dead run may be taken over; by default the policy's, else 60s.",
+        help="Time after which the Lease of a dead run can be taken over; by default the policy's, else 60s.",
     )
     @wraps(command)
     def with_lease(
@@ -82,5 +82,7 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
 def _read_name(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """None for an empty text, which leaves the choice to the policy."""
     if text and not _NAME.fullmatch(text):
-        raise click.BadParameter(f"{text!r} is no name of an object: only small letters, digits, '-' and '.'.")
+        raise click.BadParameter(
+            f"{text!r} is not an object name: only lowercase letters, digits, '-' and '.' are allowed."
+        )
     return text or None

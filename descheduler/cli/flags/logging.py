@@ -25,9 +25,9 @@ def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
         "--v",
         "verbosity",
         type=click.IntRange(min=0),
-        default=0,
         metavar="N",
-        help="Log level: 0 the story of the run, 1 every eviction; 6 adds tracebacks.",
+        help="Log level: 0 shows every eviction, 1 adds evictions that are only planned and sums by plugin, 6 adds "
+        "tracebacks. By default 0; on a terminal only warnings and errors.",
     )
     @click.option(
         "--log-format",
@@ -39,7 +39,7 @@ def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Format of the log on standard error.",
     )
     @wraps(command)
-    def with_logging(*args: object, verbosity: int, log_format: LogFormat, **flags: object) -> object:
+    def with_logging(*args: object, verbosity: int | None, log_format: LogFormat, **flags: object) -> object:
         configure_logging(sys.stderr, verbosity=verbosity, log_format=log_format)
         return command(*args, **flags)
 

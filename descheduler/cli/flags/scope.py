@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from descheduler.eviction.checks.scope import Scope
 
-__all__ = ["takes_scope"]
+__all__ = ["takes_scope", "takes_subject_namespace"]
 
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 
@@ -26,36 +26,83 @@ def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
         "namespaces",
         multiple=True,
         metavar="NAME",
-        help="Move only pods of this namespace; may be given several times. Other pods stay, and still count for the "
-        "plugins.",
+        help="Evict only pods in this namespace; can be repeated. Plugins still count the other pods.",
     )
-    @click.option("-A", "--all-namespaces", is_flag=True, help="Move pods of every namespace, as without -n.")
+    @click.option("-A", "--all-namespaces", is_flag=True, help="Evict pods in all namespaces; the default.")
     @click.option(
         "-l",
         "--selector",
         "labels",
         metavar="SELECTOR",
-        help="Move only pods with these labels, such as app=web,tier!=db. Other pods stay, and still count.",
+        help="Evict only pods with these labels, for example app=web,tier!=db. Plugins still count the other pods.",
     )
     @wraps(command)
     def with_scope(
         *args: object, namespaces: tuple[str, ...], all_namespaces: bool, labels: str | None, **flags: object
     ) -> object:
-        if namespaces and all_namespaces:
-            raise _usage_error("-n and -A exclude each other; give one of them")
-        # An empty variable in a script must not turn a run for one team into one for all.
-        if "" in namespaces:
-            raise _usage_error("-n names no namespace; give -A for all of them")
-        if odd := next((name for name in namespaces if not _NAMESPACE.fullmatch(name)), None):
-            raise _usage_error(f"-n: {odd!r} is no name of a namespace: only small letters, digits and '-'")
-        if labels is not None and not labels.strip():
-            raise _usage_error("-l selects by no label; leave it out to move pods with any labels")
-        return command(*args, scope=_make_scope(namespaces, labels or ""), **flags)
+        _check_namespaces("-n", namespaces, all_namespaces=all_namespaces)
+        return command(*args, scope=_make_scope(namespaces, labels), **flags)
 
     return with_scope
 
 
-def _make_scope(namespaces: tuple[str, ...], labels: str) -> Scope:
+def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds -n and -A as they say where a thing is, and hands them to the command as `namespace` and `all_namespaces`.
+
+    What limits the run goes to it as `scope`: `--run-namespace` stands for the -n of a run.
+    """
+
+    @click.option(
+        "-n", "--namespace", metavar="NAME", help="Namespace of the pod or workload; 'default' when none is given."
+    )
+    @click.option("-A", "--all-namespaces", is_flag=True, help="Look for the name in every namespace.")
+    @click.option(
+        "--run-namespace",
+        "run_namespaces",
+        multiple=True,
+        metavar="NAME",
+        help="As -n of 'descheduler run': explain a run that moves only pods of this namespace; can be repeated.",
+    )
+    @click.option(
+        "-l",
+        "--selector",
+        "labels",
+        metavar="SELECTOR",
+        help="As -l of 'descheduler run': explain a run that moves only pods with these labels.",
+    )
+    @wraps(command)
+    def with_namespace(
+        *args: object,
+        namespace: str | None,
+        all_namespaces: bool,
+        run_namespaces: tuple[str, ...],
+        labels: str | None,
+        **flags: object,
+    ) -> object:
+        _check_namespaces("-n", () if namespace is None else (namespace,), all_namespaces=all_namespaces)
+        _check_namespaces("--run-namespace", run_namespaces)
+        scope = _make_scope(run_namespaces, labels)
+        return command(*args, namespace=namespace, all_namespaces=all_namespaces, scope=scope, **flags)
+
+    return with_namespace
+
+
+def _check_namespaces(flag: str, namespaces: tuple[str, ...], *, all_namespaces: bool = False) -> None:
+    if namespaces and all_namespaces:
+        raise _usage_error(f"{flag} and -A cannot be used together")
+    # An empty variable in a script must not turn a run for one team into one for all.
+    if "" in namespaces:
+        raise _usage_error(f"{flag} is empty; use -A for all namespaces")
+    if odd := next((name for name in namespaces if not _NAMESPACE.fullmatch(name)), None):
+        raise _usage_error(
+            f"{flag}: {odd!r} is not a namespace name: only lowercase letters, digits and '-' are allowed"
+        )
+
+
+def _make_scope(namespaces: tuple[str, ...], labels: str | None) -> Scope:
+    if labels is not None and not labels.strip():
+        raise _usage_error("-l is empty; omit it to select pods with any labels")
+    labels = labels or ""
     from descheduler.eviction.checks.scope import Scope
     from descheduler.model.labels import LabelError, parse_selector
 

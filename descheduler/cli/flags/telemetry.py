@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from descheduler.cli.completions import complete_file
 from descheduler.model.urls import is_web_url
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--metrics-textfile",
             metavar="FILE",
+            shell_complete=complete_file,
             callback=_read_textfile,
             help="Write metrics to this file at the end, for the textfile collector of the node exporter (name.prom).",
         ),
@@ -31,7 +33,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
             "--metrics-push-url",
             metavar="URL",
             callback=_read_url,
-            help="Push metrics to this Pushgateway at the end, say http://pushgateway:9091.",
+            help="Push metrics to this Pushgateway at the end, for example http://pushgateway:9091.",
         ),
         click.option(
             "--metrics-push-job",
@@ -47,6 +49,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--otel-transport-ca-cert",
             metavar="FILE",
+            shell_complete=complete_file,
             help="Certificate authority of the collector; without it the connection is not secured.",
         ),
         click.option(
@@ -108,7 +111,7 @@ def _settings(
 
 def _read_textfile(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     if text == "-":
-        raise click.BadParameter("standard output holds the plan; name a file, ./- for one that is named so.")
+        raise click.BadParameter("standard output is used for the plan; name a file (./- for a file named -).")
     return text
 
 
@@ -117,7 +120,7 @@ def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -
     if not text:
         return None
     if "@" in text:
-        raise click.BadParameter("holds credentials; leave them out of the URL.")
+        raise click.BadParameter("contains credentials; remove them from the URL.")
     if not is_web_url(text):
         raise click.BadParameter(f"{text!r} is not a URL such as http://pushgateway:9091.")
     return text
@@ -126,5 +129,5 @@ def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -
 def _read_endpoint(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """The address of a collector, without credentials: gRPC makes no use of them, and its log repeats the address."""
     if text and "@" in text:
-        raise click.BadParameter("holds credentials; leave them out of the address.")
+        raise click.BadParameter("contains credentials; remove them from the address.")
     return text

@@ -17,13 +17,13 @@ _logger = logging.getLogger(__name__)
 _META = "descheduler.idle_flags"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_ONCE = "runs once; let the CronJob repeat it"
+_ONCE = "a run is a single cycle; use a CronJob to repeat it"
 _LEASE_PACE = "the Lease is renewed at a third of its duration and lost after two thirds; see --lease-duration"
-_LEASE_KIND = "the lock is a Lease, there is no other kind"
-_NO_SERVER = "serves nothing: a batch job is not scraped"
-_NO_FAULT = "a fault of the collector never fails a run"
-_LOGS = "logs are written at once, to standard error"
-_NO_CHANCE = "nothing is drawn at random: the same input gives the same plan"
+_LEASE_KIND = "the lock is always a Lease"
+_NO_SERVER = "no HTTP endpoint is served; use --metrics-textfile or --metrics-push-url"
+_NO_FAULT = "a collector error never fails a run"
+_LOGS = "logs are written immediately, to standard error"
+_NO_CHANCE = "no random choices are made: the same input gives the same plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ IDLE_FLAGS = (
     IdleFlag("permit-port-sharing", _NO_SERVER, is_boolean=True),
     IdleFlag("disable-metrics", _NO_SERVER, is_boolean=True),
     IdleFlag("otel-fallback-no-op-on-error", _NO_FAULT, is_boolean=True),
-    IdleFlag("vmodule", "the log level is one for the whole program"),
+    IdleFlag("vmodule", "the log level applies to the whole program"),
     IdleFlag("log-flush-frequency", _LOGS),
     IdleFlag("log-text-split-stream", _LOGS, is_boolean=True),
     IdleFlag("log-json-split-stream", _LOGS, is_boolean=True),

@@ -34,7 +34,7 @@ _LONGEST_FRACTION = 7
 def read_file_name(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """The name of a file, which is not empty: an empty variable in a script would stand for the present folder."""
     if text == "":
-        raise click.BadParameter("names no file.")
+        raise click.BadParameter("the file name is empty.")
     return text
 
 
@@ -100,7 +100,7 @@ def read_feature_gates(_ctx: click.Context, _option: click.Parameter, texts: tup
         if name not in _GATES:
             raise click.BadParameter(f"feature gate {name!r} is not known, only {', '.join(_GATES)}.")
         if switch.lower() not in ("true", "false"):
-            raise click.BadParameter(f"{pair!r} says neither {name}=true nor {name}=false.")
+            raise click.BadParameter(f"{pair!r} is neither {name}=true nor {name}=false.")
         gates[name] = switch.lower() == "true"
     # The one gate there is is an alpha one.
     return {_EVICTIONS_IN_BACKGROUND: gates.get(_EVICTIONS_IN_BACKGROUND, gates.get("AllAlpha", False))}

@@ -20,7 +20,7 @@ _GZIP = b"\x1f\x8b"
 _MOST_EXPANSION = 200
 _MOST_EXPANDED_BYTES = 64 << 20
 """Objects expand to 20 to 60 times the size of their archive. More is a bomb, not worth the memory it asks for."""
-_BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)++")
+_BLANK_LINES = re.compile(rb"[ \t\r\n]*\n")
 
 
 def read_chunks(stream: BinaryIO, source: str) -> Iterator[bytes]:

@@ -97,7 +97,7 @@ class _JsonText:
         if len(self._text) - self._at <= _WHOLE_BYTES:
             self._refuse_end()
         if depth == MAX_LIST_DEPTH:
-            raise SnapshotError(f"{self._place(self._at)}: a list in {depth} lists, one within the other; {WAY_OUT}")
+            raise SnapshotError(f"{self._place(self._at)}: lists are nested {depth} deep; {WAY_OUT}")
         yield from self._elements(b"", depth) if self._next() == _BRACKET else self._object(depth)
 
     def _object(self, depth: int) -> Iterator[tuple[bytes, int]]:
@@ -264,7 +264,7 @@ class _JsonText:
             end = None
         last = self._at + _NUM_SHOWN
         shown = self._text[self._at : min(end or last, last)].decode(errors="replace").rstrip()
-        raise SnapshotError(f"{self._place(self._at)}: no Kubernetes object but {printable(shown)}; {WAY_OUT}")
+        raise SnapshotError(f"{self._place(self._at)}: not a Kubernetes object but {printable(shown)}; {WAY_OUT}")
 
     def _refuse_end(self) -> NoReturn:
         num_lines = self._line_at(len(self._text.rstrip()))

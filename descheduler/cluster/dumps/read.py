@@ -189,7 +189,7 @@ def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) 
     if left_out:
         resources = ",".join(kind.resource for kind in _by_name(left_out))
         yield (
-            f"the dump holds no {_names(left_out)}, which an enabled plugin reads: none are assumed; "
+            f"the dump holds no {_names(left_out)}, which an enabled plugin reads; assuming there are none; "
             f"add {resources} to kubectl get"
         )
 

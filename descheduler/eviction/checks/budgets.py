@@ -41,13 +41,13 @@ class BudgetLedger:
             return ACCEPTED
         if len(budgets) > 1:
             names = ", ".join(budget.name for budget in budgets)
-            return refuse(Reason.SEVERAL_BUDGETS, f"PodDisruptionBudgets {names} all cover the pod", names)
+            return refuse(Reason.SEVERAL_BUDGETS, f"more than one PodDisruptionBudget covers the pod: {names}", names)
         budget = known[0]
         if _spares_unready(pod, budget) or self._remaining(budget) > 0:
             return ACCEPTED
         message = (
             f"PodDisruptionBudget {budget.namespace}/{budget.name} allows {_allowance(budget)} "
-            f"({budget.current_healthy} healthy, {budget.desired_healthy} needed)"
+            f"({budget.current_healthy} healthy, {budget.desired_healthy} required)"
         )
         return refuse(Reason.DISRUPTION_BUDGET, message, f"{budget.namespace}/{budget.name}")
 
@@ -131,8 +131,8 @@ def _allowance(budget: DisruptionBudget) -> str:
     """What a budget that is used up allowed."""
     match budget.disruptions_allowed or 0:
         case 1:
-            return "1 disruption, which this run has taken"
+            return "1 disruption, already used by this run"
         case number if number > 1:
-            return f"{number} disruptions, which this run has taken"
+            return f"{number} disruptions, already used by this run"
         case _:
-            return "no disruption"
+            return "0 disruptions"

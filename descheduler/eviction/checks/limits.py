@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.model.verdict import ACCEPTED, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Policy
@@ -45,14 +46,13 @@ class EvictionCounters:
         """Whether one more eviction stays within the limits; asked in upstream's order: total, node, namespace."""
         limits = self.limits
         if limits.total is not None and self.total + 1 > limits.total:
-            return refuse(Reason.TOTAL_LIMIT, f"the run may evict {limits.total} pods and has done so", "run")
+            return limit_reached(EvictionLimit.TOTAL, limits.total)
         node = pod.node_name
         if node and limits.per_node is not None and self.per_node[node] + 1 > limits.per_node:
-            return refuse(Reason.NODE_LIMIT, f"node {node} may lose {limits.per_node} pods a run and has done so", node)
+            return limit_reached(EvictionLimit.NODE, limits.per_node, node)
         namespace = pod.namespace
         if limits.per_namespace is not None and self.per_namespace[namespace] + 1 > limits.per_namespace:
-            message = f"namespace {namespace} may lose {limits.per_namespace} pods a run and has done so"
-            return refuse(Reason.NAMESPACE_LIMIT, message, namespace)
+            return limit_reached(EvictionLimit.NAMESPACE, limits.per_namespace, namespace)
         return ACCEPTED
 
     def count(self, pod: Pod) -> Undo:

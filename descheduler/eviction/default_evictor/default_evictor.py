@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Annotated
 
 import msgspec
 
@@ -39,6 +40,7 @@ from descheduler.policy.shared_args import (
     UInt,
     check_selector,
     compile_selector,
+    one_of,
 )
 
 __all__ = [
@@ -95,9 +97,9 @@ class ProtectionConfig(Args, frozen=True):
 class PodProtections(Args, frozen=True):
     """Protections that differ from the default set."""
 
-    default_disabled: tuple[str, ...] = ()
+    default_disabled: tuple[Annotated[str, one_of(DEFAULT_PROTECTIONS)], ...] = ()
     """Protections to switch off: `PodsWithLocalStorage`, `SystemCriticalPods`, `FailedBarePods`, `DaemonSetPods`."""
-    extra_enabled: tuple[str, ...] = ()
+    extra_enabled: tuple[Annotated[str, one_of(EXTRA_PROTECTIONS)], ...] = ()
     """Protections to switch on: `PodsWithPVC`, `PodsWithoutPDB`, `PodsWithResourceClaims`."""
     config: ProtectionConfig | None = None
     """Settings of single protections."""
@@ -123,7 +125,7 @@ class DefaultEvictorArgs(Args, frozen=True):
     """Pods whose only owner has fewer pods stay; only matters above 1."""
     min_pod_age: timedelta | None = None
     """Pods that started less than this ago stay."""
-    no_eviction_policy: str = ""
+    no_eviction_policy: Annotated[str, one_of(_NO_EVICTION_POLICIES)] = ""
     """`Mandatory` keeps every pod that asks for it by annotation; otherwise such pods only go last."""
     pod_protections: PodProtections = PodProtections()
     """What protects pods; goes without the deprecated switches below."""
@@ -238,8 +240,11 @@ def effective_protections(args: DefaultEvictorArgs) -> tuple[str, ...]:
     return tuple(name for name, is_on in switches if is_on)
 
 
-_ASKS_TO_STAY = refuse(Reason.NO_EVICTION_ANNOTATION, f"its annotation {PREFER_NO_EVICTION_ANNOTATION} is mandatory")
-_NOT_STARTED = refuse(Reason.TOO_YOUNG, "it has not started, so its age is unknown")
+_ASKS_TO_STAY = refuse(
+    Reason.NO_EVICTION_ANNOTATION,
+    f"annotation {PREFER_NO_EVICTION_ANNOTATION} is set (noEvictionPolicy: Mandatory)",
+)
+_NOT_STARTED = refuse(Reason.TOO_YOUNG, "the pod has not started, so its age is unknown")
 
 
 class DefaultEvictor:
@@ -328,14 +333,18 @@ def _make_replicas_check(least: int, handle: Handle) -> Check:
         if num_replicas >= least:
             return None
         subject = f"{owner.kind}/{owner.name}"
-        return refuse(Reason.TOO_FEW_REPLICAS, f"{subject} has {num_replicas} pods, {least} are needed", subject)
+        return refuse(Reason.TOO_FEW_REPLICAS, f"{subject} has {_pods(num_replicas)} (minReplicas: {least})", subject)
 
     return check
 
 
+def _pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"
+
+
 def _make_age_check(least: timedelta, handle: Handle) -> Check:
     """Refuses pods that started less than `least` ago, or whose start is unknown."""
-    too_young = refuse(Reason.TOO_YOUNG, f"it started less than {format_duration(least)} ago")
+    too_young = refuse(Reason.TOO_YOUNG, f"the pod is too young (minPodAge: {format_duration(least)})")
 
     def check(pod: Pod) -> Verdict | None:
         if pod.started_at is None:
@@ -359,11 +368,11 @@ def _make_namespace_check(selector: LabelSelector, snapshot: Snapshot) -> Check:
     def check(pod: Pod) -> Verdict | None:
         namespace = snapshot.namespaces.get(pod.namespace)
         if namespace is None:
-            message = f"namespace {pod.namespace} is not among the objects that were read"
+            message = f"namespace {pod.namespace} was not found"
         elif selector.matches(namespace.labels):
             return None
         else:
-            message = f"the labels of namespace {pod.namespace} do not match the evictor's namespaceLabelSelector"
+            message = f"the labels of namespace {pod.namespace} do not match namespaceLabelSelector"
         return refuse(Reason.NAMESPACE_LABELS, message, pod.namespace)
 
     return check

@@ -25,10 +25,10 @@ def make_other_node_check(handle: Handle, node_selector: str, fits: Callable[[Po
     try:
         nodes = handle.view.ready_nodes(parse_selector(node_selector))
     except LabelError as error:
-        unreadable = refuse(Reason.NO_NODE_FITS, f"the evictor's nodeSelector is not valid: {error}")
+        unreadable = refuse(Reason.NO_NODE_FITS, f"nodeSelector is not valid: {error}")
         return lambda _: unreadable
     scope = f"ready nodes with {node_selector}" if node_selector else "ready nodes"
-    refusal = refuse(Reason.NO_NODE_FITS, f"none of the other {scope} fits it")
+    refusal = refuse(Reason.NO_NODE_FITS, f"the pod does not fit on any of the other {scope}")
     node_set: NodeSet | None = None
 
     def check(pod: Pod) -> Verdict | None:

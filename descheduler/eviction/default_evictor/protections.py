@@ -44,18 +44,18 @@ def first_refusal(checks: Iterable[Check], pod: Pod) -> Verdict:
     return ACCEPTED
 
 
-_MIRROR = refuse(Reason.MIRROR_POD, "it mirrors a static pod of its kubelet")
-_STATIC = refuse(Reason.STATIC_POD, "its kubelet runs it from a source other than the API server")
-_TERMINATING = refuse(Reason.TERMINATING, "it is being deleted")
-_CRITICAL = refuse(Reason.SYSTEM_CRITICAL, f"its priority is system critical ({CRITICAL_PRIORITY} or more)")
-_BARE = refuse(Reason.BARE_POD, "it has no owner that would create it again")
-_BARE_NOT_FAILED = refuse(Reason.BARE_POD, "it has no owner that would create it again, and has not failed")
-_LOCAL_STORAGE = refuse(Reason.LOCAL_STORAGE, "it has a hostPath or emptyDir volume")
-_DAEMON_SET = refuse(Reason.DAEMON_SET, "a DaemonSet owns it")
-_VOLUME_CLAIM = refuse(Reason.PERSISTENT_VOLUME_CLAIM, "it mounts a PersistentVolumeClaim")
-_NO_BUDGET = refuse(Reason.NO_DISRUPTION_BUDGET, "no PodDisruptionBudget covers it")
-_RESOURCE_CLAIMS = refuse(Reason.RESOURCE_CLAIMS, "it uses resource claims")
-_SELECTOR = refuse(Reason.LABEL_SELECTOR, "its labels do not match the evictor's labelSelector")
+_MIRROR = refuse(Reason.MIRROR_POD, "mirror pod of a static pod")
+_STATIC = refuse(Reason.STATIC_POD, "static pod, run by its kubelet")
+_TERMINATING = refuse(Reason.TERMINATING, "the pod is being deleted")
+_CRITICAL = refuse(Reason.SYSTEM_CRITICAL, f"system-critical priority ({CRITICAL_PRIORITY} or higher)")
+_BARE = refuse(Reason.BARE_POD, "the pod has no owner that recreates it")
+_BARE_NOT_FAILED = refuse(Reason.BARE_POD, "the pod has no owner that recreates it, and has not failed")
+_LOCAL_STORAGE = refuse(Reason.LOCAL_STORAGE, "the pod has local storage (a hostPath or emptyDir volume)")
+_DAEMON_SET = refuse(Reason.DAEMON_SET, "the pod belongs to a DaemonSet")
+_VOLUME_CLAIM = refuse(Reason.PERSISTENT_VOLUME_CLAIM, "the pod mounts a PersistentVolumeClaim")
+_NO_BUDGET = refuse(Reason.NO_DISRUPTION_BUDGET, "no PodDisruptionBudget covers the pod")
+_RESOURCE_CLAIMS = refuse(Reason.RESOURCE_CLAIMS, "the pod uses resource claims")
+_SELECTOR = refuse(Reason.LABEL_SELECTOR, "the labels of the pod do not match labelSelector")
 
 
 def check_kubelet_pod(pod: Pod) -> Verdict | None:
@@ -80,7 +80,10 @@ def check_critical_priority(pod: Pod) -> Verdict | None:
 
 def make_priority_check(threshold: int) -> Check:
     """Refuses pods whose priority is `threshold` or more; no priority is below every threshold."""
-    refusal = refuse(Reason.PRIORITY_THRESHOLD, f"its priority reaches the threshold of {threshold}")
+    refusal = refuse(
+        Reason.PRIORITY_THRESHOLD,
+        f"the priority of the pod is not below the threshold (priorityThreshold: {threshold})",
+    )
 
     def check(pod: Pod) -> Verdict | None:
         priority = pod.spec.priority
@@ -130,9 +133,9 @@ def make_storage_class_check(snapshot: Snapshot, protected: Collection[str]) -> 
             claim = snapshot.claims.get((pod.namespace, name))
             subject = f"{pod.namespace}/{name}"
             if claim is None or not claim.storage_class:
-                message = f"the storage class of its PersistentVolumeClaim {name} is unknown"
+                message = f"the storage class of PersistentVolumeClaim {name} is unknown"
             elif claim.storage_class in protected:
-                message = f"its PersistentVolumeClaim {name} is of the protected storage class {claim.storage_class}"
+                message = f"PersistentVolumeClaim {name} has the protected storage class {claim.storage_class}"
             else:
                 continue
             return refuse(Reason.PERSISTENT_VOLUME_CLAIM, message, subject)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Annotated
 
 import msgspec
 
@@ -20,6 +21,7 @@ from descheduler.policy.shared_args import (
     check_in,
     check_namespaces,
     check_selector,
+    one_of,
 )
 
 __all__ = [
@@ -133,7 +135,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Whether a pod may only go when some other node has room for it."""
     node_selector: str = ""
     """Nodes that `nodeFit` considers."""
-    skip_eviction_gates: tuple[str, ...] = ()
+    skip_eviction_gates: tuple[Annotated[str, one_of(EVICTION_GATES)], ...] = ()
     """Checks to leave out, such as `ExpectedReplicas`, `NodeFit` or `PVC`."""
     max_migrating_globally: Int32 | None = None
     """Pods that may be on the move at once; 0 means unlimited, here and in the next two."""
@@ -149,7 +151,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Whether workloads so small that all their pods might be away at once may move too."""
     object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
     """Limits of how many migrations start, by `workload` and by `namespace`."""
-    default_job_mode: str = ""
+    default_job_mode: Annotated[str, one_of(_JOB_MODES)] = ""
     """`ReservationFirst` or `EvictDirectly`."""
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
     """Read, and without effect; 0 means no time limit."""
@@ -159,13 +161,13 @@ class MigrationControllerArgs(Args, frozen=True):
     """Evictions a second, a number or a text that holds one."""
     evict_burst: Int32 | None = None
     """Evictions that may be made at once."""
-    eviction_policy: str = ""
+    eviction_policy: Annotated[str, one_of(_EVICTION_POLICIES)] = ""
     """`Eviction`, `Delete` or `SoftEviction`; pods leave through the eviction API with each of them."""
     default_delete_options: DeleteOptions | None = None
     """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None
     """How waiting migrations are put in order."""
-    reservation_provider: str = ""
+    reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
     """How room is held: `koordinator` (Reservation objects), `placeholder` (a pause pod) or `none`."""
 
 

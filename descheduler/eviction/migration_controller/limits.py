@@ -53,7 +53,7 @@ class MigrationLimits:
         if self._can_spare(replicas):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
-        message = f"{subject} has {replicas} replicas, so all of them might be away at once"
+        message = f"all {replicas} replicas of {subject} could be away at once (skipCheckExpectedReplicas: false)"
         return refuse(Reason.WORKLOAD_REPLICAS, message, subject)
 
     def _can_spare(self, replicas: int) -> bool:
@@ -64,17 +64,19 @@ class MigrationLimits:
         return known
 
     def _check_global_count(self, pod: Pod) -> Verdict | None:
-        return _limited(self._migrating.others(pod), self._args.max_migrating_globally, "the cluster")
+        return _limited(self._migrating.others(pod), self._args.max_migrating_globally, "maxMigratingGlobally")
 
     def _check_node_count(self, pod: Pod) -> Verdict | None:
         if not pod.node_name:
             return None
         count = self._migrating.others_on_node(pod)
-        return _limited(count, self._args.max_migrating_per_node, f"node {pod.node_name}")
+        return _limited(count, self._args.max_migrating_per_node, "maxMigratingPerNode", f"node {pod.node_name}")
 
     def _check_namespace_count(self, pod: Pod) -> Verdict | None:
         count = self._migrating.others_in_namespace(pod)
-        return _limited(count, self._args.max_migrating_per_namespace, f"namespace {pod.namespace}")
+        return _limited(
+            count, self._args.max_migrating_per_namespace, "maxMigratingPerNamespace", f"namespace {pod.namespace}"
+        )
 
     def _check_migrating_of_workload(self, pod: Pod) -> Verdict | None:
         controller = pod.controller
@@ -85,7 +87,7 @@ class MigrationLimits:
             return None
         workload = self._workloads.of(pod)
         limit = self._max_migrating(workload.replicas) if workload is not None else 0
-        return _limited(num_moving, limit, f"{controller.kind} {controller.name}")
+        return _limited(num_moving, limit, "maxMigratingPerWorkload", f"{controller.kind} {controller.name}")
 
     def _check_unavailable_of_workload(self, pod: Pod) -> Verdict | None:
         """Pods that are not ready count, the candidate among them."""
@@ -102,7 +104,10 @@ class MigrationLimits:
         if num_away < limit:
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
-        message = f"{num_away} of the {workload.replicas} pods of {subject} are unavailable or moving, {limit} may be"
+        message = (
+            f"maxUnavailablePerWorkload ({limit}) reached for {subject}: "
+            f"{num_away} of {workload.replicas} pods are unavailable or migrating"
+        )
         return refuse(Reason.WORKLOAD_UNAVAILABLE, message, subject)
 
     def _max_migrating(self, replicas: int) -> int:
@@ -112,14 +117,15 @@ class MigrationLimits:
         return allowed_at_once(replicas, self._args.max_unavailable_per_workload)
 
 
-def _limited(num_others: int, limit: int | None, scope: str) -> Verdict | None:
+def _limited(num_others: int, limit: int | None, key: str, scope: str = "") -> Verdict | None:
     if limit is None or num_others < limit:
         return None
-    message = f"{num_others} other pods of {scope} are being migrated, {limit} may be"
+    others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
+    message = f"{key} ({limit}) reached{f' for {scope}' if scope else ''}: {others} being migrated"
     return refuse(Reason.MIGRATING_LIMIT, message, scope)
 
 
 def _unknown(controller: Owner) -> Verdict:
     subject = f"{controller.kind} {controller.name}"
-    message = f"the replicas of its controller {subject} are not known: it is not among the objects that were read"
+    message = f"controller {subject} was not found, so its replicas are unknown"
     return refuse(Reason.WORKLOAD_UNKNOWN, message, subject)

@@ -37,8 +37,8 @@ _NEVER_COST = "2147483647"
 _SCHEDULER_LABEL = "scheduling.koordinator.sh/scheduler-name"
 _DEFAULT_SCHEDULER = "default-scheduler"
 
-_MIGRATING = refuse(Reason.ALREADY_MIGRATING, "a live PodMigrationJob, or this run, moves it or a pod of its name")
-_NEVER = refuse(Reason.EVICTION_COST, f"its annotation {COST_ANNOTATION} is {_NEVER_COST}, which means never")
+_MIGRATING = refuse(Reason.ALREADY_MIGRATING, "a PodMigrationJob, or this run, already migrates a pod of this name")
+_NEVER = refuse(Reason.EVICTION_COST, f"annotation {COST_ANNOTATION} is {_NEVER_COST}: never evict")
 
 
 class MigrationController:
@@ -72,7 +72,7 @@ class MigrationController:
             return _MIGRATING
         if self._needs_reservation and _scheduler_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)
-            message = f"its scheduler {_scheduler_of(pod)} is none of those that hold reservations ({names})"
+            message = f"scheduler {_scheduler_of(pod)} holds no reservations (schedulerNames: {names})"
             return refuse(Reason.SCHEDULER_NAME, message)
         if EVICT_ANNOTATION in pod.annotations:
             return ACCEPTED
@@ -121,7 +121,7 @@ def _make_namespace_check(namespaces: Namespaces) -> Check:
 
     def check(pod: Pod) -> Verdict | None:
         if (include and pod.namespace not in include) or pod.namespace in exclude:
-            return refuse(Reason.NAMESPACE, f"the evictor leaves namespace {pod.namespace} out", pod.namespace)
+            return refuse(Reason.NAMESPACE, f"namespace {pod.namespace} is excluded (namespaces)", pod.namespace)
         return None
 
     return check

@@ -37,7 +37,7 @@ class ObjectLimiter:
         """Whether the run may start one more eviction of what `pod` belongs to."""
         for key, burst, name in self._limits(pod):
             if self._started[key] >= burst:
-                message = f"{name} may start {burst} evictions a run (objectLimiters) and has done so"
+                message = f"objectLimiters ({burst} a run) reached for {name}"
                 return refuse(Reason.MIGRATING_LIMIT, message, name)
         return ACCEPTED
 

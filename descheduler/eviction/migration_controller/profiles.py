@@ -33,7 +33,7 @@ def migration_notes(policy: Policy) -> tuple[str, ...]:
     dry = () if is_dry(policy) else sorted(dry_profiles(policy))
     return (
         *dict.fromkeys(note for args in controllers.values() for note in _notes(args)),
-        *(f"profile {name} is dry (dryRun of MigrationController): its evictions are not made" for name in dry),
+        *(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry),
     )
 
 
@@ -41,4 +41,4 @@ def _notes(args: MigrationControllerArgs) -> Iterator[str]:
     if args.default_job_mode == "ReservationFirst":
         yield "MigrationController evicts directly: ReservationFirst is not held yet, so no room is reserved beforehand"
     if args.eviction_policy != "Eviction":
-        yield f"evictionPolicy {args.eviction_policy} is not used: pods always leave through the eviction API"
+        yield f"evictionPolicy {args.eviction_policy} has no effect: pods are always evicted through the eviction API"

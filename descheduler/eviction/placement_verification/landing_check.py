@@ -46,8 +46,9 @@ class _Rules:
         if landing.replacement.pod is None:
             return None
         refusal = _refusal(landing, self.args)
-        if refusal is None and self._refuses_return(plugin) and landing.returns_to_source:
-            message = f"the scheduler would put its replacement on {landing.node} again"
+        if refusal is None and self._refuses_return(plugin) and landing.returns_to_source and not landing.cause:
+            node, setting = landing.node, self.args.on_return_to_source
+            message = f"the replacement pod would be scheduled onto {node} again (onReturnToSource: {setting})"
             return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
         return refusal or _missed(landing, candidate.target_node)
 
@@ -74,7 +75,8 @@ class LandingCheck(PodByPod):
         rules = self._rules_of(bundle)
         if rules is None or not self._is_new(candidate.pod):
             return ACCEPTED
-        landing = self._landings.consider(candidate.pod, rules.settings)
+        only_proven = rules.args.on_unknown == REFUSE
+        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven)
         return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
@@ -117,14 +119,20 @@ def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | Non
         return refuse(Reason.NO_LANDING, landing.message)
     if verdict == "lands_if" and args.on_conditional == REFUSE:
         return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
-    if verdict == "unknown" and args.on_unknown == REFUSE:
+    if verdict in ("likely", "unknown") and args.on_unknown == REFUSE:
         return refuse(Reason.UNKNOWN_LANDING, landing.message)
     return None
 
 
 def _missed(landing: Landing, target_node: str) -> Verdict | None:
     """A refusal when the scheduler would not put the replacement where the candidate is meant to go."""
-    if not target_node or target_node in (landing.node, *landing.ties):
+    if not target_node or (not landing.cause and target_node in (landing.node, *landing.ties)):
         return None
-    message = f"the scheduler would put its replacement on {landing.node}, not on {target_node}"
+    if landing.cause:
+        return refuse(
+            Reason.OTHER_LANDING,
+            f"the replacement pod is not certain to be scheduled onto {target_node}: {landing.message}",
+            target_node,
+        )
+    message = f"the replacement pod would be scheduled onto {landing.node}, not onto {target_node}"
     return refuse(Reason.OTHER_LANDING, message, landing.node or "")

@@ -7,6 +7,7 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
@@ -19,7 +20,10 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import (
+    Args,
+    one_of,
+)
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
@@ -39,24 +43,26 @@ __all__ = [
 ]
 
 REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
+_CHOICES = (REFUSE, _ALLOW)
+_RETURN_CHOICES = (REFUSE, REFUSE_BALANCE, _ALLOW)
 
 
 class PlacementVerificationArgs(Args, frozen=True):
     """Arguments of PlacementVerification."""
 
-    on_unknown: str = ""
-    """`refuse` (the default) or `allow` evictions whose landing a snapshot cannot decide, such as pods with resource
-    claims or of a scheduler that is not known."""
-    on_conditional: str = ""
+    on_unknown: Annotated[str, one_of(_CHOICES)] = ""
+    """`refuse` (the default) or `allow` evictions whose landing is likely or unknown, such as pods with resource claims
+    or of a scheduler that is not modelled. A landing that is no is always refused."""
+    on_conditional: Annotated[str, one_of(_CHOICES)] = ""
     """`refuse` (the default) or `allow` evictions whose replacement lands only under a condition, which the plan
     shows."""
-    on_return_to_source: str = ""
+    on_return_to_source: Annotated[str, one_of(_RETURN_CHOICES)] = ""
     """What to do where the scheduler would take the same node again: `refuseBalance` (the default) refuses it to
     plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers that run the plugins of the first profile beside plugins of their own; `koord-scheduler` when empty.
     Their pods are judged as if they were that profile's; those that use what only such a scheduler knows, like shared
-    devices, quotas and gangs, are unknown."""
+    devices, quotas and gangs, are likely at best."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration; kube-scheduler's defaults when empty."""
     kube_version: str = ""
@@ -92,9 +98,9 @@ def landing_needs(*, owners: bool) -> Needs:
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     """Problems of `args` as they are after `default_args`."""
     choices = (
-        ("onUnknown", args.on_unknown, (REFUSE, _ALLOW)),
-        ("onConditional", args.on_conditional, (REFUSE, _ALLOW)),
-        ("onReturnToSource", args.on_return_to_source, (REFUSE, REFUSE_BALANCE, _ALLOW)),
+        ("onUnknown", args.on_unknown, _CHOICES),
+        ("onConditional", args.on_conditional, _CHOICES),
+        ("onReturnToSource", args.on_return_to_source, _RETURN_CHOICES),
     )
     problems = [
         ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")
@@ -146,7 +152,8 @@ def verification_notes(policy: Policy) -> tuple[str, ...]:
     if not names:
         return ()
     profiles = f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
-    return (f"PlacementVerification is off in {profiles}: pods are evicted even if no node takes the replacement",)
+    effect = "pods are evicted even if their replacement stays pending"
+    return (f"PlacementVerification is disabled in {profiles}: {effect}",)
 
 
 def verification_args(profile: Profile) -> PlacementVerificationArgs | None:

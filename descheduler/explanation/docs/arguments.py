@@ -47,15 +47,15 @@ def type_words(kind: object, name_part: Callable[[type[msgspec.Struct]], str]) -
 def default_json(value: object) -> str:
     """A default as it would be written in the policy; empty for what is simply unset."""
     match value:
-        case None | "" | () | {}:
+        case None | "" | ():
             return ""
         case msgspec.Struct():
             document = args_to_document(value)
             return json.dumps(document) if document else ""
         case timedelta():
             return format_duration(value)
-        case Mapping():
-            return json.dumps({key: _plain(part) for key, part in value.items()})
+        case Mapping():  # a pattern `{}` would match every mapping
+            return json.dumps({key: _plain(part) for key, part in value.items()}) if value else ""
         case float() if value.is_integer():
             return str(int(value))
         case _:

@@ -9,13 +9,9 @@ from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import (
-    DEFAULT_SCHEDULER_NAME,
-    SchedulerConfiguration,
-)
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
-from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
@@ -35,7 +31,7 @@ def analyse(
 ) -> PlacementAnalysis:
     """What the scheduler of `pod` would make of it now; `source` is the node that it leaves, if any.
 
-    Of a pod whose scheduler has no profile the first profile is asked, and `notes` say so.
+    Of a pod whose scheduler is not modelled kube-scheduler as it comes is asked, and `notes` say so.
     """
     scheduler, notes = _scheduler_for(cluster, configuration, pod, plugins)
     evaluation = scheduler.evaluate(pod)
@@ -57,22 +53,19 @@ def analyse(
         ranking=ranking.nodes,
         margin=ranking.margin,
         score_error=ranking.error,
-        notes=(*notes, *dict.fromkeys(evaluation.cycle.notes)),
+        notes=(*notes, *filter(None, [evaluation.cause]), *dict.fromkeys(evaluation.cycle.notes)),
     )
 
 
 def _scheduler_for(
     cluster: ShadowCluster, configuration: SchedulerConfiguration, pod: Pod, plugins: Mapping[str, SchedulingPlugin]
 ) -> tuple[SchedulerModel, tuple[str, ...]]:
-    """The scheduler of `pod`, or the first one there is, and what leaves its answers in doubt."""
+    """The scheduler of `pod`, or kube-scheduler in its place, and what leaves its answers in doubt."""
     schedulers = Schedulers(cluster, configuration, plugins=plugins)
-    doubt = schedulers.doubt(pod)
-    profile = configuration.profile_for(pod.spec.scheduler_name)
-    if profile is not None:
-        return schedulers.scheduler_of(pod), tuple(filter(None, (doubt, _beside(profile))))
-    stand_in = Scheduler(cluster, configuration.profiles[0], plugins=plugins)
-    name = stand_in.profile.scheduler_name or DEFAULT_SCHEDULER_NAME
-    return stand_in, (f"{doubt}; these are the rules of {name}",)
+    doubt, scheduler = schedulers.doubt(pod), schedulers.scheduler_of(pod)
+    if schedulers.is_foreign(pod):
+        return scheduler, (f"{doubt}; the default rules of kube-scheduler are shown",)
+    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile))))
 
 
 def _beside(profile: SchedulerProfile) -> str:
@@ -110,11 +103,11 @@ def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:
 def _summary(evaluation: Evaluation, num_nodes: int) -> str:
     """How many nodes take the pod, or what the scheduler's event would say."""
     if not evaluation.is_queued:
-        return f"is not tried at all: {_joined(evaluation.refusals[0].reasons)}"
+        return f"not queued for scheduling: {_joined(evaluation.refusals[0].reasons)}"
     if evaluation.refusals:
         return f"0/{num_nodes} nodes are available: {_joined(evaluation.refusals[0].reasons)}"
     if evaluation.fits:
-        return f"{len(evaluation.nodes)} of {num_nodes} nodes take it"
+        return f"{len(evaluation.nodes)}/{num_nodes} nodes are available"
     reasons: Counter[str] = Counter()
     for node in range(num_nodes):
         reasons.update(evaluation.first_obstacle_on(node).reasons)

@@ -118,7 +118,9 @@ class ExecPlugin:
         return msgspec.json.encode(info).decode()
 
     def _fault(self, cause: str) -> KubeConfigError:
-        return KubeConfigError(f"{self.where}: {self.owner} gave no credentials ({cause}); run it by hand to see why")
+        return KubeConfigError(
+            f"{self.where}: {self.owner} returned no credentials ({cause}); run it by hand to see why"
+        )
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

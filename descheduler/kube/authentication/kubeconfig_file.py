@@ -1,7 +1,7 @@
 """What a kubeconfig says: the files merged, the context chosen, and what it names found and checked.
 
-The official client's own messages repeat whole entries of the file, tokens included, and it passes over missing files
-and users in silence; every message here names file, entry and way out, and no value that could be secret.
+The official client's messages repeat whole entries of the file, tokens included, and it passes over missing files and
+users in silence. Every message here names file, entry and way out, and no value that could be secret.
 """
 
 from __future__ import annotations
@@ -97,11 +97,11 @@ def _read(file: Path) -> Document:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # The parser's own text quotes the line, which may be the one with the token; hence no chaining either. It
         # raises more than its own errors: on dates such as 2026-13-01, and on nesting without end.
-        raise KubeConfigError(f"kubeconfig {file}{_position(error)}: is not valid YAML; write it again") from None
+        raise KubeConfigError(f"kubeconfig {file}{_position(error)}: is not valid YAML; fix it") from None
     if not isinstance(loaded, dict):
-        raise KubeConfigError(f"kubeconfig {file}: holds no configuration; write it again")
+        raise KubeConfigError(f"kubeconfig {file}: contains no configuration; fix it")
     if (place := _not_text(loaded)) is not None:
-        raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; write it again")
+        raise KubeConfigError(f"kubeconfig {file}: {place} holds a NUL or a character that is not text; fix it")
     try:
         return msgspec.convert(loaded, Document)
     except msgspec.ValidationError as error:

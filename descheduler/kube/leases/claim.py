@@ -59,7 +59,7 @@ def weigh_claim(spec: LeaseSpec, now: datetime, own_seconds: int) -> Claim:
 
 def shown_holder(text: str | None) -> str:
     """A text of somebody else's for a message: on one line, without what does not print, and not too long."""
-    return clipped(text, _LONGEST_SHOWN) if text else "nobody"
+    return clipped(text, _LONGEST_SHOWN) if text else "an unnamed holder"
 
 
 def _since_epoch(at: datetime) -> float:

@@ -196,5 +196,5 @@ class HeldLease:
             raise _LeaseLost(f"{self._store.subject} was taken over by {shown_holder(found.spec.holder_identity)}")
         written = self._store.replace(found, change(found.spec))
         if written is None:
-            raise TransportError(f"{self._store.subject} is being changed by somebody else")
+            raise TransportError(f"{self._store.subject} is being changed by another client")
         return written

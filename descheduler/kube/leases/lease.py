@@ -116,7 +116,7 @@ def _take(
 
 def _held_by(store: LeaseStore, found: LeaseSpec) -> LeaseHeld:
     return LeaseHeld(
-        f"another run is under way: {shown_holder(found.holder_identity)} holds {store.subject} and renewed it at "
+        f"another run is active: {shown_holder(found.holder_identity)} holds {store.subject} and renewed it at "
         f"{shown_holder(found.renew_time)}; nothing was done"
     )
 
@@ -129,7 +129,7 @@ def _why_watched(seen: LeaseSpec, settings: LeaseSettings) -> str:
     seconds = _watch_seconds(seen, settings)
     field = "renewTime" if seconds == seen.lease_duration_seconds else "leaseDurationSeconds"
     return (
-        f"Lease is held by {shown_holder(seen.holder_identity)} with a {field} that cannot be true; "
+        f"Lease is held by {shown_holder(seen.holder_identity)} with a {field} that is not valid; "
         f"watching it for {seconds} s"
     )
 

@@ -157,8 +157,8 @@ class LeaseStore:
             text = f"{method} of {self.subject}: {credentials_refused(self._client.host)}"
         elif status.code == 403:
             text = (
-                f"no right to {_VERBS[method]} {self.subject}, which keeps two runs apart; grant it with a Role in "
-                f"namespace {self._namespace}, or run with --no-lease:\n"
+                f"not allowed to {_VERBS[method]} {self.subject} (RBAC), which prevents two runs at the same time; "
+                f"add these rules to a Role in namespace {self._namespace}, or run with --no-lease:\n"
                 f"- {{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}}\n"
                 f"- {{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [{self._name}], "
                 "verbs: [get, update]}"

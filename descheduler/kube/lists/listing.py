@@ -101,7 +101,7 @@ def list_refusal(path: str, error: ApiError) -> KubeError:
         case 403:
             user = _USER.search(str(error))
             who = f"user {user.group(1)!r}" if user else "this user"
-            text = f"{who} may not list {kind}; grant the verb list on it with a ClusterRole"
+            text = f"{who} is not allowed to list {kind} (RBAC); grant the verb list on it in a ClusterRole"
             return KindForbidden(text, status_code=403, reason=error.reason)
         case _:
             return error

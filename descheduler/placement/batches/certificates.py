@@ -59,9 +59,11 @@ def certificate(
 def _hopeless(unplaced: UnplacedReplacement, single: SingleLanding) -> str:
     """A replacement for which no node is left even on its own, and that no other can help."""
     if not single.open.any():
-        return f"no node may ever take the replacement of {unplaced.victim.key}: {single.refusal}"
+        return f"no node is ever available for the replacement of {unplaced.victim.key}: {single.refusal}"
     if not single.may.any():
-        return f"with all victims gone and nothing else placed for {unplaced.victim.key}, {single.refusal}"
+        return (
+            f"even with all evicted pods gone and no other replacement pod, for {unplaced.victim.key}: {single.refusal}"
+        )
     return ""
 
 
@@ -75,8 +77,8 @@ def _too_few_slots(alike: Sequence[UnplacedReplacement], single: SingleLanding, 
     if num_slots >= len(alike):
         return ""
     return (
-        f"{_replacements(len(alike))} like that of {alike[0].victim.key} need a place each, and the nodes that may"
-        f" take them have {num_slots}"
+        f"{_replacements(len(alike))} like that of {alike[0].victim.key} are created, and the eligible"
+        f" nodes have room for {num_slots}"
     )
 
 
@@ -101,8 +103,8 @@ def _too_little_in_all(
         if amount > room:
             what = table.resources[row]
             return (
-                f"{_replacements(len(replacements))} need {_quantity(row, amount)} {what},"
-                f" and the nodes that may take them have {_quantity(row, room)}"
+                f"{_replacements(len(replacements))} request {_quantity(row, amount)} {what},"
+                f" and the eligible nodes have {_quantity(row, room)} free"
             )
     return ""
 
@@ -131,8 +133,8 @@ def _too_uneven(
             most = _most_in_domains(constraint, may, cluster)
             if most is not None and most < len(alike):
                 return (
-                    f"topology spread over {constraint.topology_key} lets {most} of"
-                    f" {_replacements(len(alike))} like that of {first.victim.key} into the domains that may take them"
+                    f"topology spread over {constraint.topology_key} allows {most} of"
+                    f" {_replacements(len(alike))} like that of {first.victim.key} in the eligible domains"
                 )
     return ""
 
@@ -166,4 +168,4 @@ def _quantity(row: int, amount: int) -> str:
 
 
 def _replacements(number: int) -> str:
-    return "1 replacement" if number == 1 else f"{number} replacements"
+    return "1 replacement pod" if number == 1 else f"{number} replacement pods"

@@ -12,7 +12,7 @@ from descheduler.placement.batches.settled_batch import Finding, SettledBatch
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_pods import PendingPods
-from descheduler.placement.landings.verdicts import verdict_of
+from descheduler.placement.landings.verdicts import ROLLOUT, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["JointProof"]
@@ -36,6 +36,7 @@ class JointProof:
     * `NO`: no such sequence was found. Of up to twelve replacements there is none, unless there are too many ways to
       look at all; of more of them up to two were tried to be moved out of the way of one. `certificate` is a proof
       that needs no search.
+    * `LIKELY`: as far as the schedulers of all replacements are modelled one of the first two, and something is not.
     * `UNKNOWN`: none of this, as some replacement cannot be judged. The others are, as if its victim had stayed.
     """
 
@@ -94,10 +95,11 @@ class JointProof:
             replacements = [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
             early = [unplaced for unplaced in replacements if unplaced.returns_at_once]
             run = SequentialPlacer(self._cluster, self._pending).place_in_turn(early, with_pending=False)
-            verdicts = dict.fromkeys(run.placed, LandingVerdict.LANDS)
+            likely, lands = LandingVerdict.LIKELY, LandingVerdict.LANDS
+            verdicts = {unplaced: likely if landing.cause else lands for unplaced, landing in run.landings.items()}
             for unplaced in run.failed:
-                verdict = verdict_of(unplaced.scheduler.evaluate(unplaced.pod))
-                verdicts[unplaced] = LandingVerdict.NO if verdict is LandingVerdict.LANDS else verdict
+                evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+                verdicts[unplaced] = LandingVerdict.NO if evaluation.fits else verdict_of(unplaced, evaluation)
         return verdicts
 
     def _settled(self, replacements: Sequence[UnplacedReplacement]) -> Finding:
@@ -130,5 +132,5 @@ def _undecided(landing: Landing, other: Landing) -> Landing:
     """Which of two revisions comes, that would fare differently, cannot be told."""
     unknown = LandingVerdict.UNKNOWN
     says = other.message or landing.message or "; ".join((*other.conditions, *landing.conditions))
-    message = f"a rollout is under way, and only one of the two revisions would land: {says}"
-    return replace(landing, verdict=unknown, settled=unknown, conditions=(), message=message)
+    message = f"{ROLLOUT}: {says}"
+    return replace(landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT)

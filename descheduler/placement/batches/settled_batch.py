@@ -17,7 +17,7 @@ from descheduler.placement.batches.single_landings import has_spare_nodes_for_al
 from descheduler.placement.framework.feasibility import Picker, first_of_ties
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.competitors import competitor_condition
-from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.landings.pending_pods import Competitor, PendingPods
 from descheduler.placement.landings.verdicts import not_landed
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -30,10 +30,10 @@ _MOST_SHUFFLED = 100
 _MOST_EXPLORED = 8
 _MOST_SEARCHED = 12
 
-_UNLUCKY = "in some orders of the replacements, or by some breaking of ties, no node is left for it"
-_OTHER_ORDER = "it lands only when the replacements come in another order than the evictions"
-_OTHER_CHOICE = "it lands only where the scheduler puts others on nodes that it does not prefer"
-_EXHAUSTED = "an exhaustive search over the orders and nodes of the batch found no assignment"
+_UNLUCKY = "in some orders or tie-breaks of the replacement pods, no node is left for it"
+_OTHER_ORDER = "it can be scheduled only if the replacement pods are created in another order than the evictions"
+_OTHER_CHOICE = "it can be scheduled only if other replacement pods go to nodes of lower score"
+_EXHAUSTED = "no assignment of all replacement pods to nodes exists (all orders and nodes were tried)"
 
 
 class Finding(NamedTuple):
@@ -158,8 +158,10 @@ class SettledBatch:
     def _proof(self) -> str:
         with self._cluster.what_if():
             self._pending.lift(np.ones(len(self._cluster.table), dtype=bool))
-            proof = certificate(self._replacements, single_landings(self._replacements), self._cluster)
-        return proof or (_EXHAUSTED if self._is_exhausted else "")
+            bound = [unplaced for unplaced in self._replacements if not unplaced.optional]
+            proof = certificate(bound, single_landings(bound), self._cluster) if bound else ""
+        is_proven = self._is_exhausted and len(bound) == len(self._replacements)
+        return proof or (_EXHAUSTED if is_proven else "")
 
     def _runs(self, *, with_pending: bool) -> Iterator[SequentialRun]:
         """The batch in other orders: the reverse one, the hardest first and, unless it is large, a few shuffled."""
@@ -195,7 +197,7 @@ class SettledBatch:
 
 def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:
     """`landing` with further conditions."""
-    conditional = LandingVerdict.LANDS_IF
+    conditional = worst((landing.verdict, LandingVerdict.LANDS_IF))
     return replace(
         landing,
         verdict=conditional,

@@ -77,4 +77,6 @@ def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
     refusal = ""
     if not may.any():
         refusal = ObstacleCounts(evaluation).sentence()
-    return SingleLanding(verdict_of(evaluation), evaluation.feasible, is_open, may, refusal, evaluation.cycle.credit)
+    return SingleLanding(
+        verdict_of(unplaced, evaluation), evaluation.feasible, is_open, may, refusal, evaluation.cycle.credit
+    )

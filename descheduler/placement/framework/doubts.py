@@ -1,4 +1,4 @@
-"""Pods of which it cannot be told where a profile of kube-scheduler places them."""
+"""Checks of a scheduler that are not modelled, and the pods that they concern."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ __all__ = ["doubt_about"]
 
 
 def doubt_about(pod: Pod, profile: SchedulerProfile, configuration: SchedulerConfiguration) -> str:
-    """Why it cannot be told where `profile` of `configuration` places `pod`, or an empty string."""
+    """What `profile` of `configuration` checks of `pod` that is not modelled, or an empty string.
+
+    The words are the same for every pod that it concerns.
+    """
     unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
     if unknown:
-        return f"its scheduler runs plugins that are not known: {', '.join(unknown)}"
+        plugins = f"plugin {unknown[0]} is" if len(unknown) == 1 else f"plugins {', '.join(unknown)} are"
+        return f"scheduler {plugins} not modelled"
     for extender in configuration.extenders:
         if extender.filters and extender.is_interested(pod.spec.requests):
-            return f"the scheduler extender {extender.url_prefix} may refuse nodes"
+            return f"scheduler extender {extender.url_prefix} is not asked"
     if feature := koordinator_feature(pod):
-        return f"it uses {feature}, which Koordinator's scheduler judges"
+        return f"{feature.words} are not modelled ({feature.plugin})"
     if pod.spec.has_scheduling_group:
-        return "it waits for the other pods of its scheduling group"
+        return "scheduling groups are not modelled (GangScheduling)"
     return ""

@@ -13,7 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits
 from descheduler.placement.framework.interactions import JoinedInteractions
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
@@ -68,7 +68,7 @@ class SchedulerModel(Protocol):
     preempts: bool
 
     def doubt(self, pod: Pod) -> str:
-        """Why it cannot be told where `pod` is placed, or an empty string."""
+        """What the scheduler checks of `pod` that is not modelled, or an empty string."""
 
     def evaluate(self, pod: Pod) -> Evaluation:
         """What the filters say of `pod`, as the cluster is now."""
@@ -103,7 +103,11 @@ class _LeftOut(NamedTuple):
 
 
 class Evaluation:
-    """What the filters say of one pod. Valid until the cluster changes."""
+    """What the filters say of one pod. Valid until the cluster changes.
+
+    `refusals` are from plugins that take it nowhere; `undecided` are from those that cannot tell, and that are left
+    out of the answer.
+    """
 
     def __init__(
         self,
@@ -116,16 +120,23 @@ class Evaluation:
         narrowed_by: str,
         bits: Mapping[str, ReasonBits],
         feasible: BoolMask,
+        undecided: tuple[Obstacle, ...] = (),
     ) -> None:
         self.cycle = cycle
         self.is_queued = is_queued
         self.refusals = refusals
+        self.undecided = undecided
         self.narrowed = narrowed
         self.bits = bits
         self.feasible = feasible
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
+
+    @property
+    def cause(self) -> str:
+        """The first thing that was left out, empty when all plugins could tell: the same for every such pod."""
+        return cause_of(self.undecided) if self.undecided else ""
 
     @property
     def nodes(self) -> NDArray[np.intp]:

@@ -25,12 +25,13 @@ def first_of_ties(evaluation: Evaluation, choice: Choice) -> int:
 class Placement(NamedTuple):
     """Where a pod was put, out of what choice, and the conditions of it, sentences all of which must hold.
 
-    `placed` is what takes it off its node again.
+    `placed` is what takes it off its node again; `cause` is that of the evaluation.
     """
 
     placed: Placed
     choice: Choice
     conditions: tuple[str, ...]
+    cause: str = ""
 
     @property
     def node(self) -> int:
@@ -67,4 +68,4 @@ def put_on_node(
     placed = scheduler.place(evaluation, node)
     # Reserving may have found some more, so the notes come last.
     conditions = tuple(dict.fromkeys(sentence for sentence in (*found, stay, *cycle.notes) if sentence))
-    return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions)
+    return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions, evaluation.cause)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, Protocol
 
 from descheduler.model.requests import PODS
 
-__all__ = ["Code", "Fact", "Obstacle", "Reason", "Shortage"]
+__all__ = ["Code", "Fact", "Obstacle", "Reason", "Shortage", "Unchecked", "cause_of"]
 
 
 class Code(Enum):
@@ -42,6 +43,13 @@ class Reason(Enum):
         self.bit = bit
         self.reason = reason
         self.short = short or reason
+
+
+class Unchecked(NamedTuple):
+    """Something that a plugin cannot check: in the words of events, and the same for every pod that it concerns."""
+
+    reason: str
+    short: str
 
 
 class Shortage(NamedTuple):
@@ -88,3 +96,10 @@ class Obstacle:
     def short(self) -> tuple[str, ...]:
         """The reasons as parts of a sentence about nodes, in the same order."""
         return tuple(fact.short for fact in self.facts) or self.reasons
+
+
+def cause_of(undecided: Sequence[Obstacle]) -> str:
+    """The first thing that plugins cannot tell, and their names: the same for every pod that it concerns."""
+    short = undecided[0].short
+    plugins = dict.fromkeys(obstacle.plugin for obstacle in undecided if obstacle.short == short)
+    return f"{', '.join(short)} ({', '.join(plugins)})"

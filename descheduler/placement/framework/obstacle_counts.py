@@ -9,7 +9,7 @@ import numpy as np
 
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["ObstacleCounts", "open_for_good"]
@@ -36,6 +36,12 @@ class ObstacleCounts:
                 refused |= where
         return not bool(refused.all())
 
+    @property
+    def cause(self) -> str:
+        """The first thing that plugins cannot tell of some node, and their names; empty without any."""
+        undecided = [obstacle for obstacle, _ in self._found if obstacle.code is Code.UNDECIDED]
+        return cause_of(undecided) if undecided else ""
+
     def by_reason(self) -> dict[str, int]:
         """Reason → number of nodes, the most frequent first. A node counts for each of its reasons."""
         return {reason: number for (reason, _), number in self._counted()}
@@ -47,7 +53,7 @@ class ObstacleCounts:
         if len(counted) > _MOST_REASONS:
             shown.append("and others")
         reasons = f": {', '.join(shown)}" if shown else ""
-        return f"0 of {len(self._evaluation.feasible)} nodes take its replacement{reasons}"
+        return f"0/{len(self._evaluation.feasible)} nodes are available for the replacement pod{reasons}"
 
     def _counted(self) -> list[tuple[tuple[str, str], int]]:
         """(Reason in words of events, and of sentences) and the number of nodes, the most frequent first."""

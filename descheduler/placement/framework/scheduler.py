@@ -111,7 +111,7 @@ class Scheduler:
         self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def doubt(self, pod: Pod) -> str:
-        """Why it cannot be told where `pod` is placed, or an empty string."""
+        """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         return doubt_about(pod, self.profile, self._configuration)
 
     def evaluate(self, pod: Pod) -> Evaluation:
@@ -121,13 +121,15 @@ class Scheduler:
         if barred is not None:
             return barred
         static = self._static.get(cycle.pod) or self._static_answers(cycle)
-        refusals = []
+        refusals: list[Obstacle] = []
+        undecided: list[Obstacle] = []
         narrowed, narrowed_by = None, ""
         asked = []
         for name, plugin in self._pre_filters.items():
             result = static.pre_filters[name] if plugin.is_static else plugin.pre_filter(cycle)
             if result.obstacle is not None:
-                refusals.append(result.obstacle)
+                (undecided if result.obstacle.code is Code.UNDECIDED else refusals).append(result.obstacle)
+                continue
             if result.nodes is not None:
                 narrowed = result.nodes if narrowed is None else narrowed & result.nodes
                 narrowed_by = narrowed_by or name
@@ -153,6 +155,7 @@ class Scheduler:
             narrowed_by=narrowed_by,
             bits=bits,
             feasible=feasible,
+            undecided=tuple(undecided),
         )
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:

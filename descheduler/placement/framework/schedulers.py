@@ -1,4 +1,4 @@
-"""The schedulers of a cluster, by the name that pods give, and the pods whose placement they leave in doubt."""
+"""The schedulers of a cluster, by the name that pods give, and what they check that is not modelled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     DEFAULT_SCHEDULER_NAME,
     SchedulerConfiguration,
+    default_configuration,
 )
 from descheduler.placement.framework.doubts import doubt_about
 from descheduler.placement.framework.evaluation import SchedulerModel
@@ -40,26 +41,36 @@ class Schedulers:
         self._plugins = plugins
         self._made: dict[str, SchedulerModel] = {name: make(cluster) for name, make in (others or {}).items()}
         self._others = frozenset(self._made)
+        self.optional_filters = frozenset(name for name, row in plugins.items() if row.is_optional)
+        """Plugins whose refusals may mean nothing to a scheduler that is not modelled."""
 
     def scheduler_of(self, pod: Pod) -> SchedulerModel:
-        """The scheduler of a pod that there is no doubt about. Raises KeyError when there is none of its name."""
+        """The scheduler of a pod. For one that is not modelled kube-scheduler as it comes stands in."""
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         known = self._made.get(name)
         if known is None:
-            profile = self._configuration.profile_for(name)
-            if profile is None:
-                raise KeyError(name)
-            known = self._made[name] = Scheduler(
-                self._cluster, profile, plugins=self._plugins, configuration=self._configuration
-            )
+            known = self._made[name] = self._make(name)
         return known
 
     def doubt(self, pod: Pod) -> str:
-        """Why it cannot be told where `pod` is placed, or an empty string."""
+        """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         if name in self._others:
             return self._made[name].doubt(pod)
         profile = self._configuration.profile_for(name)
         if profile is None:
-            return f"its scheduler {name} has no profile in the scheduler configuration"
+            return f"scheduler {name} is not modelled"
         return doubt_about(pod, profile, self._configuration)
+
+    def is_foreign(self, pod: Pod) -> bool:
+        """Whether the scheduler of `pod` is not modelled at all."""
+        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        return name not in self._others and self._configuration.profile_for(name) is None
+
+    def _make(self, name: str) -> SchedulerModel:
+        configuration = self._configuration
+        profile = configuration.profile_for(name)
+        if profile is None:
+            configuration = default_configuration(self._cluster.version, self._plugins)
+            profile = configuration.profiles[0]
+        return Scheduler(self._cluster, profile, plugins=self._plugins, configuration=configuration)

@@ -42,6 +42,8 @@ class SchedulingPlugin(PluginSettings):
     fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain for one that
     ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
     `reads_kinds` are the kinds of objects that it reads beside pods and nodes, by their keys in the table of kinds.
+    `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
+    the API server would take, and known schedulers let it be switched off.
     """
 
     plugin: Callable[[ShadowCluster, SchedulerProfile], Plugin] | None = None
@@ -50,6 +52,7 @@ class SchedulingPlugin(PluginSettings):
     interactions: Callable[[SchedulerProfile], Interactions] = _cautious
     explain: Explain | None = None
     preempts: bool = False
+    is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     reads_kinds: frozenset[str] = frozenset()
 

@@ -23,4 +23,4 @@ def eviction_by_taint(tolerations: tuple[Toleration, ...], node: Node) -> str:
                 shortest = time if shortest is None else min(shortest, time)
     if shortest is None:
         return ""
-    return f"node {node.name} evicts it again after {shortest[0]} s, for which it tolerates taint {shortest[1]}"
+    return f"node {node.name} evicts the pod again after {shortest[0]} s (tolerationSeconds for taint {shortest[1]})"

@@ -18,12 +18,16 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before"]
 
+_NEW_TEMPLATE = "the pod template of a revision that is being rolled out is not in the snapshot"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnplacedReplacement:
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
-    `alternative` is the same of the newer revision, which may come instead.
+    `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
+    `optional` plugins may mean nothing to that scheduler. `alternative` is the same of the newer revision, which may
+    come instead.
     """
 
     victim: Pod
@@ -32,6 +36,8 @@ class UnplacedReplacement:
     placement_class: PlacementClass
     scheduler: SchedulerModel
     priority: int
+    doubt: str = ""
+    optional: frozenset[str] = frozenset()
     alternative: UnplacedReplacement | None = None
 
     @property
@@ -88,12 +94,9 @@ class CandidateMaker:
             no = LandingVerdict.NO
             landing = Landing(victim, replacement, no, no, no, message=replacement.barred)
             return Candidate(victim, leaves=True, is_moved=True, landing=landing)
-        doubt = replacement.unknown or self._schedulers.doubt(replacement.pod)
-        if not doubt and replacement.alternative is not None:
-            doubt = self._schedulers.doubt(replacement.alternative)
-        if doubt:
-            unknown = LandingVerdict.UNKNOWN
-            landing = Landing(victim, replacement, unknown, unknown, unknown, message=doubt)
+        if replacement.unknown:
+            unknown, cause = LandingVerdict.UNKNOWN, _NEW_TEMPLATE
+            landing = Landing(victim, replacement, unknown, unknown, unknown, message=replacement.unknown, cause=cause)
             return Candidate(victim, leaves=False, is_moved=True, landing=landing)
         alternative = replacement.alternative
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
@@ -104,14 +107,23 @@ class CandidateMaker:
         self, victim: Pod, replacement: Replacement, pod: Pod, alternative: UnplacedReplacement | None = None
     ) -> UnplacedReplacement:
         form = self._forms.form_of(pod)
-        scheduler = self._schedulers.scheduler_of(form)
-        alike = self._cluster.placement_class(form)
-        return UnplacedReplacement(victim, replacement, form, alike, scheduler, priority_of(form), alternative)
+        schedulers = self._schedulers
+        return UnplacedReplacement(
+            victim,
+            replacement,
+            form,
+            self._cluster.placement_class(form),
+            schedulers.scheduler_of(form),
+            priority_of(form),
+            schedulers.doubt(form) or (alternative.doubt if alternative is not None else ""),
+            schedulers.optional_filters if schedulers.is_foreign(form) else frozenset(),
+            alternative,
+        )
 
 
 def evicted_before(victim: Pod) -> Candidate:
     """The candidate for a victim that is gone already: nothing is left to evict."""
     no = LandingVerdict.NO
-    replacement = Replacement(victim, None, "none", unmovable="it was evicted before")
+    replacement = Replacement(victim, None, "none", unmovable="it is already evicted")
     landing = Landing(victim, replacement, no, no, no, message=replacement.unmovable)
     return Candidate(victim, leaves=False, is_moved=False, landing=landing)

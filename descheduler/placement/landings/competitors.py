@@ -30,7 +30,7 @@ class Competition(NamedTuple):
 
 def competitor_condition(competitor: Competitor) -> str:
     """What a landing hangs on where `competitor` is in its way."""
-    return f"pending pod {competitor.pod.key} may take its room first"
+    return f"pending pod {competitor.pod.key} may be scheduled there first"
 
 
 class CompetitorFinder:

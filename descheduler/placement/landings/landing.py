@@ -23,8 +23,10 @@ class LandingVerdict(Enum):
     """It does, whatever else is in play."""
     LANDS_IF = "lands_if"
     """It can, under a condition that the scheduler does not guarantee: the order, a tie, a competitor, a volume."""
+    LIKELY = "likely"
+    """Every modelled filter passes on some node, and the scheduler checks something that is not modelled."""
     UNKNOWN = "unknown"
-    """The snapshot cannot tell: a foreign scheduler, an unknown plugin, a resource claim."""
+    """The snapshot cannot tell, for a cause that is named: a resource claim, a pod template that was not read."""
     NO = "no"
     """It cannot, or no way was found."""
 
@@ -45,8 +47,9 @@ class Landing:
     `node` is the predicted node, None without one; any of `ties` is as likely. `total` is its score, `margin` the lead
     over the best node that is no tie (None without any other). With `is_sampled` the scheduler stops before it has
     seen every node, so that the node is a guess and only feasibility is certain. `conditions` are sentences that come
-    with `LANDS_IF`; `message` is one sentence for `NO` and `UNKNOWN`, `obstacles` maps each reason to how many nodes
-    it stands against.
+    with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
+    reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
+    words for every pod that it concerns, so that they are counted.
     """
 
     victim: Pod
@@ -62,6 +65,7 @@ class Landing:
     conditions: tuple[str, ...] = ()
     message: str = ""
     obstacles: Mapping[str, int] = field(default_factory=dict)
+    cause: str = ""
 
     @property
     def returns_to_source(self) -> bool:

@@ -7,6 +7,7 @@ placed at once; those left are tried again as room is freed, before replacements
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -88,8 +89,9 @@ class _Group:
 
 
 class PendingPods:
-    """The pending pods of the cluster's snapshot that a known scheduler tries. A ledger of its own: taking a pod off
-    its node puts it back into the queue.
+    """The pending pods of the cluster's snapshot whose schedulers are modelled in full.
+
+    A ledger of its own: taking a pod off its node puts it back into the queue.
 
     Pods of the same priority are tried class by class. A nominated pod, for which others were preempted, holds its
     room on the nominated node whatever is there.
@@ -103,12 +105,12 @@ class PendingPods:
         self._in_order: list[_Group] = []
         self._turns = count()
         self.placed: list[Competitor] = []
-        self.num_foreign = 0
-        """Pending pods whose scheduler is not known, and which are left out."""
+        self.left_out: Counter[str] = Counter()
+        """How many pending pods are left out, by what their scheduler checks that is not modelled."""
         waiting = [pod for pod in cluster.snapshot.pods if _is_waiting(pod)]
         for pod in sorted(waiting, key=_queue_order):
-            if schedulers.doubt(pod):
-                self.num_foreign += 1
+            if doubt := schedulers.doubt(pod):
+                self.left_out[doubt] += 1
             elif pod.nominated_node_name in cluster.table.index:
                 self._nominate(pod)
             else:
@@ -191,7 +193,7 @@ class PendingPods:
         if group.open_nodes is None:
             group.open_nodes = open_for_good(group.scheduler, evaluation)
         group.gets_credit = bool(evaluation.cycle.credit)
-        choice = evaluation.choose()
+        choice = None if evaluation.undecided else evaluation.choose()
         if choice is None:
             return False
         placed = group.scheduler.place(evaluation, choice.node, self)

@@ -40,7 +40,7 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
         lower = [pod for pod in cluster.snapshot.pods_by_node.get(name, ()) if _is_lower(pod, unplaced, gone)]
         if lower and _fits_without(lower, unplaced, node, cluster):
             pods = "1 pod" if len(lower) == 1 else f"{len(lower)} pods"
-            return f"it would fit on {name} if {pods} of lower priority were preempted there"
+            return f"it would be scheduled onto {name} if {pods} of lower priority is preempted there"
     return ""
 
 

@@ -9,16 +9,20 @@ from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["differing_revisions", "landed", "not_landed", "verdict_of"]
+__all__ = ["ROLLOUT", "differing_revisions", "landed", "not_landed", "not_looked_for", "verdict_of"]
 
-_UNSCORED = "several nodes would take its replacement, but a preferred term of it cannot be read, so it is never placed"
+_UNSCORED = (
+    "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
+    " scheduled"
+)
+ROLLOUT = "a rollout is in progress, and only one of its two revisions can be scheduled"
 
 
-def verdict_of(evaluation: Evaluation) -> LandingVerdict:
+def verdict_of(unplaced: UnplacedReplacement, evaluation: Evaluation) -> LandingVerdict:
     """What the filters alone say."""
     if evaluation.fits:
-        return LandingVerdict.LANDS
-    return LandingVerdict.UNKNOWN if ObstacleCounts(evaluation).is_undecided else LandingVerdict.NO
+        return LandingVerdict.LIKELY if unplaced.doubt or evaluation.undecided else LandingVerdict.LANDS
+    return _verdict_of_refusal(unplaced, ObstacleCounts(evaluation))
 
 
 def landed(
@@ -35,37 +39,50 @@ def landed(
     """
     choice, names = placement.choice, cluster.table.names
     conditions = (*placement.conditions, *conditions)
-    settled = LandingVerdict.LANDS_IF if conditions else LandingVerdict.LANDS
+    cause = unplaced.doubt or placement.cause
+    settled = LandingVerdict.LIKELY if cause else LandingVerdict.LANDS_IF if conditions else LandingVerdict.LANDS
+    node = names[placement.node]
     return Landing(
         unplaced.victim,
         unplaced.replacement,
         verdict=settled,
         cold=settled if cold is None else cold,
         settled=settled,
-        node=names[placement.node],
-        ties=tuple([names[node] for node in choice.ties]),
+        node=node,
+        ties=tuple([names[tied] for tied in choice.ties]),
         total=choice.total,
         margin=choice.margin,
         is_sampled=choice.is_sampled,
         conditions=conditions,
+        message=f"likely scheduled onto {node}; {cause}" if cause else "",
+        cause=cause,
     )
 
 
 def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: LandingVerdict | None) -> Landing:
     """The landing of a replacement that was not placed after `evaluation`."""
     obstacles = ObstacleCounts(evaluation)
-    is_unknown = not evaluation.fits and obstacles.is_undecided
-    settled = LandingVerdict.UNKNOWN if is_unknown else LandingVerdict.NO
-    counts = {} if evaluation.fits else obstacles.by_reason()
+    settled = LandingVerdict.NO if evaluation.fits else _verdict_of_refusal(unplaced, obstacles)
+    message, cause = _message(evaluation), ""
+    if settled is LandingVerdict.UNKNOWN:
+        cause = unplaced.doubt or obstacles.cause
+        message = f"{cause}; by the rules of kube-scheduler {message}" if unplaced.doubt else message
     return Landing(
         unplaced.victim,
         unplaced.replacement,
         verdict=settled,
         cold=settled if cold is None else cold,
         settled=settled,
-        message=_message(evaluation, settled),
-        obstacles=counts,
+        message=message,
+        obstacles={} if evaluation.fits else obstacles.by_reason(),
+        cause=cause,
     )
+
+
+def not_looked_for(unplaced: UnplacedReplacement) -> Landing:
+    """The landing of a replacement whose scheduler is not modelled in full, where only a proof would count."""
+    unknown, doubt = LandingVerdict.UNKNOWN, unplaced.doubt
+    return Landing(unplaced.victim, unplaced.replacement, unknown, unknown, unknown, message=doubt, cause=doubt)
 
 
 def differing_revisions(
@@ -82,17 +99,23 @@ def differing_revisions(
         verdict=unknown,
         cold=unknown if cold is None else cold,
         settled=unknown,
-        message=f"of {which}, {_message(refused, LandingVerdict.NO)}",
+        message=f"of {which}, {_message(refused)}",
         obstacles=counts,
+        cause=ROLLOUT,
     )
 
 
-def _message(evaluation: Evaluation, settled: LandingVerdict) -> str:
+def _verdict_of_refusal(unplaced: UnplacedReplacement, obstacles: ObstacleCounts) -> LandingVerdict:
+    """No, unless some node may take the pod all the same: for a plugin that cannot tell, or for another scheduler."""
+    if obstacles.is_undecided or not obstacles.of_others(unplaced.optional).all():
+        return LandingVerdict.UNKNOWN
+    return LandingVerdict.NO
+
+
+def _message(evaluation: Evaluation) -> str:
     if evaluation.fits:
         return _UNSCORED
     if not evaluation.refusals:
         return ObstacleCounts(evaluation).sentence()
     reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.reasons))
-    if settled is LandingVerdict.UNKNOWN:
-        return f"it cannot be told whether any node takes its replacement: {reasons}"
-    return f"no node takes its replacement: {reasons}"
+    return f"no node is available for the replacement pod: {reasons}"

@@ -1,6 +1,7 @@
 """DynamicResources (kube-scheduler 1.36): devices are allocated by expressions over what drivers publish.
 
-A snapshot holds neither the devices nor the expressions, so a pod with claims is neither accepted nor refused.
+A snapshot holds neither the devices nor the expressions, so a pod with claims is neither accepted nor refused: its
+landing is likely at best.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsB
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
@@ -45,7 +46,7 @@ class DynamicResources:
     def _undecided(self, spec: PodSpec) -> Obstacle:
         names = f": {', '.join(spec.resource_claim_names)}" if spec.resource_claim_names else ""
         reason = f"uses resource claims, which a snapshot cannot allocate{names}"
-        return Obstacle(self.name, Code.UNDECIDED, (reason,))
+        return Obstacle.of(self.name, Code.UNDECIDED, Unchecked(reason, "resource claims are not modelled"))
 
 
 class DynamicResourcesSection(Args, frozen=True):

@@ -54,7 +54,7 @@ class NodeName:
 def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Which node the pod names."""
     del obstacle
-    yield f"the pod names the node {refused.pod.node_name}"
+    yield f"spec.nodeName is {refused.pod.node_name}"
 
 
 ROW = SchedulingPlugin(

@@ -54,7 +54,7 @@ class NodeUnschedulable:
 def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """That the node is cordoned."""
     del obstacle
-    yield f"is cordoned; kubectl uncordon {refused.node.name} takes that back"
+    yield f"is cordoned; kubectl uncordon {refused.node.name} makes it schedulable"
 
 
 ROW = SchedulingPlugin(

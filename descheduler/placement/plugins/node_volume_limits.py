@@ -81,7 +81,7 @@ def explain_volume_limits(refused: RefusedNode, obstacle: Obstacle) -> Iterator[
     cluster = refused.cycle.cluster
     volumes = AttachableVolumes(refused.snapshot).of(refused.pod, PodClaims(cluster).of(refused.pod))
     for driver, held, new, limit in cluster.follow(AttachedVolumes).overflow(volumes, refused.node_index):
-        yield f"driver {driver} attaches {limit} volumes at most; {held} are attached and the pod brings {new} more"
+        yield f"driver {driver} attaches at most {limit} volumes: {held} attached, {new} more requested"
 
 
 ROW = SchedulingPlugin(

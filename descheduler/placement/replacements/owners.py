@@ -25,12 +25,12 @@ def why_unmovable(victim: Pod) -> str:
     """Why evicting `victim` moves nothing, or an empty string."""
     owner = victim.controller
     if owner is not None and owner.kind == "DaemonSet":
-        return "a DaemonSet puts its pod on the same node again"
+        return "its DaemonSet recreates the pod on the same node"
     if victim.is_mirror or victim.is_static or (owner is not None and owner.kind == "Node"):
-        return "the kubelet of its node runs it by itself"
+        return "it is a static pod, which the kubelet of its node runs"
     if victim.is_terminating:
-        return "it is being deleted already"
-    return "" if victim.node_name else "it is on no node yet"
+        return "it is already being deleted"
+    return "" if victim.node_name else "it is not scheduled yet"
 
 
 class Owners:

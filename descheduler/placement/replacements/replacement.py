@@ -72,20 +72,20 @@ class ReplacementMaker:
             return Replacement(victim, None, "none", unmovable=reason)
         owner = victim.controller
         if victim.is_terminal:
-            return _nothing(victim, "it has finished: what was to come for it is there already")
+            return _nothing(victim, "the pod has finished; no replacement pod is created")
         if owner is None:
-            return _nothing(victim, "no controller creates it again")
+            return _nothing(victim, "no controller recreates the pod")
         workload = self._owners.workload_of(victim)
         if workload is None:
-            return self._from_live_pod(victim, owner, f"{owner.kind} {owner.name} was not read")
+            return self._from_live_pod(victim, owner, f"{owner.kind} {owner.name} is not in the snapshot")
         if self._owners.wants_no_more(victim, workload, num_gone):
-            return _nothing(victim, f"{owner.kind} {owner.name} wants no more pods than are left")
+            return _nothing(victim, f"{owner.kind} {owner.name} has enough replicas without this pod")
         return self._from_workload(victim, owner, workload)
 
     def _from_workload(self, victim: Pod, owner: Owner, workload: Workload) -> Replacement:
         template = workload.template
         if template is None:
-            made = self._from_live_pod(victim, owner, f"the template of {owner.kind} {owner.name} was not read")
+            made = self._from_live_pod(victim, owner, f"no pod template for {owner.kind} {owner.name} in the snapshot")
         else:
             pod, notes = self._pod(victim, owner, workload, template)
             made = Replacement(victim, pod, "template", notes=notes, barred=self._quota_bar(victim, pod))
@@ -96,7 +96,7 @@ class ReplacementMaker:
             owner = Owner(newer.kind, newer.name, newer.uid, owner.api_version, controller=True)
             alternative, _ = self._pod(victim, owner, newer, newer.template)
         elif newer is not None:
-            unknown = f"revision {newer.revision} is being rolled out, and its template was not read"
+            unknown = f"revision {newer.revision} is being rolled out, and its pod template is not in the snapshot"
         returns = returns_of(workload)
         return Replacement(victim, made.pod, made.source, returns, notes, unknown, "", alternative, made.barred)
 
@@ -104,7 +104,7 @@ class ReplacementMaker:
         labels = self._labels_of(victim, None)
         merged = self._spec_of(victim, None, labels, None)
         pod = _new_pod(victim, owner, merged.spec, labels, victim, f"{victim.name}+", victim.claim_names)
-        notes = (f"{note}: its replacement is taken to be like it", *self._quota_notes(victim, pod))
+        notes = (f"{note}; the replacement is assumed to equal this pod", *self._quota_notes(victim, pod))
         return Replacement(victim, pod, "live", notes=notes, barred=self._quota_bar(victim, pod))
 
     def _pod(self, victim: Pod, owner: Owner, workload: Workload, template: Pod) -> tuple[Pod, tuple[str, ...]]:
@@ -158,12 +158,18 @@ class ReplacementMaker:
     def _quota_notes(self, victim: Pod, pod: Pod) -> tuple[str, ...]:
         quotas = self._quotas.get(pod.namespace)
         quota = None if quotas is None or exceeded_quota(pod, victim, quotas) else full_quota(pod, quotas)
-        return () if quota is None else (f"quota {quota} has no room for it until the victim is gone",)
+        return (
+            ()
+            if quota is None
+            else (f"ResourceQuota {quota} has no room for the replacement pod until this pod is gone",)
+        )
 
     def _quota_bar(self, victim: Pod, pod: Pod) -> str:
         quotas = self._quotas.get(pod.namespace)
         quota = None if quotas is None else exceeded_quota(pod, victim, quotas)
-        return "" if quota is None else f"quota {quota} has no room for it, not even when the victim is gone"
+        return (
+            "" if quota is None else f"ResourceQuota {quota} is exceeded by the replacement pod, even without this pod"
+        )
 
 
 def _nothing(victim: Pod, note: str) -> Replacement:

@@ -111,9 +111,9 @@ def _with_sizes(
 def _notes(spec: PodSpec, live: PodSpec, num_added: int) -> Iterable[str]:
     if num_added:
         containers = "1 container" if num_added == 1 else f"{num_added} containers"
-        yield f"{containers} that its owner's template lacks are taken to be injected again"
+        yield f"{containers} beyond the owner's pod template; assumed to be injected again"
     if spec.requests != live.requests:
-        yield "its owner's template asks for other resources than the running pod"
+        yield "the owner's pod template requests other resources than the running pod"
 
 
 def _union(stated: Mapping[str, str], *others: Mapping[str, str]) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ Every field is strict: unknown and duplicate keys are errors anywhere in the doc
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Annotated
 
 import msgspec
 
@@ -23,8 +24,8 @@ from descheduler.policy.component_config import (
 )
 from descheduler.policy.koordinator.profile import ProfileSection, read_profile
 from descheduler.policy.plugin import Registry
-from descheduler.policy.shared_args import Args, LabelSelectorArg, UInt, compile_selector
-from descheduler.policy.types import Policy
+from descheduler.policy.shared_args import Args, LabelSelectorArg, UInt, compile_selector, one_of
+from descheduler.policy.types import COMPATIBILITIES, Policy
 
 __all__ = ["DeschedulerConfigurationSection", "read_descheduler_configuration"]
 
@@ -35,21 +36,37 @@ class DeschedulerConfigurationSection(Args, frozen=True):
     """The document as written; `compatibility` is this program's own field."""
 
     api_version: str = ""
+    """`descheduler/v1alpha2`."""
     kind: str = ""
+    """`DeschedulerConfiguration`."""
     leader_election: LeaderElectionSection = LeaderElectionSection()
+    """The Lease that keeps two runs from evicting at once."""
     client_connection: ClientConnectionSection = ClientConnectionSection()
+    """How the API server is reached."""
     healthz_bind_address: str | None = None
+    """Checked, and without effect: nothing is served."""
     metrics_bind_address: str | None = None
+    """Checked, and without effect: nothing is served."""
     enable_profiling: bool | None = None
+    """Read, and without effect."""
     enable_contention_profiling: bool | None = None
+    """Read, and without effect."""
     descheduling_interval: timedelta = timedelta(0)
+    """Read, and without effect: the program runs once."""
     dry_run: bool = False
+    """Whether every run is a dry run."""
     profiles: tuple[ProfileSection, ...] = ()
+    """Sets of plugins with their arguments; all of them run, in this order."""
     node_selector: LabelSelectorArg | None = None
+    """Nodes that plugins look at; all nodes when unset."""
     max_no_of_pods_to_evict_per_node: UInt | None = None
+    """Pods that may be evicted from one node in a run; no limit when unset, none with 0."""
     max_no_of_pods_to_evict_per_namespace: UInt | None = None
+    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0."""
     max_no_of_pods_to_evict_total: UInt | None = None
-    compatibility: str = ""
+    """Pods that may be evicted in a run; no limit when unset, none with 0."""
+    compatibility: Annotated[str, one_of(COMPATIBILITIES)] = ""
+    """`upstream` reproduces upstream's defects that change decisions; `fixed`, the default, does not."""
 
 
 def read_descheduler_configuration(checks: Checks, registry: Registry) -> Policy:

@@ -36,22 +36,29 @@ class PluginReference(Args, frozen=True):
     """One plugin, by name."""
 
     name: str = ""
+    """Name of the plugin."""
 
 
 class PluginSetSection(Args, frozen=True):
     """One plugin set as written; `*` among `disabled` stands for every default of Koordinator."""
 
     enabled: tuple[PluginReference, ...] = ()
+    """Plugins that run after the defaults, in this order."""
     disabled: tuple[PluginReference, ...] = ()
+    """Defaults that do not run; `*` stands for all of Koordinator's."""
 
 
 class PluginsSection(Args, frozen=True):
     """All plugin sets of a profile."""
 
     deschedule: PluginSetSection = PluginSetSection()
+    """Plugins that look at single pods; they run first."""
     balance: PluginSetSection = PluginSetSection()
+    """Plugins that look at groups of pods or at nodes; they run after all of `deschedule`."""
     evict: PluginSetSection = PluginSetSection()
+    """The one plugin that evicts; `MigrationController` by default."""
     filter: PluginSetSection = PluginSetSection()
+    """Plugins that say which pods may go; `MigrationController` and `PlacementVerification` by default."""
 
 
 def merge_plugin_set(defaults: Sequence[str], section: PluginSetSection) -> tuple[str, ...]:

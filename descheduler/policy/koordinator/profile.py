@@ -40,9 +40,13 @@ class ProfileSection(Args, frozen=True):
     """One entry of `profiles`."""
 
     name: str = ""
+    """Name of the profile; required when there are several."""
     plugin_config: tuple[PluginConfigSection, ...] = ()
+    """Arguments, an entry for each plugin that does not run with its defaults."""
     plugins: PluginsSection = PluginsSection()
+    """Which plugins run, by extension point."""
     node_selector: LabelSelectorArg | None = None
+    """Nodes that the profile's plugins look at; all nodes when unset."""
 
 
 def read_profile(checks: Checks, section: ProfileSection, index: int, registry: Registry) -> Profile:

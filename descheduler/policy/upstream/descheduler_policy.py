@@ -5,13 +5,16 @@ The outer document is lenient: unknown fields are ignored there, and become warn
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated
+
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
 from descheduler.policy.checks import Checks, compatibility_of
 from descheduler.policy.plugin import Registry
-from descheduler.policy.shared_args import Args, Int64, UInt
-from descheduler.policy.types import Policy
+from descheduler.policy.shared_args import Args, Int64, UInt, one_of
+from descheduler.policy.types import COMPATIBILITIES, Policy
 from descheduler.policy.upstream.metrics_providers import (
     MetricsCollectorSection,
     MetricsProviderSection,
@@ -19,7 +22,12 @@ from descheduler.policy.upstream.metrics_providers import (
 )
 from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
-__all__ = ["DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+__all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+
+
+CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
+"""What to do with a policy of `descheduler/v1alpha1`."""
+_STRATEGIES = "strategies"
 
 
 class DeschedulerPolicySection(Args, frozen=True):
@@ -29,22 +37,35 @@ class DeschedulerPolicySection(Args, frozen=True):
     """
 
     api_version: str = ""
+    """`descheduler/v1alpha2`."""
     kind: str = ""
+    """`DeschedulerPolicy`."""
     profiles: tuple[ProfileSection, ...] = ()
+    """Sets of plugins with their arguments; all of them run, in this order."""
     node_selector: str | None = None
+    """Labels of the nodes that plugins look at, such as `pool=general`; all nodes when unset."""
     max_no_of_pods_to_evict_per_node: UInt | None = None
+    """Pods that may be evicted from one node in a run; no limit when unset, none with 0."""
     max_no_of_pods_to_evict_per_namespace: UInt | None = None
+    """Pods that may be evicted in one namespace in a run; no limit when unset, none with 0."""
     max_no_of_pods_to_evict_total: UInt | None = None
+    """Pods that may be evicted in a run; no limit when unset, none with 0."""
     eviction_failure_event_notification: bool | None = None
+    """Whether an Event is written for each eviction that the API server refuses."""
     grace_period_seconds: Int64 | None = None
+    """Seconds that evicted pods have to end; the pod's own grace period when unset."""
     metrics_collector: MetricsCollectorSection | None = None
+    """Deprecated: use `metricsProviders` with source `KubernetesMetrics`."""
     metrics_providers: tuple[MetricsProviderSection, ...] = ()
-    compatibility: str = ""
+    """Where usage of nodes and pods comes from."""
+    compatibility: Annotated[str, one_of(COMPATIBILITIES)] = ""
+    """`fixed` does not reproduce upstream's defects that change decisions; `upstream`, the default, does."""
 
 
 def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     """The policy in the document of `checks`, which collects what is wrong with it."""
     document = checks.load.document
+    _warn_of_strategies(checks)
     section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
     known = {name: spec for name, spec in registry.items() if not spec.native}
     compatibility = compatibility_of(checks, section.compatibility, "upstream")
@@ -68,6 +89,15 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
         compatibility=compatibility,
         digest=digest_of(document),
     )
+
+
+def _warn_of_strategies(checks: Checks) -> None:
+    """Says more of the old field than that it is unknown: a policy that has only that field evicts nothing."""
+    root = checks.load.document.root
+    member = root.value.get(_STRATEGIES) if isinstance(root.value, Mapping) else None
+    if member is not None:
+        message = f"is a field of descheduler/v1alpha1, ignored; {CONVERSION}"
+        checks.load.warn((_STRATEGIES,), member.key_mark, message)
 
 
 def _compile_node_selector(checks: Checks, text: str | None) -> LabelSelector | None:

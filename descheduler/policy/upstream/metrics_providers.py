@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.urls import shown_url
 from descheduler.policy.checks import Checks
-from descheduler.policy.shared_args import Args
+from descheduler.policy.shared_args import Args, one_of
 from descheduler.policy.types import MetricsProvider, SecretReference
 from descheduler.policy.upstream.urls import url_problem
 
@@ -21,33 +22,41 @@ class SecretReferenceSection(Args, frozen=True):
     """Names a Secret."""
 
     namespace: str = ""
+    """Its namespace; required."""
     name: str = ""
+    """Its name; required."""
 
 
 class AuthTokenSection(Args, frozen=True):
     """Where Prometheus' bearer token comes from."""
 
     secret_reference: SecretReferenceSection | None = None
+    """The Secret that holds the token, under the key `prometheusAuthToken`; required."""
 
 
 class PrometheusSection(Args, frozen=True):
     """How Prometheus is reached."""
 
     url: str = ""
+    """Such as `http://prometheus.monitoring:9090`; required."""
     auth_token: AuthTokenSection | None = None
+    """Where the token comes from; none is sent when unset."""
 
 
 class MetricsProviderSection(Args, frozen=True):
     """One entry of `metricsProviders`."""
 
-    source: str = ""
+    source: Annotated[str, one_of((_KUBERNETES, _PROMETHEUS))] = ""
+    """`KubernetesMetrics` (the metrics server) or `Prometheus`."""
     prometheus: PrometheusSection | None = None
+    """For source `Prometheus`, which requires it."""
 
 
 class MetricsCollectorSection(Args, frozen=True):
     """The deprecated way to ask for the metrics server."""
 
     enabled: bool = False
+    """Whether the metrics server is asked."""
 
 
 def read_providers(

@@ -17,10 +17,10 @@ from descheduler.policy.priority_thresholds import threshold_of, too_high, with_
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Compatibility, PluginConfig, Profile
 
-__all__ = ["ProfileSection", "read_profile"]
+__all__ = ["POINTS", "PluginSetSection", "PluginsSection", "ProfileSection", "read_profile"]
 
 _EVICTOR = "DefaultEvictor"
-_POINTS: Mapping[str, ExtensionPoint] = {
+POINTS: Mapping[str, ExtensionPoint] = {
     "deschedule": "deschedule",
     "balance": "balance",
     "filter": "filter",
@@ -37,27 +37,39 @@ class PluginSetSection(Args, frozen=True):
     """Names of one plugin set."""
 
     enabled: tuple[str, ...] = ()
+    """Plugins that run, in this order."""
     disabled: tuple[str, ...] = ()
+    """Has no effect in a DeschedulerPolicy."""
 
 
 class PluginsSection(Args, frozen=True):
     """The plugin sets. `pre_eviction_filter` is the node of the documented spelling, or None."""
 
     presort: PluginSetSection = PluginSetSection()
+    """Has no effect."""
     sort: PluginSetSection = PluginSetSection()
+    """Has no effect."""
     deschedule: PluginSetSection = PluginSetSection()
+    """Plugins that look at single pods; they run first."""
     balance: PluginSetSection = PluginSetSection()
+    """Plugins that look at groups of pods or at nodes; they run after all of `deschedule`."""
     filter: PluginSetSection = PluginSetSection()
+    """Plugins that say which pods may go; `DefaultEvictor` always runs."""
     preevictionfilter: PluginSetSection = PluginSetSection()
+    """Plugins that are asked before each eviction; `DefaultEvictor` always runs."""
     pre_eviction_filter: object = None
+    """The documented spelling of `preevictionfilter`; read only with `compatibility: fixed`."""
 
 
 class ProfileSection(Args, frozen=True):
     """One entry of `profiles`."""
 
     name: str = ""
+    """Name of the profile, for logs and metrics."""
     plugin_config: tuple[PluginConfigSection, ...] = ()
+    """Arguments, an entry for each plugin. Every enabled plugin needs one."""
     plugins: PluginsSection = PluginsSection()
+    """Which plugins run, by extension point."""
 
 
 def read_profile(
@@ -79,14 +91,14 @@ class _ProfileReader:
         self._registry = registry
         self._path: Path = ("profiles", index)
         self._sets = self._read_sets(reads_documented=compatibility == "fixed")
-        self._enabled = {key: self._sets[key].enabled if key in self._sets else () for key in _POINTS}
+        self._enabled = {key: self._sets[key].enabled if key in self._sets else () for key in POINTS}
         self._built = {_EVICTOR}.union(*self._enabled.values())
         self._configured = {config.name for config in section.plugin_config}
 
     def read(self) -> Profile:
         configs = self._read_configs()
         self._warn_about_sets()
-        for key in _POINTS:
+        for key in POINTS:
             self._check_set(key)
         return Profile(
             name=self._section.name,
@@ -170,23 +182,28 @@ class _ProfileReader:
 
     def _warn_about_sets(self) -> None:
         for key, plugin_set in self._sets.items():
-            without_effect = {"disabled": plugin_set.disabled, "enabled": () if key in _POINTS else plugin_set.enabled}
+            without_effect = {"disabled": plugin_set.disabled, "enabled": () if key in POINTS else plugin_set.enabled}
             for field, names in without_effect.items():
                 if names:
                     path = (*self._path, "plugins", key, field)
                     self._checks.warn(path, "has no effect in a DeschedulerPolicy, ignored")
 
     def _check_set(self, key: str) -> None:
+        seen = set[str]()
         for index, name in enumerate(self._enabled[key]):
+            path = (*self._path, "plugins", key, "enabled", index)
             if message := self._set_problem(name, key):
-                self._checks.fail_build((*self._path, "plugins", key, "enabled", index), message)
+                self._checks.fail_build(path, message)
+            elif name in seen:
+                self._checks.warn(path, f"{name} is enabled twice in this set and runs twice; remove one of them")
+            seen.add(name)
 
     def _set_problem(self, name: str, key: str) -> str | None:
         spec = self._registry.get(name)
         if spec is None:
             return unknown_plugin(name, self._registry)
-        if _POINTS[key] not in spec.extension_points:
-            return wrong_extension_point(spec, key, _POINTS.values())
+        if POINTS[key] not in spec.extension_points:
+            return wrong_extension_point(spec, key, POINTS.values())
         if name not in self._configured and name != _EVICTOR:
             return f"plugin {name} has no pluginConfig entry; add '- name: {name}' to the profile's pluginConfig"
         return None

@@ -1,4 +1,4 @@
-"""The document `Explanation`: why one pod, node or plugin stands where it stands."""
+"""The document `Explanation`: what a run decides about a pod, a node, a plugin or the pods of a workload, and why."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from descheduler.report.document import ApiVersion, Fields, PolicyIdentity, SnapshotIdentity
+from descheduler.report.explanation.group import GroupExplanation
 from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.plugin import PluginExplanation
 from descheduler.report.explanation.pod import PodExplanation
@@ -14,7 +15,8 @@ __all__ = ["Explanation"]
 
 
 class Explanation(Fields, frozen=True):
-    """What was asked about, in one of `pod`, `node` and `plugin`; the other two are null.
+    """What was asked about, in one of `pod`, `node`, `plugin` and `group`, the pods of a workload or a namespace; the
+    others are null.
 
     `policy` is null without a policy, `snapshot` when no cluster was looked at. `now` is the instant that all ages
     were taken at.
@@ -28,4 +30,5 @@ class Explanation(Fields, frozen=True):
     pod: PodExplanation | None
     node: NodeExplanation | None
     plugin: PluginExplanation | None
+    group: GroupExplanation | None
     warnings: tuple[str, ...]

@@ -7,9 +7,25 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import Fields, PodReference
+from descheduler.report.explanation.group import LandingCount
 from descheduler.report.explanation.pod import Verdict
+from descheduler.report.plan_document import LandingCause
 
-__all__ = ["Arrival", "Departure", "NodeExplanation", "NodeFacts", "NodeLanding", "NodeResource", "Stay", "StayCount"]
+__all__ = [
+    "Arrival",
+    "Departure",
+    "DrainBlocker",
+    "DrainReason",
+    "NodeExplanation",
+    "NodeFacts",
+    "NodeLanding",
+    "NodeResource",
+    "Stay",
+    "StayCount",
+]
+
+DrainReason = Literal["PodDisruptionBudget", "BarePod", "LocalStorage", "DaemonSet"]
+"""What may stop a drain at a pod."""
 
 
 class NodeResource(Fields, frozen=True):
@@ -96,11 +112,22 @@ class NodeLanding(Fields, frozen=True):
     message: str
 
 
+class DrainBlocker(Fields, frozen=True):
+    """Something that stops `kubectl drain` without flags at a pod. `subject` names the budget or the DaemonSet."""
+
+    pod: PodReference
+    blocker: DrainReason
+    message: str
+    subject: str
+
+
 class NodeExplanation(Fields, frozen=True):
     """Everything about one node.
 
     With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, and `unjudged` says why no
-    plugin ran, else it is empty. Without one, `landings` says for each pod where it would go.
+    plugin ran, else it is empty. Without one, `landings` says for each pod where it would go. `landing_counts` and
+    `causes` count the replacements of the departures, or else those in `landings`. `drain_blockers` say what stops a
+    drain of the node; a pod may have several.
     """
 
     facts: NodeFacts
@@ -111,3 +138,6 @@ class NodeExplanation(Fields, frozen=True):
     stay_counts: tuple[StayCount, ...]
     arrivals: tuple[Arrival, ...]
     landings: tuple[NodeLanding, ...]
+    landing_counts: tuple[LandingCount, ...]
+    causes: tuple[LandingCause, ...]
+    drain_blockers: tuple[DrainBlocker, ...]

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from descheduler.model.amounts import amount_text, percent_text
-from descheduler.report.explanation.node import Departure, NodeExplanation, NodeFacts
-from descheduler.report.table import TableStyle
+from descheduler.report.explanation.landing_words import landing_lines, target_text
+from descheduler.report.explanation.node import Departure, DrainBlocker, NodeExplanation, NodeFacts
+from descheduler.report.explanation.pod import Verdict
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["node_table"]
 
-_VERDICTS = {"lands": "lands", "lands_if": "lands if", "no": "stays pending", "unknown": "unknown", None: "none"}
-
 
 def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
-    """The node, its resources, who leaves, who stays, who comes."""
+    """The node, its resources, which pods leave, stay and come, what blocks a drain, and last the sum of it."""
     yield from _facts(explanation.facts, style)
-    if explanation.role != "without policy":
-        yield style.palette.heading(_summary(explanation))
-        yield ""
     yield from _departures(explanation, style)
     yield from _stays(explanation, style)
     yield from _arrivals(explanation, style)
     rows = [
-        [each.pod.namespace, each.pod.name, _VERDICTS[each.landing], each.to_node or "", each.message]
+        [
+            each.pod.namespace,
+            each.pod.name,
+            target_text(each.landing, each.to_node),
+            _said(each.landing, each.message, style),
+        ]
         for each in explanation.landings
     ]
-    yield from style.table(["NAMESPACE", "POD", "IF EVICTED ALONE", "TO", "REASON"], rows)
+    yield from style.table(["NAMESPACE", "POD IF EVICTED ALONE", "TARGET", "REASON"], rows)
+    yield from _drain(explanation.drain_blockers, style)
+    yield from landing_lines(explanation.landing_counts, explanation.causes, style)
+    if explanation.role != "without policy":
+        yield style.palette.heading(_summary(explanation))
+        yield ""
 
 
 def _facts(facts: NodeFacts, style: TableStyle) -> Iterator[str]:
@@ -45,55 +52,72 @@ def _facts(facts: NodeFacts, style: TableStyle) -> Iterator[str]:
         ]
         for each in facts.resources
     ]
-    header = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "SHARE", *(["AFTER THE RUN", "SHARE"] if is_planned else [])]
+    header = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "SHARE", *(["AFTER RUN", "SHARE"] if is_planned else [])]
     yield from style.table(header, rows if is_planned else [row[:-1] for row in rows])
 
 
 def _summary(explanation: NodeExplanation) -> str:
     if explanation.unjudged:
-        return f"nothing was judged: {explanation.unjudged}"
+        return f"skipped: {explanation.unjudged}"
     num_staying = sum(count.num_pods for count in explanation.stay_counts)
-    staying = "1 stays" if num_staying == 1 else f"{num_staying} stay"
-    left_out = " (the run leaves the node out: it is not ready, or the policy does not select it)"
+    left_out = "; plugins do not process this node: it is not ready, or nodeSelector does not match it"
     return (
-        f"the run: {_pods(len(explanation.departures))} would leave, {staying}, "
-        f"{len(explanation.arrivals)} would come{left_out if explanation.role == 'left out' else ''}"
+        f"{_pods(len(explanation.departures))} would be evicted, {_pods(num_staying)} not evicted, "
+        f"{_pods(len(explanation.arrivals))} would be scheduled here"
+        f"{left_out if explanation.role == 'left out' else ''}"
     )
 
 
 def _departures(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     rows = [
-        [d.pod.namespace, d.pod.name, d.plugin, _VERDICTS[d.landing], d.to_node or "", _reason(d, style)]
+        [d.pod.namespace, d.pod.name, target_text(d.landing, d.to_node), d.plugin, _reason(d, style)]
         for d in explanation.departures
     ]
-    yield from style.table(["NAMESPACE", "POD THAT LEAVES", "PLUGIN", "REPLACEMENT", "TO", "REASON"], rows)
+    yield from style.table(["NAMESPACE", "EVICTED POD", "TARGET", "PLUGIN", "REASON"], rows)
 
 
 def _reason(departure: Departure, style: TableStyle) -> str:
-    """Why the pod leaves; and why its replacement does not land, unless there is no more to it than a condition."""
-    is_shown = departure.message and (style.is_wide or departure.landing in ("no", "unknown"))
-    return f"{departure.reason}; its replacement: {departure.message}" if is_shown else departure.reason
+    """Why the pod is evicted; and why its replacement stays pending."""
+    said = _said(departure.landing, departure.message, style)
+    return f"{departure.reason}; replacement: {said}" if said else departure.reason
+
+
+def _said(landing: Verdict | None, message: str, style: TableStyle) -> str:
+    """What a row says of a replacement. What was not checked is said once, below all rows."""
+    return message if style.is_wide or landing not in ("likely", "unknown") else ""
 
 
 def _stays(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     rows = [[s.pod.namespace, s.pod.name, s.plugin, s.code, s.message] for s in explanation.stays]
-    yield from style.table(["NAMESPACE", "POD THAT STAYS", "PLUGIN", "CODE", "REASON"], rows)
+    yield from style.table(["NAMESPACE", "POD NOT EVICTED", "PLUGIN", "CODE", "BLOCKED BY"], rows)
     rows = [[str(count.num_pods), count.code, count.summary] for count in explanation.stay_counts]
-    yield from style.table(["STAY", "CODE", "REASON"], rows)
+    yield from style.table(["PODS NOT EVICTED", "CODE", "REASON"], rows)
 
 
 def _arrivals(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     rows = [
-        [a.pod.namespace, a.pod.name, a.from_node, a.plugin, _VERDICTS[a.landing], _others(a.nodes, explanation)]
+        [
+            a.pod.namespace,
+            a.pod.name,
+            a.from_node,
+            target_text(a.landing, explanation.facts.name),
+            a.plugin,
+            _others(a.nodes, explanation),
+        ]
         for a in explanation.arrivals
     ]
-    header = ["NAMESPACE", "POD WHOSE REPLACEMENT COMES", "FROM", "PLUGIN", "LANDING", "OR AS LIKELY TO"]
+    header = ["NAMESPACE", "REPLACEMENT OF POD", "FROM", "TARGET", "PLUGIN", "NODES OF EQUAL SCORE"]
     yield from style.table(header, rows)
+
+
+def _drain(blockers: Sequence[DrainBlocker], style: TableStyle) -> Iterator[str]:
+    rows = [[b.pod.namespace, b.pod.name, b.blocker, b.message] for b in blockers]
+    yield from style.table(["NAMESPACE", "POD THAT BLOCKS A DRAIN", "BLOCKED BY", "REASON"], rows)
 
 
 def _others(nodes: tuple[str, ...], explanation: NodeExplanation) -> str:
     others = [node for node in nodes if node != explanation.facts.name]
-    return others[0] if len(others) == 1 else f"{len(others)} other nodes" if others else ""
+    return others[0] if len(others) == 1 else f"{len(others)} nodes" if others else ""
 
 
 def _pods(number: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["placement_table"]
 
@@ -22,7 +22,7 @@ def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) 
         yield printable(note)
     yield ""
     rows = [[refusal.plugin, ", ".join(refusal.reasons)] for refusal in placement.refusals]
-    yield from style.table(["REFUSED BY", "REASON"], rows)
+    yield from style.table(["BLOCKED BY", "REASON"], rows)
     yield from _ranking(placement, style)
     yield from _obstacles(placement, style)
     yield from _misses(placement, style)
@@ -30,7 +30,7 @@ def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) 
 
 def _obstacles(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
     rows = [[str(o.num_nodes), str(o.num_alone), o.plugin, o.reason] for o in placement.obstacles]
-    yield from style.table(["NODES", "ALONE", "AGAINST IT", "REASON"], rows)
+    yield from style.table(["NODES", "NOTHING ELSE", "PLUGIN", "REASON"], rows)
 
 
 def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
@@ -38,13 +38,13 @@ def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
     rows = []
     for miss in shown:
         for obstacle in miss.obstacles:
-            source = " (leaves it)" if miss.is_source else ""
+            source = " (current)" if miss.is_source else ""
             why = "; ".join(obstacle.details) or ", ".join(obstacle.reasons)
             rows.append([f"{miss.node}{source}", obstacle.plugin, why])
-    yield from style.table(["NEAREST MISS", "OBSTACLE", "WHAT IS MISSING"], rows)
+    yield from style.table(["NODE THAT NEARLY FITS", "PLUGIN", "REASON"], rows)
     if placement.num_misses > len(shown):
         wide = "" if style.is_wide or len(shown) == len(placement.misses) else "; -o wide shows more of them"
-        yield f"{placement.num_misses} nodes have as few plugins against the pod as these{wide}"
+        yield f"{placement.num_misses} nodes are blocked by as few plugins as these{wide}"
         yield ""
 
 
@@ -70,13 +70,13 @@ def _ranking(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
     ]
     shown = [node for index, node in enumerate(ranking) if style.is_wide or index < _MOST_RANKED or node.is_source]
     rows = [[node.node, str(node.total), *(str(node.scores[p]) for p in plugins), _remark(node)] for node in shown]
-    yield from style.table(["NODE THAT TAKES IT", "TOTAL", *plugins, "REMARK"], rows)
+    yield from style.table(["AVAILABLE NODE", "TOTAL", *plugins, "REMARK"], rows)
     num_others = placement.num_feasible - len(shown)
     if num_others > 0:
-        yield f"and {num_others} more nodes that take it" if shown else f"nodes that pass every filter: {num_others}"
+        yield f"and {num_others} more available nodes" if shown else f"{num_others} available nodes"
         yield ""
 
 
 def _remark(node: RankedNode) -> str:
     parts = ["best"] if node.is_best else []
-    return ", ".join([*parts, "it leaves this node"] if node.is_source else parts)
+    return ", ".join([*parts, "current node"] if node.is_source else parts)

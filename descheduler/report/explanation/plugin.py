@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import Fields
+from descheduler.report.facts import PluginFacts
 
 __all__ = ["PluginArgument", "PluginDecisions", "PluginExplanation", "PluginUse"]
 
@@ -37,22 +38,25 @@ class PluginUse(Fields, frozen=True):
 
 
 class PluginDecisions(Fields, frozen=True):
-    """What the plugin did in one run over the snapshot, in one profile.
+    """What the plugin did in one run over the snapshot, in one profile, and what it saw.
 
-    A plugin that asks for evictions has `evicted` pods, and counts the candidates that it did not get by reason code;
-    one that filters counts the pods that it refused by code. A pod counts once for each code.
+    A plugin that asks for evictions has `evicted` pods, and counts those that it selected and that are not evicted by
+    reason code; one that filters counts the pods that it refused by code. A pod counts once for each code. `facts` are
+    null for a filter, and for a plugin that could not work.
     """
 
     profile: str
     evicted: int
     refused: Mapping[str, int]
+    facts: PluginFacts | None
 
 
 class PluginExplanation(Fields, frozen=True):
     """Everything about one plugin. `kind` tells those of a descheduler's policy from those of a scheduler.
 
     `reasons` are the words with which a scheduling plugin refuses nodes or pods. `uses` is empty when nothing that was
-    given enables the plugin, `decisions` without a policy and a snapshot.
+    given enables the plugin; `not_enabled` then says so of a policy and where to add it, else it is empty. `decisions`
+    is empty without a policy and a snapshot.
     """
 
     name: str
@@ -63,4 +67,5 @@ class PluginExplanation(Fields, frozen=True):
     reasons: tuple[str, ...]
     arguments: tuple[PluginArgument, ...]
     uses: tuple[PluginUse, ...]
+    not_enabled: str
     decisions: tuple[PluginDecisions, ...]

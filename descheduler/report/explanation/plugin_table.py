@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from descheduler.report.explanation.plugin import PluginExplanation, PluginUse
-from descheduler.report.table import TableStyle
+from descheduler.report.explanation.plugin_facts_table import plugin_facts_tables
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["plugin_table"]
 
@@ -25,7 +26,11 @@ def plugin_table(explanation: PluginExplanation, style: TableStyle) -> Iterator[
     yield from _arguments(explanation, style)
     if explanation.uses:
         yield from _uses(explanation.uses, style)
+    if explanation.not_enabled:
+        yield style.palette.heading(explanation.not_enabled)
+        yield ""
     yield from _decisions(explanation, style)
+    yield from plugin_facts_tables(explanation.decisions, style)
 
 
 def _arguments(explanation: PluginExplanation, style: TableStyle) -> Iterator[str]:
@@ -60,5 +65,5 @@ def _decisions(explanation: PluginExplanation, style: TableStyle) -> Iterator[st
     for each in explanation.decisions:
         refused = ", ".join(f"{code} {number}" for code, number in each.refused.items()) or "none"
         rows.append([each.profile, str(each.evicted), refused] if is_strategy else [each.profile, refused])
-    evicted = ["PODS EVICTED", "CANDIDATES THAT STAY"] if is_strategy else ["PODS REFUSED"]
+    evicted = ["PODS EVICTED", "SELECTED, NOT EVICTED"] if is_strategy else ["PODS REFUSED"]
     yield from style.table(["PROFILE", *evicted], rows)

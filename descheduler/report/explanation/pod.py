@@ -10,9 +10,18 @@ import msgspec
 from descheduler.report.document import Fields, PodReference
 from descheduler.report.explanation.placement import PlacementAnalysis
 
-__all__ = ["ExplainedLanding", "FilterAnswer", "PluginAnswer", "PodDecision", "PodExplanation", "PodFacts", "Verdict"]
+__all__ = [
+    "ExplainedLanding",
+    "FilterAnswer",
+    "PluginAnswer",
+    "PluginMiss",
+    "PodDecision",
+    "PodExplanation",
+    "PodFacts",
+    "Verdict",
+]
 
-Verdict = Literal["lands", "lands_if", "no", "unknown"]
+Verdict = Literal["lands", "lands_if", "likely", "unknown", "no"]
 
 
 class PodFacts(Fields, frozen=True):
@@ -35,10 +44,10 @@ class PodFacts(Fields, frozen=True):
 
 
 class PluginAnswer(Fields, frozen=True):
-    """One plugin that wanted the pod gone, and what it met.
+    """One plugin that selected the pod, and the answer to that.
 
     `result` is refused for an eviction that was asked for, kept for a candidate that was not even asked for. `reason`
-    is the plugin's own sentence, empty for a kept one; `code`, `message` and `subject` say what stands against it.
+    is the plugin's own sentence, empty where it gave none; `code`, `message` and `subject` say what blocks it.
     """
 
     profile: str
@@ -48,6 +57,14 @@ class PluginAnswer(Fields, frozen=True):
     code: str
     message: str
     subject: str
+
+
+class PluginMiss(Fields, frozen=True):
+    """One plugin that does not select the pod, and why."""
+
+    profile: str
+    plugin: str
+    message: str
 
 
 class FilterAnswer(Fields, frozen=True):
@@ -62,14 +79,16 @@ class FilterAnswer(Fields, frozen=True):
 class PodDecision(Fields, frozen=True):
     """What one run of the policy decides about the pod, in one sentence and in detail.
 
-    `outcome` is evicted, kept, unwanted (no plugin asks for it) or unjudged (no plugin ran). `answers` stand in the
-    order in which they were given; of a kept pod the first one holds the first rule that keeps it. `num_moves_before`
-    counts the pods whose eviction the run had booked when the decision fell.
+    `outcome` is evicted, kept (selected, and not evicted), unwanted (not selected by any plugin) or unjudged (no plugin
+    ran). `answers` are those to the plugins that selected the pod; of a kept pod the first one names what blocks its
+    eviction. `not_selected` says of the other plugins why they do not select it. `num_moves_before` counts the pods
+    that the run evicts before it.
     """
 
     outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
     summary: str
     answers: tuple[PluginAnswer, ...]
+    not_selected: tuple[PluginMiss, ...]
     filters: tuple[FilterAnswer, ...]
     num_moves_before: int = msgspec.field(name="movesBefore")
 
@@ -97,6 +116,7 @@ class ExplainedLanding(Fields, frozen=True):
     returns_to_source: bool
     conditions: tuple[str, ...]
     message: str
+    cause: str
     notes: tuple[str, ...]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descheduler.model.amounts import amounts_text
+from descheduler.model.counted import counted
 from descheduler.model.printable import printable
 from descheduler.report.explanation.placement_table import placement_table
-from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
-from descheduler.report.table import TableStyle
+from descheduler.report.explanation.pod import ExplainedLanding, PluginAnswer, PodDecision, PodExplanation, PodFacts
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["pod_table"]
 
@@ -20,7 +21,7 @@ def pod_table(explanation: PodExplanation, style: TableStyle) -> Iterator[str]:
     facts = explanation.facts
     yield from _facts(facts, style)
     if explanation.decision is not None:
-        yield from _decision(facts, explanation.decision, style)
+        yield from _decision(explanation.decision, style)
     if explanation.landing is not None:
         yield from _landing(explanation.landing, style)
     if explanation.placement is not None:
@@ -51,19 +52,45 @@ def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
     yield from style.table(header, [row])
 
 
-def _decision(facts: PodFacts, decision: PodDecision, style: TableStyle) -> Iterator[str]:
-    yield style.palette.heading(f"decision: {printable(f'{facts.pod.name} {decision.summary}')}")
+def _decision(decision: PodDecision, style: TableStyle) -> Iterator[str]:
+    yield style.palette.heading(f"Decision: {_OUTCOMES.get(decision.outcome) or printable(decision.summary)}")
+    yield from style.labelled(_answered(decision.answers))
     if decision.num_moves_before:
-        evictions = "eviction" if decision.num_moves_before == 1 else "evictions"
-        yield f"the run had booked {decision.num_moves_before} {evictions} of other pods before"
+        yield f"{counted(decision.num_moves_before, 'other pod')} evicted before it in this run"
+    if style.is_wide or decision.outcome == "unwanted":
+        yield from map(printable, _misses(decision))
     yield ""
     answers = decision.answers
     if style.is_wide or len(answers) > 1:
         rows = [[a.profile, a.plugin, a.result, a.code, a.subject, a.message or a.reason] for a in answers]
-        yield from style.table(["PROFILE", "PLUGIN THAT WANTS IT GONE", "RESULT", "CODE", "SUBJECT", "REASON"], rows)
+        yield from style.table(["PROFILE", "SELECTED BY", "RESULT", "CODE", "SUBJECT", "REASON"], rows)
     shown = [f for f in decision.filters if style.is_wide or (f.code and decision.outcome == "unwanted")]
-    rows = [[f.profile, "stays" if f.code else "may go", f.code, f.subject, f.message] for f in shown]
-    yield from style.table(["PROFILE", "FILTERS SAY", "CODE", "SUBJECT", "REASON"], rows)
+    rows = [[f.profile, "no" if f.code else "yes", f.code, f.subject, f.message] for f in shown]
+    yield from style.table(["PROFILE", "EVICTABLE", "CODE", "SUBJECT", "REASON"], rows)
+
+
+_OUTCOMES = {"evicted": "evicted", "kept": "not evicted", "unwanted": "not selected by any plugin"}
+
+
+def _answered(answers: tuple[PluginAnswer, ...]) -> dict[str, str]:
+    """Who selected the pod, and what blocks its eviction."""
+    decisive = next((answer for answer in answers if answer.result == "evicted"), answers[0] if answers else None)
+    if decisive is None:
+        return {}
+    reason = f": {decisive.reason}" if decisive.reason else ""
+    others = dict.fromkeys(answer.plugin for answer in answers if answer.plugin != decisive.plugin)
+    return {
+        "Selected by": printable(f"{decisive.plugin} (profile {decisive.profile}){reason}"),
+        "Blocked by": printable(f"{decisive.code}: {decisive.message}") if decisive.code else "",
+        "Also selected by": ", ".join(others),
+    }
+
+
+def _misses(decision: PodDecision) -> Iterator[str]:
+    """A line a plugin, with its profile where there are several."""
+    several = len({filters.profile for filters in decision.filters}) > 1
+    for miss in decision.not_selected:
+        yield f"  {miss.plugin}{f' (profile {miss.profile})' if several else ''}: {miss.message}"
 
 
 def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:

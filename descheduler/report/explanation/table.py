@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from descheduler.model.printable import printable
 from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.group_table import group_table
 from descheduler.report.explanation.node_table import node_table
 from descheduler.report.explanation.plugin_table import plugin_table
 from descheduler.report.explanation.pod_table import pod_table
-from descheduler.report.table import TableStyle
+from descheduler.report.table_style import TableStyle
 
 __all__ = ["explanation_table"]
 
@@ -20,6 +21,8 @@ def explanation_table(explanation: Explanation, style: TableStyle) -> Iterator[s
         yield from pod_table(explanation.pod, style)
     if explanation.node is not None:
         yield from node_table(explanation.node, style)
+    if explanation.group is not None:
+        yield from group_table(explanation.group, style)
     if explanation.plugin is not None:
         yield from plugin_table(explanation.plugin, style)
     left_out = () if explanation.snapshot is None else explanation.snapshot.skipped_objects

@@ -21,7 +21,7 @@ _MOST_CELLS = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A broken anti-affinity: the other pod as `namespace/name`, and the node or topology domain both are in."""
+    """A broken anti-affinity: the other pod as `namespace/name`, and where both are, such as `on node a`."""
 
     partner: str
     place: str
@@ -29,7 +29,7 @@ class Conflict:
     @property
     def sentence(self) -> str:
         """The conflict as the operator reads it."""
-        return f"must keep away from pod {self.partner}, but shares {self.place} with it"
+        return f"violates required anti-affinity with pod {self.partner} {self.place}"
 
 
 class AntiAffinityConflicts:
@@ -78,8 +78,8 @@ class AntiAffinityConflicts:
         value = self._node_labels[pod.node_name].get(term.topology_key)
         far = None if value is None else self._partner(self._in_domain(term.topology_key, value), meant, pod)
         if near is not None and (far is None or far.namespace == near.namespace):
-            return Conflict(near.key, f"node {pod.node_name}")
-        return None if far is None else Conflict(far.key, f"{term.topology_key}={value}")
+            return Conflict(near.key, f"on node {pod.node_name}")
+        return None if far is None else Conflict(far.key, f"in {term.topology_key}={value}")
 
     def _in_domain(self, key: str, value: str) -> _Crowd | None:
         """The pods of all nodes whose label `key` has this value."""

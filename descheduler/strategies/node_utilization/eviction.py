@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
 from descheduler.model.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
-from descheduler.model.verdict import Reason, refuse
+from descheduler.model.verdict import Reason, limit_reached, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pod_order import sort_low_to_high
@@ -49,6 +50,11 @@ class Destinations:
     def have_room(self) -> bool:
         """Whether something of every resource is left."""
         return all(nano > 0 for nano in self._free.values())
+
+    @property
+    def short_of(self) -> list[str]:
+        """The resources of which nothing is left."""
+        return [resource for resource, nano in self._free.items() if nano <= 0]
 
     def take(self, usage: Mapping[str, int]) -> None:
         """Books the arrival of a pod that uses this."""
@@ -97,6 +103,20 @@ class NodeRelief:
         self._node_limit = node_limit
         self._spared_namespaces = spared_namespaces
         self._may_leave = may_leave
+        self.num_selected = 0
+        """How many pods of the source nodes it has come to that are worth moving."""
+
+    def why_nothing(self, destinations: str) -> str:
+        """Why no pod was selected, as the end of a sentence; `destinations` is what the other nodes are called."""
+        if short := self._destinations.short_of:
+            return f"but the {destinations} nodes have no room for more: {', '.join(sorted(short))}"
+        return "but no pod there can be moved"
+
+    def why_no_more(self, destinations: str) -> str:
+        """Why no further pod was selected, as the end of a sentence."""
+        if short := self._destinations.short_of:
+            return f"but the {destinations} nodes have no room left: {', '.join(sorted(short))}"
+        return "and other pods are selected"
 
     def charge_departed(self, loads: Iterable[NodeLoad]) -> None:
         """Books at the destinations the arrival of what earlier rounds have evicted from the nodes of `loads`."""
@@ -130,20 +150,21 @@ class NodeRelief:
     def _relieve(self, relief: Relief, usage: dict[str, int]) -> bool:
         """Evicts from one node that is at `usage`, which it keeps up to date; returns whether to go on after it."""
         num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
-        for pod in self._removable(relief.load.pods):
+        for pod in self._removable(relief):
             if self._node_limit is not None and num_evicted >= self._node_limit:
-                message = f"node {pod.node_name} may lose {self._node_limit} pods to this plugin and has done so"
-                self._evictor.keep(pod, refuse(Reason.STRATEGY_NODE_LIMIT, message, pod.node_name))
+                verdict = limit_reached(EvictionLimit.PLUGIN_NODE, self._node_limit, pod.node_name)
+                self._evictor.keep(pod, verdict, relief.sentence)
                 return True
-            if not self._can_go(pod):
+            if not self._can_go(pod, relief.sentence):
                 continue
             pod_usage = self._source.of_pod(pod)
             if pod_usage is None and self._source.measures_pods:
-                self._evictor.keep(pod, refuse(Reason.USAGE_UNKNOWN, "nobody measured all its containers", pod.key))
+                verdict = refuse(Reason.USAGE_UNKNOWN, "metrics are missing for a container of the pod", pod.key)
+                self._evictor.keep(pod, verdict, relief.sentence)
                 continue
             verdict = self._evictor.request(pod, relief.sentence)
-            if verdict.reason in (Reason.NODE_LIMIT, Reason.TOTAL_LIMIT):
-                return verdict.reason is Reason.NODE_LIMIT
+            if verdict.limit in (EvictionLimit.NODE, EvictionLimit.TOTAL):
+                return verdict.limit is EvictionLimit.NODE
             if not verdict.is_accepted:
                 continue
             num_evicted += 1
@@ -158,19 +179,21 @@ class NodeRelief:
                 return True
         return True
 
-    def _removable(self, pods: Sequence[Pod]) -> list[Pod]:
-        return sort_low_to_high([pod for pod in pods if self._may_leave(pod) and self._evictor.admits(pod)])
+    def _removable(self, relief: Relief) -> list[Pod]:
+        selected = [pod for pod in relief.load.pods if self._may_leave(pod)]
+        self.num_selected += len(selected)
+        return sort_low_to_high([pod for pod in selected if self._evictor.admits(pod, relief.sentence)])
 
-    def _can_go(self, pod: Pod) -> bool:
+    def _can_go(self, pod: Pod, sentence: str) -> bool:
         if not self._destinations.are_open_to(pod.spec.tolerations):
-            message = "the taints of every destination node keep the pod off"
-            self._evictor.keep(pod, refuse(Reason.NO_DESTINATION, message))
+            message = "the pod tolerates the taints of no destination node"
+            self._evictor.keep(pod, refuse(Reason.NO_DESTINATION, message), sentence)
             return False
         if pod.namespace in self._spared_namespaces:
-            message = f"evictableNamespaces excludes namespace {pod.namespace}"
-            self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace))
+            message = f"namespace {pod.namespace} is excluded (evictableNamespaces.exclude)"
+            self._evictor.keep(pod, refuse(Reason.NAMESPACE, message, pod.namespace), sentence)
             return False
-        return self._evictor.admits_now(pod)
+        return self._evictor.admits_now(pod, sentence)
 
 
 def _subtract(usage: dict[str, int], pod_usage: Mapping[str, int]) -> None:

@@ -44,11 +44,14 @@ class UsageSource(Protocol):
     measures_pods: bool
     """Whether usage is known pod by pod."""
 
+    def noun(self, resource: str) -> str:
+        """What is counted of `resource`, such as `CPU requests` or `CPU usage`."""
+
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The usage of `node`, on which the active `pods` run, of every resource. Raises StrategyError when unknown."""
 
     def of_pod(self, pod: Pod) -> Mapping[str, int] | None:
-        """The usage of `pod` of every resource; None when nobody measured it."""
+        """The usage of `pod` of every resource; None when it was not measured."""
 
 
 class RequestedUsage:
@@ -58,6 +61,10 @@ class RequestedUsage:
 
     def __init__(self, resources: tuple[str, ...]) -> None:
         self.resources = resources
+
+    def noun(self, resource: str) -> str:
+        """Requests of the resource."""
+        return _noun(resource, "requests")
 
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The sum over `pods`."""
@@ -95,6 +102,10 @@ class MetricsServerUsage:
         self._nodes = nodes
         self._pods = pods
 
+    def noun(self, resource: str) -> str:
+        """Usage of the resource."""
+        return _noun(resource, "usage")
+
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The measured cpu and memory, and the number of `pods`.
 
@@ -121,6 +132,12 @@ class MetricsServerUsage:
         return {PODS: NANO, **{resource: _total(measured.containers, resource) for resource in resources}}
 
 
+def _noun(resource: str, what: str) -> str:
+    if resource == PODS:
+        return "number of pods"
+    return f"{'CPU' if resource == CPU else resource} {what}"
+
+
 def _total(containers: Iterable[ResourceList], resource: str) -> int:
     return sum(container[resource] for container in containers)
 
@@ -141,6 +158,10 @@ class PrometheusUsage:
             if isnan(sample) or not 0 <= sample <= 1:
                 message = f"the sample of query {query!r} for node {node_name} is {sample:g}, not between 0 and 1"
                 raise StrategyError(message)
+
+    def noun(self, resource: str) -> str:
+        """The query is the only usage there is."""
+        return f"usage by the Prometheus query ({resource})"
 
     def of_node(self, node: Node, pods: Sequence[Pod]) -> Mapping[str, int]:
         """The sample in whole percent, cut off. Raises StrategyError for a node without one."""

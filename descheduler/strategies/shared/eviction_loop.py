@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason
 
 __all__ = ["evict_from_node"]
 
@@ -18,8 +18,8 @@ def evict_from_node(evictor: PluginEvictor, victims: Iterable[Pod], reason_of: C
     """
     for pod in victims:
         verdict = evictor.request(pod, reason_of(pod))
-        if verdict.reason is Reason.TOTAL_LIMIT:
+        if verdict.limit is EvictionLimit.TOTAL:
             return False
-        if verdict.reason is Reason.NODE_LIMIT:
+        if verdict.limit is EvictionLimit.NODE:
             return True
     return True

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
-from descheduler.model.pod import Pod
 from descheduler.policy.shared_args import LabelSelectorArg, Namespaces, compile_selector
+from descheduler.strategies.shared.rules import Match, Rule
 
-__all__ = ["PodFilter"]
+__all__ = ["pod_filter"]
 
 
-class PodFilter:
-    """A namespace include list (empty: all), an exclude list, and a label selector, all of exact names."""
+def pod_filter(namespaces: Namespaces | None = None, label_selector: LabelSelectorArg | None = None) -> Iterator[Rule]:
+    """The rules of a namespace include list (empty: all), an exclude list, and a label selector, as far as given."""
+    include = frozenset(namespaces.include) if namespaces else frozenset[str]()
+    exclude = frozenset(namespaces.exclude) if namespaces else frozenset[str]()
+    selector = compile_selector(label_selector)
+    if include:
+        yield Match(
+            "namespaces.include",
+            lambda pod: pod.namespace in include,
+            lambda pod: f"namespace {pod.namespace} is not included (namespaces.include)",
+            f"no pod is in an included namespace (namespaces.include: {_listed(include)})",
+        )
+    if exclude:
+        yield Match(
+            "namespaces.exclude",
+            lambda pod: pod.namespace not in exclude,
+            lambda pod: f"namespace {pod.namespace} is excluded (namespaces.exclude)",
+            f"every pod is in an excluded namespace (namespaces.exclude: {_listed(exclude)})",
+        )
+    if selector is not None:
+        yield Match(
+            "labelSelector",
+            lambda pod: selector.matches(pod.labels),
+            lambda _: "labels do not match (labelSelector)",
+            "no pod has matching labels (labelSelector)",
+        )
 
-    def __init__(self, namespaces: Namespaces | None = None, label_selector: LabelSelectorArg | None = None) -> None:
-        self._include = frozenset(namespaces.include) if namespaces else frozenset()
-        self._exclude = frozenset(namespaces.exclude) if namespaces else frozenset()
-        self._selector = compile_selector(label_selector)
-        self._accepts_all = not self._include and not self._exclude and self._selector is None
 
-    def accepts(self, pod: Pod) -> bool:
-        """Whether the strategy looks at `pod` at all."""
-        if self._accepts_all:
-            return True
-        if (self._include and pod.namespace not in self._include) or pod.namespace in self._exclude:
-            return False
-        return self._selector is None or self._selector.matches(pod.labels)
+_MOST_LISTED = 5
 
-    def select(self, pods: Iterable[Pod], wanted: Callable[[Pod], bool]) -> Iterator[Pod]:
-        """The pods that are looked at and `wanted`, in order."""
-        return (pod for pod in pods if self.accepts(pod) and wanted(pod))
+
+def _listed(names: frozenset[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    return ", ".join(sorted(names)[:_MOST_LISTED]) + (f" and {more} others" if more > 0 else "")

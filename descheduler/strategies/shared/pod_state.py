@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from descheduler.model.pod import ContainerStatus, Pod
 
-__all__ = ["container_statuses", "exit_codes", "reasons", "waiting_reasons"]
+__all__ = ["FINISHED", "container_statuses", "exit_codes", "reasons", "waiting_reasons"]
+
+FINISHED = "the pod has finished"
+"""Why a strategy that looks at active pods does not select one."""
 
 
 def container_statuses(pod: Pod, *, init: bool, ephemeral: bool = False) -> Iterator[ContainerStatus]:

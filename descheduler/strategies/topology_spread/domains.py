@@ -55,10 +55,14 @@ class Domains:
         return len(self.qualifying.keys() - self.sizes.keys())
 
     @property
+    def smallest(self) -> int:
+        """How many pods the emptiest domain holds."""
+        return 0 if self.num_empty else min(self.sizes.values(), default=0)
+
+    @property
     def skew(self) -> int:
         """How many pods the fullest domain holds more than the emptiest."""
-        sizes = self.sizes.values()
-        return max(sizes, default=0) - (0 if self.num_empty else min(sizes, default=0))
+        return max(self.sizes.values(), default=0) - self.smallest
 
     def nodes_below(self, ideal: float) -> list[Node]:
         """The qualifying nodes in domains of fewer than `ideal` pods."""

@@ -1,4 +1,4 @@
-"""The pods that a broken constraint wants gone.
+"""The pods that are to leave for a violated constraint.
 
 A tenant may state thousands of constraints, each of which is broken by thousands of pods. So for one constraint pods
 are places in a listing, ordered as arrays; what depends on a pod alone is found once for all constraints.
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
+from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.strategies.topology_spread.balance import balancing_transfers
@@ -42,13 +43,23 @@ class Listing:
     ) -> None:
         self.index = LabelIndex(pods)
         self.is_marked = np.zeros(len(pods), dtype=bool)
-        """Whether some constraint wants the pod gone."""
+        """Whether the pod is to leave for some constraint, with room for it elsewhere."""
+        self._lacks_room = np.zeros(len(pods), dtype=bool)
         self.order = leaving_order(pods, highest_first=highest_first)
         arrives = np.array([is_arrival(pod) for pod in pods], dtype=bool)
         gone = np.array([is_gone(pod) for pod in pods], dtype=bool)
         self.standing = np.where(arrives, 0, 2) + gone
         """Compared before `order`."""
         self.may_leave = ~(arrives | gone)
+
+    @property
+    def num_selected(self) -> int:
+        """How many pods are to leave for some constraint, with room elsewhere or without."""
+        return int(np.count_nonzero(self.is_marked | self._lacks_room))
+
+    def mark_without_room(self, places: NDArray[np.intp]) -> None:
+        """Takes note of pods that are to leave for some constraint and that fit nowhere else."""
+        self._lacks_room[places] = True
 
 
 class RoomBelow:
@@ -78,7 +89,7 @@ class RoomBelow:
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """The pods that one constraint wants gone, in the order of leaving, as places in their listing.
+    """The pods that are to leave for one constraint, in the order of leaving, as places in their listing.
 
     `has_room` tells for each whether it fits on a node in a domain below average, `texts` why it is to leave.
     """
@@ -93,13 +104,16 @@ class Surplus:
         """Those with room that no constraint has marked before, each with its sentence; they are marked from now on."""
         fresh = self.has_room & ~listing.is_marked[self.places]
         listing.is_marked[self.places[fresh]] = True
-        for position in np.flatnonzero(fresh).tolist():
-            yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
+        return self._told(fresh, listing)
 
-    def kept(self, listing: Listing) -> Iterator[Pod]:
-        """Those without room."""
-        for place in self.places[~self.has_room].tolist():
-            yield listing.index.all_pods[place]
+    def kept(self, listing: Listing) -> Iterator[tuple[Pod, str]]:
+        """Those without room, each with its sentence; the listing takes note of them."""
+        listing.mark_without_room(self.places[~self.has_room])
+        return self._told(~self.has_room, listing)
+
+    def _told(self, wanted: NDArray[np.bool_], listing: Listing) -> Iterator[tuple[Pod, str]]:
+        for position in np.flatnonzero(wanted).tolist():
+            yield listing.index.all_pods[self.places[position]], self.texts[self.sources[position]]
 
 
 NOTHING = Surplus(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp), ())
@@ -113,7 +127,7 @@ def find_surplus(
     room_below: Callable[[Sequence[Node]], RoomBelow],
     needs_room: bool,
 ) -> Surplus:
-    """What `constraint` wants gone. Without `needs_room` every pod counts as one that has room."""
+    """The pods that are to leave for `constraint`. Without `needs_room` every pod counts as one that has room."""
     ranked, num_empty = domains.ranked(), domains.num_empty
     numbers = domains.numbers
     # Empty domains come before all others and never give a pod away, so their number is enough.
@@ -136,9 +150,15 @@ def find_surplus(
     may_leave = listing.may_leave[places[leaving]]
     leaving, sources = leaving[may_leave], sources[may_leave]
     has_room = takes[leaving] if needs_room else np.ones(len(leaving), dtype=bool)
-    differ = f"is too full: domains differ by {domains.skew} pods, {constraint.max_skew} is allowed"
-    texts = [f"{constraint.topology_key}={domains.values[domain]} {differ}" for domain in given.tolist()]
+    texts = [_sentence(constraint, domains, domain) for domain in given.tolist()]
     return Surplus(places[leaving], has_room, sources, texts)
+
+
+def _sentence(constraint: SpreadConstraint, domains: Domains, domain: int) -> str:
+    """Why pods leave the domain at index `domain`, such as `zone-b has 9 more pods than the emptiest zone`."""
+    value, noun = domains.values[domain], constraint.topology_key.rpartition("/")[2]
+    more = int(domains.numbers[domain]) - domains.smallest
+    return f"{value} has {counted(more, 'more pod')} than the emptiest {noun} (maxSkew: {constraint.max_skew})"
 
 
 def _taken_from_the_end(

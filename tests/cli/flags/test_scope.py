@@ -33,12 +33,14 @@ def test_run_is_limited_to_pods_in_scope(
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        pytest.param(["-n", "a", "-A"], "-n and -A exclude each other; give one of them", id="one and all namespaces"),
-        pytest.param(["-n", ""], "-n names no namespace; give -A for all of them", id="an empty variable"),
+        pytest.param(["-n", "a", "-A"], "-n and -A cannot be used together", id="one and all namespaces"),
+        pytest.param(["-n", ""], "-n is empty; use -A for all namespaces", id="an empty variable"),
         pytest.param(
-            ["-n", "a,b"], "-n: 'a,b' is no name of a namespace: only small letters, digits and '-'", id="two at once"
+            ["-n", "a,b"],
+            "-n: 'a,b' is not a namespace name: only lowercase letters, digits and '-' are allowed",
+            id="two at once",
         ),
-        pytest.param(["-l", " "], "-l selects by no label; leave it out to move pods with any labels", id="no labels"),
+        pytest.param(["-l", " "], "-l is empty; omit it to select pods with any labels", id="no labels"),
         pytest.param(["-l", "a in b"], "-l: label selector 'a in b': expected '(' after in or notin", id="no selector"),
     ],
 )

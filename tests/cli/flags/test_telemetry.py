@@ -100,7 +100,7 @@ def test_metrics_are_not_mixed_into_the_plan(descheduler: Descheduler, policy: P
     ended = descheduler("run", "--config", policy, "--snapshot", dump, "--metrics-textfile", "-")
 
     assert ended.code == 2
-    assert "standard output holds the plan; name a file" in ended.err
+    assert "standard output is used for the plan; name a file" in ended.err
     assert ended.out == ""
 
 

@@ -19,8 +19,8 @@ def problem(obj: Object) -> str:
         snapshot_from_objects([obj])
     return (
         str(caught.value)
-        .partition(" is broken: ")[2]
-        .removesuffix("; mend it, or leave such objects out with --skip-broken-objects")
+        .partition(" is invalid: ")[2]
+        .removesuffix("; fix it, or skip such objects with --skip-broken-objects")
     )
 
 
@@ -84,5 +84,5 @@ def test_many_broken_objects_end_the_reading_though_they_may_be_left_out() -> No
     builder = SnapshotBuilder("dump", SnapshotRequest(skip_broken=True))
     page = json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [{}] * 10_001}).encode()
 
-    with pytest.raises(SnapshotError, match=r"metadata\.name is missing, as 10000 objects before it"):
+    with pytest.raises(SnapshotError, match=r"metadata\.name is missing, and so were 10,000 objects before it"):
         builder.add_object(page)

@@ -177,5 +177,5 @@ def test_ports_are_the_hosts_on_its_network() -> None:
 def test_broken_template_names_its_workload() -> None:
     broken = controller(template=template(containers=[{"resources": {"limits": {"cpu": "?"}}}]))
 
-    with pytest.raises(SnapshotError, match="ReplicaSet shop/x is broken"):
+    with pytest.raises(SnapshotError, match="ReplicaSet shop/x is invalid"):
         snapshot_from_objects([broken], SnapshotRequest(keep_templates=True))

@@ -112,13 +112,15 @@ def test_piece_names_the_line_of_its_first_object(kind: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        pytest.param("[1,2" + " " * 200, "dump:1:2: no Kubernetes object but 1;", id="a number in an array"),
+        pytest.param("[1,2" + " " * 200, "dump:1:2: not a Kubernetes object but 1;", id="a number in an array"),
         pytest.param(
-            "[\n" + "{},\n" * 60 + '"a, b"]', 'dump:62:1: no Kubernetes object but "a, b";', id="a late string"
+            "[\n" + "{},\n" * 60 + '"a, b"]', 'dump:62:1: not a Kubernetes object but "a, b";', id="a late string"
         ),
-        pytest.param('{"items": [[]' + " " * 200, "dump:1:12: no Kubernetes object but [];", id="an array in a list"),
-        pytest.param("{},\n{}", "dump:1:3: no Kubernetes object but ,", id="a comma between documents"),
-        pytest.param("{}\nend", "dump:2:1: no Kubernetes object but end;", id="words after a document"),
+        pytest.param(
+            '{"items": [[]' + " " * 200, "dump:1:12: not a Kubernetes object but [];", id="an array in a list"
+        ),
+        pytest.param("{},\n{}", "dump:1:3: not a Kubernetes object but ,", id="a comma between documents"),
+        pytest.param("{}\nend", "dump:2:1: not a Kubernetes object but end;", id="words after a document"),
         pytest.param('{"a": 1', "dump: the JSON is cut short after 1 line", id="an object without an end"),
         pytest.param("[" + "{}," * 99, "dump: the JSON is cut short after 1 line", id="an array without an end"),
         pytest.param('{"a": "' + "x" * 200, "dump: the JSON is cut short", id="a string without an end"),
@@ -140,7 +142,9 @@ def test_piece_names_the_line_of_its_first_object(kind: str) -> None:
             id="a bare word",
         ),
         pytest.param('[{"a":' * 5 + "[" * 9999, "one object is larger", id="brackets without end"),
-        pytest.param('{"kind":"List","items":[' * 9 + " " * 200, "dump:1:97: a list in 4 lists", id="lists in lists"),
+        pytest.param(
+            '{"kind":"List","items":[' * 9 + " " * 200, "dump:1:97: lists are nested 4 deep", id="lists in lists"
+        ),
     ],
 )
 def test_what_is_no_json_of_objects_is_said_with_its_place(text: str, sentence: str) -> None:

@@ -171,7 +171,7 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
     snapshot = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest({"Pod", "PodDisruptionBudget.policy"}))
 
     assert snapshot.warnings == (
-        "the dump holds no PodDisruptionBudget, which an enabled plugin reads: none are assumed; "
+        "the dump holds no PodDisruptionBudget, which an enabled plugin reads; assuming there are none; "
         "add poddisruptionbudgets.policy to kubectl get",
     )
 
@@ -182,7 +182,7 @@ def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> Non
     )
 
     assert snapshot.warnings == (
-        "the dump holds no CSINode, Job, which an enabled plugin reads: none are assumed; "
+        "the dump holds no CSINode, Job, which an enabled plugin reads; assuming there are none; "
         "add csinodes.storage.k8s.io,jobs.batch to kubectl get",
     )
 
@@ -219,7 +219,7 @@ def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) ->
         pytest.param(b'{"kind":"List","items":"\xff"}', "its items are", id="a list of bytes that are no text"),
         pytest.param(lines(NODE).encode().replace(b'"a"', b'"\xff"', 1), "not UTF-8", id="a name that is no text"),
         pytest.param(lines(POD).encode(), "no nodes", id="a dump without nodes"),
-        pytest.param(lines(NODE, NODE).encode(), "node a is there twice", id="a node that is there twice"),
+        pytest.param(lines(NODE, NODE).encode(), "node a appears twice", id="a node that is there twice"),
         pytest.param(lines(listed("Node", NODE, **{"continue": "x"})).encode(), "one page", id="a page of several"),
         pytest.param(lines(listed("Pod", POD, remainingItemCount=7)).encode(), "one page", id="a page of pods"),
         pytest.param(b'{"a":' * 100_000, "nested too deeply", id="JSON nested without end"),
@@ -294,7 +294,7 @@ def test_lists_within_lists_are_read_to_a_bounded_depth(tmp_path: Path) -> None:
         inner = mixed(inner)
 
     assert names(read_dump([write(tmp_path, json.dumps(inner))])) == (["a"], ["default/cart"])
-    assert "a list in 4 lists" in problem([write(tmp_path, json.dumps(mixed(inner)))])
+    assert "lists are nested 4 deep" in problem([write(tmp_path, json.dumps(mixed(inner)))])
 
 
 def test_broken_object_is_named_with_its_line(tmp_path: Path) -> None:
@@ -330,10 +330,10 @@ def test_broken_object_is_named_and_ends_the_run_or_is_left_out(tmp_path: Path, 
     message = problem([path])
     snapshot = read_dump([path], SnapshotRequest(skip_broken=True))
 
-    assert "Pod shop/bad is broken" in message
+    assert "Pod shop/bad is invalid" in message
     assert "--skip-broken-objects" in message
     assert names(snapshot) == (["a"], ["default/cart"])
-    assert [sentence.split(":")[0] for sentence in snapshot.skipped] == ["Pod shop/bad is broken"]
+    assert [sentence.split(":")[0] for sentence in snapshot.skipped] == ["Pod shop/bad is invalid"]
 
 
 def test_control_characters_of_a_dump_do_not_reach_the_terminal(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_optional_kind_that_a_cluster_lacks_is_named(fake_api: FakeApi, client: 
     snapshot = read_live(client, NEEDED)
 
     assert snapshot.warnings == (
-        "the cluster does not serve PodGroup (/apis/example.com/v1/podgroups): none are assumed",
+        "the cluster does not serve PodGroup (/apis/example.com/v1/podgroups); assuming there are none",
     )
 
 
@@ -99,13 +99,13 @@ def test_dump_that_lacks_the_kind_is_known_by_it() -> None:
     snapshot = read_dump(["-"], NEEDED, stdin=io.BytesIO(b'{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}}'))
 
     assert snapshot.warnings == (
-        "the dump holds no PodGroup, which an enabled plugin reads: none are assumed; "
+        "the dump holds no PodGroup, which an enabled plugin reads; assuming there are none; "
         "add podgroups.example.com to kubectl get",
     )
 
 
 def test_broken_object_of_the_kind_is_named() -> None:
-    with pytest.raises(SnapshotError, match=r'PodGroup ai/red is broken: spec\.size is "many": Expected `int`'):
+    with pytest.raises(SnapshotError, match=r'PodGroup ai/red is invalid: spec\.size is "many": Expected `int`'):
         snapshot_from_objects([gang_object("red", "many")], NEEDED)
 
 

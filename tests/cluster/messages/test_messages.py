@@ -188,7 +188,7 @@ def test_broken_pod_is_named_as_in_json(bad: Object) -> None:
 
     assert [pod.name for pod in found.pods] == ["good", "good-too"]
     assert found.skipped == from_json("Pod", pods, skip_broken=True).skipped != ()
-    with pytest.raises(SnapshotError, match="is broken"):
+    with pytest.raises(SnapshotError, match="is invalid"):
         from_messages("Pod", pods)
 
 
@@ -206,4 +206,4 @@ def test_message_that_is_no_pod_is_refused(message: bytes) -> None:
     MessageAdder(builder).add(KINDS["Pod"], [message])
 
     assert builder.pods == []
-    assert builder.skipped == ["Pod without a name is broken: it cannot be read as protobuf"]
+    assert builder.skipped == ["Pod without a name is invalid: it cannot be read as protobuf"]

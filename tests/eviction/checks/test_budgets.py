@@ -63,9 +63,9 @@ def test_pod_that_disrupts_nothing_needs_no_budget(facts: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("allowed", "words"),
     [
-        pytest.param(0, "allows no disruption (3 healthy, 2 needed)", id="none"),
-        pytest.param(1, "allows 1 disruption, which this run has taken (3 healthy, 2 needed)", id="one"),
-        pytest.param(2, "allows 2 disruptions, which this run has taken (3 healthy, 2 needed)", id="several"),
+        pytest.param(0, "allows 0 disruptions (3 healthy, 2 required)", id="none"),
+        pytest.param(1, "allows 1 disruption, already used by this run (3 healthy, 2 required)", id="one"),
+        pytest.param(2, "allows 2 disruptions, already used by this run (3 healthy, 2 required)", id="several"),
     ],
 )
 def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:

@@ -75,7 +75,7 @@ def test_workload_that_moved_in_an_earlier_round_or_run_stays() -> None:
 def test_what_another_check_refuses_uses_no_cooldown_up() -> None:
     decisions = decided(replicas("one", "two"), cooldown.row, maxNoOfPodsToEvictTotal=0)
 
-    assert {refusal.verdict.code for refusal in decisions.refusals} == {"TotalLimit"}
+    assert {refusal.verdict.code for refusal in decisions.refusals} == {"LimitReached"}
 
 
 def test_cooldown_is_given_back_with_the_grant() -> None:

@@ -117,7 +117,7 @@ def test_the_report_says_where_it_is_off(disabled: str, is_off: bool) -> None:
 
     decisions = run([CORDONED, make_node("b", cpu="1")], pods, policy, workloads={web.uid: web})
 
-    off = "PlacementVerification is off in profile p: pods are evicted even if no node takes the replacement"
+    off = "PlacementVerification is disabled in profile p: pods are evicted even if their replacement stays pending"
     assert len(evicted(decisions)) == (2 if is_off else 1)
     assert (off in make_plan(decisions).warnings) is is_off
 
@@ -128,7 +128,7 @@ def test_refusal_counts_the_nodes_by_reason() -> None:
     decisions = run(nodes, [make_pod("big", node="a", cpu="1")])
 
     (refusal,) = decisions.refusals
-    assert "0 of 3 nodes" in refusal.verdict.message
+    assert "0/3 nodes" in refusal.verdict.message
     for reason in ("1 insufficient cpu", "1 untolerated taint", "1 unschedulable"):
         assert reason in refusal.verdict.message
 
@@ -141,14 +141,14 @@ def test_pod_that_nothing_brings_back_needs_no_node() -> None:
     assert evicted(decisions) == ["finished"]
     totals = make_plan(decisions).landings
     assert (totals.lands, totals.not_created) == (1, 1)
-    assert landing_summary(totals).startswith("replacements: 1 is not created")
+    assert landing_summary(totals).startswith("1 not created again")
 
 
 @pytest.mark.parametrize(
     ("on_unknown", "expected"),
     [pytest.param("", [], id="refused by default"), pytest.param("allow", ["odd"], id="allowed")],
 )
-def test_pod_of_an_unknown_scheduler_cannot_be_told(on_unknown: str, expected: list[str]) -> None:
+def test_pod_of_an_unknown_scheduler_is_likely_and_refused_as_unknown(on_unknown: str, expected: list[str]) -> None:
     odd = make_pod("odd", node="a", scheduler="homemade")
 
     decisions = run([CORDONED, make_node("b")], [odd], policy_of(onUnknown=on_unknown))
@@ -168,6 +168,28 @@ def test_koordinators_scheduler_is_judged_by_what_it_shares_with_kube_scheduler(
 
     assert evicted(decisions) == ["plain"]
     assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "UnknownLanding"}
+
+
+def test_pod_that_no_node_has_room_for_stays_although_unknown_landings_are_allowed() -> None:
+    odd = make_pod("odd", node="a", cpu="2", scheduler="homemade")
+
+    decisions = run([CORDONED, make_node("b", cpu="1")], [odd], policy_of(onUnknown="allow"))
+
+    assert codes(decisions) == {"odd": "NoLanding"}
+
+
+def test_likely_landing_is_no_reason_to_refuse_a_return_where_unknown_ones_are_allowed() -> None:
+    """The scheduler that is not modelled may well choose another node."""
+    odd = make_pod("odd", node="a", scheduler="homemade")
+
+    decisions = run(
+        [make_node("a"), make_node("b", pods="0")], [odd], policy_of(onUnknown="allow", onReturnToSource="refuse")
+    )
+
+    assert evicted(decisions) == ["odd"]
+    landing = make_plan(decisions).moves[0].landing
+    assert landing is not None
+    assert (landing.verdict, landing.returns_to_source) == ("likely", True)
 
 
 def test_named_schedulers_are_taken_for_the_first_profile() -> None:
@@ -320,7 +342,7 @@ def test_what_was_granted_one_by_one_is_judged_together() -> None:
     assert (together.verdict.value, together.certificate) == ("lands", "")
     totals = make_plan(decisions).landings
     assert (totals.together, totals.lands, totals.is_verified) == ("lands", 2, True)
-    assert landing_summary(totals) == "replacements: 2 land; together they land in every order that was tried"
+    assert landing_summary(totals) == "2 can be scheduled; all fit together in every order tried"
 
 
 def test_order_that_decides_is_told() -> None:
@@ -334,4 +356,4 @@ def test_order_that_decides_is_told() -> None:
     assert evicted(decisions) == ["a-large", "b-small"]
     totals = make_plan(decisions).landings
     assert (totals.together, totals.lands) == ("lands_if", 2)
-    assert landing_summary(totals).endswith("whether all land hangs on their order or on a condition")
+    assert landing_summary(totals).endswith("whether all fit together depends on their order or on a condition")

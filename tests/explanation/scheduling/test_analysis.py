@@ -14,7 +14,7 @@ def test_every_reason_is_counted_and_how_often_it_stands_alone() -> None:
         ObstacleCount(plugin="NodeResourcesFit", reason="Insufficient cpu", num_nodes=2, num_alone=1),
         ObstacleCount(plugin="TaintToleration", reason="node(s) had untolerated taint(s)", num_nodes=1, num_alone=0),
     )
-    assert (placement.num_nodes, placement.num_feasible, placement.summary) == (3, 1, "1 of 3 nodes take it")
+    assert (placement.num_nodes, placement.num_feasible, placement.summary) == (3, 1, "1/3 nodes are available")
 
 
 def test_nearest_misses_have_the_fewest_obstacles_and_the_smallest_deficit_first() -> None:
@@ -72,7 +72,7 @@ def test_a_gated_pod_is_not_tried_at_all() -> None:
     placement = placement_of("gated", node_object("a"), gated)
 
     assert not placement.is_queued
-    assert placement.summary == "is not tried at all: waiting for scheduling gates: [wait]"
+    assert placement.summary == "not queued for scheduling: waiting for scheduling gates: [wait]"
     assert (placement.obstacles, placement.misses) == ((), ())
 
 

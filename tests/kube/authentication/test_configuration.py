@@ -97,7 +97,7 @@ def write(file: Path, document: Any) -> Path:
         ),
         pytest.param(
             make_config(users=[{"name": "ops", "user": {"exec": {"command": "/nowhere/login", "apiVersion": "v1"}}}]),
-            "credential plugin '/nowhere/login' of user 'ops' gave no credentials (no such file or directory); "
+            "credential plugin '/nowhere/login' of user 'ops' returned no credentials (no such file or directory); "
             "run it by hand to see why",
             id="a credential plugin that does not run",
         ),
@@ -110,13 +110,13 @@ def write(file: Path, document: Any) -> Path:
         ),
         pytest.param(
             make_config(users=[{"name": "ops", "user": {"auth-provider": {"a": chr(0xD800)}}}]),
-            "users[0].user.auth-provider.a holds a NUL or a character that is not text; write it again",
+            "users[0].user.auth-provider.a holds a NUL or a character that is not text; fix it",
             id="half a surrogate pair where any value may be",
         ),
-        pytest.param("- a\n- b\n", "holds no configuration; write it again", id="a list"),
-        pytest.param("", "holds no configuration; write it again", id="an empty file"),
-        pytest.param("a: 2026-13-01\n", "is not valid YAML; write it again", id="a date that does not exist"),
-        pytest.param("a: " + "[" * 5000, "is not valid YAML; write it again", id="YAML nested without end"),
+        pytest.param("- a\n- b\n", "contains no configuration; fix it", id="a list"),
+        pytest.param("", "contains no configuration; fix it", id="an empty file"),
+        pytest.param("a: 2026-13-01\n", "is not valid YAML; fix it", id="a date that does not exist"),
+        pytest.param("a: " + "[" * 5000, "is not valid YAML; fix it", id="YAML nested without end"),
         pytest.param(make_config(contexts="prod"), "expected `array | null`, got `str` - at `$.contexts`", id="a word"),
     ],
 )
@@ -204,6 +204,18 @@ def test_importing_the_edge_does_not_import_the_heavy_client() -> None:
     assert output.strip() == "False"
 
 
+def test_connecting_does_not_import_the_heavy_client_either(fake_api: FakeApi, tmp_path: Path) -> None:
+    file = fake_api.write_kubeconfig(tmp_path / "config")
+    code = (
+        "import sys; from descheduler.kube.client import connect; "
+        f"connect({str(file)!r}).fetch('/version', bytes); print('kubernetes' in sys.modules)"
+    )
+
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert output.strip() == "False"
+
+
 def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
     cluster = {"server": "https://east", "proxy-url": f"http://{SECRET}@ea st"}
     file = write(tmp_path / "config", make_config(clusters=[{"name": "east", "cluster": cluster}]))
@@ -259,7 +271,7 @@ def test_text_that_is_not_unicode_is_located(tmp_path: Path, character: str, pla
     with pytest.raises(KubeConfigError) as caught:
         connect(str(file))
 
-    fault = f"{place} holds a NUL or a character that is not text; write it again"
+    fault = f"{place} holds a NUL or a character that is not text; fix it"
     assert str(caught.value) == f"kubeconfig {file}: {fault}"
 
 

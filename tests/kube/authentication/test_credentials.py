@@ -134,7 +134,7 @@ def test_plain_http_server_that_wants_credentials_is_told_apart(fake_api: FakeAp
     fake_api.token = SECRET
     client = connect(str(fake_api.write_kubeconfig(tmp_path / "kubeconfig")))
 
-    with pytest.raises(ApiError, match=r"wants credentials \(401\), which are not sent over plain http; use an https"):
+    with pytest.raises(ApiError, match=r"requires credentials \(401\), which are not sent over plain http; use"):
         client.fetch(NODES, bytes)
 
 
@@ -289,7 +289,7 @@ def test_unusable_plugin_is_one_sentence_without_what_it_printed(
     with pytest.raises(KubeConfigError) as caught:
         connect(str(write_kubeconfig(tmp_path, secure_api, {"exec": plugin})))
 
-    assert str(caught.value).endswith(f"'tester' gave no credentials ({cause}); run it by hand to see why")
+    assert str(caught.value).endswith(f"'tester' returned no credentials ({cause}); run it by hand to see why")
     assert SECRET not in str(caught.value) + "".join(capfd.readouterr())
 
 
@@ -307,6 +307,13 @@ def test_plugin_is_told_of_the_cluster_when_it_asks_for_that(secure_api: FakeApi
     assert told[0] == "b"
     assert cluster["server"] == secure_api.url
     assert base64.b64decode(cluster["certificate-authority-data"]).startswith(b"-----BEGIN CERTIFICATE")
+
+
+def test_token_of_an_auth_provider_is_sent(secure_api: FakeApi, tmp_path: Path) -> None:
+    provider = {"name": "gcp", "config": {"access-token": SECRET, "expiry": "2999-01-01T00:00:00Z"}}
+    client = connect(str(write_kubeconfig(tmp_path, secure_api, {"auth-provider": provider})))
+
+    assert authorization_of(secure_api, client) == f"Bearer {SECRET}"
 
 
 def test_nothing_that_holds_a_secret_shows_it_in_its_representation(secure_api: FakeApi, tmp_path: Path) -> None:

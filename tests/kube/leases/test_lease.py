@@ -56,7 +56,7 @@ def test_lease_that_is_not_there_is_created(fake_api: FakeApi, client: KubeClien
 def test_lease_of_a_live_run_is_respected(fake_api: FakeApi, client: KubeClient, seconds_ago: float) -> None:
     fake_api.leases.put("repair", **held_by("other", seconds_ago=seconds_ago))
 
-    with pytest.raises(LeaseHeld, match="another run is under way: other holds lease kube-system/repair"):
+    with pytest.raises(LeaseHeld, match="another run is active: other holds lease kube-system/repair"):
         take(client)
 
     assert fake_api.leases.spec("repair")["holderIdentity"] == "other"
@@ -122,7 +122,7 @@ def test_lease_whose_times_cannot_be_true_is_respected_when_it_is_renewed(
 
     clock.on_sleep = renew
 
-    with pytest.raises(LeaseHeld, match="another run is under way: other holds lease kube-system/repair"):
+    with pytest.raises(LeaseHeld, match="another run is active: other holds lease kube-system/repair"):
         take_patiently(client, clock)
 
     assert clock.now() < 60
@@ -188,7 +188,7 @@ def test_name_of_a_holder_stays_on_one_line(fake_api: FakeApi, client: KubeClien
         take(client)
 
     assert str(raised.value) == (
-        f"another run is under way: {shown} holds lease kube-system/repair and renewed it at "
+        f"another run is active: {shown} holds lease kube-system/repair and renewed it at "
         "2026-06-30T12:00:00.000000Z; nothing was done"
     )
 
@@ -244,8 +244,8 @@ def test_missing_right_names_the_rule_to_add(fake_api: FakeApi, client: KubeClie
         take(client)
 
     assert str(raised.value).splitlines() == [
-        "no right to get lease kube-system/repair, which keeps two runs apart; grant it with a Role in namespace "
-        "kube-system, or run with --no-lease:",
+        "not allowed to get lease kube-system/repair (RBAC), which prevents two runs at the same time; add these rules "
+        "to a Role in namespace kube-system, or run with --no-lease:",
         "- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}",
         "- {apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [repair], verbs: [get, update]}",
     ]
@@ -484,4 +484,4 @@ def test_watching_a_lease_is_told_when_it_begins(fake_api: FakeApi, client: Kube
 
     take_patiently(client, Clock(), tell=told.append)
 
-    assert told == ["Lease is held by dead with a renewTime that cannot be true; watching it for 60 s"]
+    assert told == ["Lease is held by dead with a renewTime that is not valid; watching it for 60 s"]

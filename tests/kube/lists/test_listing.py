@@ -140,7 +140,8 @@ def test_forbidden_kind_names_user_verb_and_way_out(fake_api: FakeApi, client: K
         list(client.list_pages(PODS))
 
     assert str(caught.value) == (
-        "user 'system:serviceaccount:ops:d' may not list pods; grant the verb list on it with a ClusterRole"
+        "user 'system:serviceaccount:ops:d' is not allowed to list pods (RBAC); "
+        "grant the verb list on it in a ClusterRole"
     )
 
 
@@ -148,5 +149,5 @@ def test_forbidden_kind_without_a_named_user_is_still_named(fake_api: FakeApi, c
     path = "/apis/policy/v1/poddisruptionbudgets"
     fake_api.fail_next("GET", path, failure(403, "Forbidden", "no"))
 
-    with pytest.raises(KindForbidden, match=r"this user may not list poddisruptionbudgets\.policy"):
+    with pytest.raises(KindForbidden, match=r"this user is not allowed to list poddisruptionbudgets\.policy"):
         list(client.list_pages(path))

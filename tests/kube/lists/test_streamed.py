@@ -75,7 +75,9 @@ def test_empty_list_has_a_version(client: KubeClient) -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "message"),
     [
-        pytest.param(failure(403, "Forbidden", 'User "e" may not'), KindForbidden, "may not list pods", id="403"),
+        pytest.param(
+            failure(403, "Forbidden", 'User "e" may not'), KindForbidden, "not allowed to list pods", id="403"
+        ),
         pytest.param(failure(404, "NotFound"), KindAbsent, "does not serve pods", id="404"),
         pytest.param(failure(410, "Expired"), ListExpired, "expired", id="410"),
         pytest.param(Answer(206, {}), KubeError, "HTTP status 206", id="a part"),

@@ -65,8 +65,9 @@ def test_room_that_a_plugin_holds_for_the_replicas_counts_in_the_proof_that_it_i
     joint = prove_with_held_room(cpu="1600m")
 
     assert joint.verdict is LandingVerdict.NO
-    assert joint.certificate == (
-        "2 replacements like that of default/p need a place each, and the nodes that may take them have 1"
+    assert (
+        joint.certificate
+        == "2 replacement pods like that of default/p are created, and the eligible nodes have room for 1"
     )
 
 
@@ -74,4 +75,6 @@ def test_replicas_that_keep_apart_are_not_said_to_lack_the_room_that_a_plugin_ho
     joint = prove_with_held_room(cpu="1", affinity=required_anti_affinity({"app": "web"}))
 
     assert joint.verdict is LandingVerdict.NO
-    assert joint.certificate == "an exhaustive search over the orders and nodes of the batch found no assignment"
+    assert (
+        joint.certificate == "no assignment of all replacement pods to nodes exists (all orders and nodes were tried)"
+    )

@@ -16,9 +16,10 @@ from tests.builders import Object, make_node, make_pod, make_snapshot, pod_objec
 from tests.placement.batches.small_batches import ZONE, make_instance, snapshot_of, victims_of
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
-LANDS, LANDS_IF, NO, UNKNOWN = (
+LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
     LandingVerdict.LANDS,
     LandingVerdict.LANDS_IF,
+    LandingVerdict.LIKELY,
     LandingVerdict.NO,
     LandingVerdict.UNKNOWN,
 )
@@ -50,7 +51,7 @@ def test_two_slots_take_no_three_pods_although_each_fits_alone() -> None:
 
     assert alone == [LANDS, LANDS, LANDS]
     assert together.verdict is NO
-    assert together.certificate == "3 replacements need 3 pods, and the nodes that may take them have 2"
+    assert together.certificate == "3 replacement pods request 3 pods, and the eligible nodes have 2 free"
 
 
 def test_batch_that_lands_in_one_order_only_lands_if() -> None:
@@ -60,7 +61,9 @@ def test_batch_that_lands_in_one_order_only_lands_if() -> None:
 
     assert (joint.verdict, joint.settled) == (LANDS_IF, LANDS_IF)
     assert [landing.node for landing in joint.landings] == ["y", "x"]
-    assert joint.conditions == ("it lands only when the replacements come in another order than the evictions",)
+    assert joint.conditions == (
+        "it can be scheduled only if the replacement pods are created in another order than the evictions",
+    )
 
 
 def test_batch_that_lands_in_the_order_of_evictions_but_not_in_all_lands_if() -> None:
@@ -69,9 +72,7 @@ def test_batch_that_lands_in_the_order_of_evictions_but_not_in_all_lands_if() ->
     joint = prove(nodes, [victim("p1", cpu="2"), victim("p2", cpu="4")], "p2", "p1")
 
     assert joint.verdict is LANDS_IF
-    assert joint.conditions == (
-        "in some orders of the replacements, or by some breaking of ties, no node is left for it",
-    )
+    assert joint.conditions == ("in some orders or tie-breaks of the replacement pods, no node is left for it",)
 
 
 def test_higher_priority_comes_first_in_every_order() -> None:
@@ -89,7 +90,7 @@ def test_pending_pod_of_higher_priority_that_fits_only_the_hole_left_by_the_vict
     joint = prove(nodes, [victim("p1", cpu="2"), waiting], "p1")
 
     assert joint.verdict is LANDS_IF
-    assert joint.conditions == ("pending pod default/waiting may take its room first",)
+    assert joint.conditions == ("pending pod default/waiting may be scheduled there first",)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -169,7 +170,7 @@ def test_assignment_that_the_scheduler_would_not_choose_lands_if() -> None:
 
     assert joint.verdict is LANDS_IF
     assert [landing.node for landing in joint.landings] == ["y", "x"]
-    assert joint.conditions == ("it lands only where the scheduler puts others on nodes that it does not prefer",)
+    assert joint.conditions == ("it can be scheduled only if other replacement pods go to nodes of lower score",)
 
 
 def test_member_of_a_large_batch_is_moved_out_of_the_way() -> None:
@@ -193,7 +194,7 @@ def test_member_of_a_large_batch_is_moved_out_of_the_way() -> None:
 
     assert joint.verdict is LANDS_IF
     assert joint.landings[-1].node == "x"
-    assert joint.conditions == ("it lands only where the scheduler puts others on nodes that it does not prefer",)
+    assert joint.conditions == ("it can be scheduled only if other replacement pods go to nodes of lower score",)
 
 
 def test_large_batch_that_fails_in_the_reverse_order_lands_if() -> None:
@@ -236,16 +237,33 @@ def test_unmovable_victim_makes_the_batch_a_no() -> None:
     joint = prove([make_node("c")], [make_pod("agent", node="c", owners=["DaemonSet/agent"])])
 
     assert joint.verdict is NO
-    assert joint.landings[0].message == "a DaemonSet puts its pod on the same node again"
+    assert joint.landings[0].message == "its DaemonSet recreates the pod on the same node"
 
 
-def test_batch_with_an_undecided_member_is_unknown_and_judges_the_others() -> None:
+def test_batch_with_a_likely_member_is_likely_and_judges_the_others() -> None:
     nodes = [make_node("x"), cordoned()]
 
     joint = prove(nodes, [victim("p1"), victim("p2", scheduler="volcano")])
 
-    assert joint.verdict is UNKNOWN
-    assert [landing.verdict for landing in joint.landings] == [LANDS, UNKNOWN]
+    assert joint.verdict is LIKELY
+    assert [landing.verdict for landing in joint.landings] == [LANDS, LIKELY]
+
+
+def test_likely_members_that_no_order_lands_together_are_a_no() -> None:
+    nodes = [make_node("x", cpu="3"), cordoned()]
+
+    joint = prove(nodes, [victim(name, cpu="2", scheduler="volcano") for name in ("p1", "p2")])
+
+    assert joint.verdict is NO
+
+
+def test_likely_member_that_depends_on_the_order_stays_likely() -> None:
+    """Under no condition is it more than likely."""
+    nodes = [make_node("x", cpu="2"), make_node("y", cpu="3"), cordoned()]
+
+    joint = prove(nodes, [victim("p1", cpu="2", scheduler="volcano"), victim("p2", cpu="3")])
+
+    assert joint.landings[0].verdict is LIKELY
 
 
 def test_pods_beyond_the_replicas_leave_nothing_to_land() -> None:
@@ -271,7 +289,8 @@ def test_rollout_with_a_revision_that_has_no_room_is_unknown() -> None:
     joint = LandingProver(snapshot).prove(snapshot.pods)
 
     assert joint.verdict is UNKNOWN
-    assert joint.landings[0].message.startswith("a rollout is under way, and only one of the two revisions would land")
+    assert joint.landings[0].cause == "a rollout is in progress, and only one of its two revisions can be scheduled"
+    assert joint.landings[0].message.startswith(joint.landings[0].cause)
 
 
 class TestCertificates:
@@ -283,27 +302,27 @@ class TestCertificates:
             pytest.param(
                 [make_node("x", taints=["pool=gpu:NoSchedule"]), cordoned()],
                 [victim("p1")],
-                "no node may ever take the replacement of default/p1: 0 of 2 nodes take its replacement:"
-                " 1 untolerated taint, 1 unschedulable",
+                "no node is ever available for the replacement of default/p1: 0/2 nodes are available for the"
+                " replacement pod: 1 untolerated taint, 1 unschedulable",
                 id="no node passes what no move changes",
             ),
             pytest.param(
                 [make_node("x", cpu="1"), cordoned()],
                 [victim("p1", cpu="2")],
-                "with all victims gone and nothing else placed for default/p1, 0 of 2 nodes take its replacement:"
-                " 1 insufficient cpu, 1 unschedulable",
+                "even with all evicted pods gone and no other replacement pod, for default/p1: 0/2 nodes are available"
+                " for the replacement pod: 1 insufficient cpu, 1 unschedulable",
                 id="no node has room even for one alone",
             ),
             pytest.param(
                 [make_node("x", cpu="3"), make_node("y", cpu="3"), cordoned(cpu="9")],
                 [make_pod(f"p{i}", node="c", cpu="2") for i in range(3)],
-                "3 replacements like that of default/p0 need a place each, and the nodes that may take them have 2",
+                "3 replacement pods like that of default/p0 are created, and the eligible nodes have room for 2",
                 id="free room is there in pieces that are too small",
             ),
             pytest.param(
                 [make_node("x", cpu="3"), cordoned(cpu="9")],
                 [victim("p1", cpu="2"), victim("p2", cpu="1500m")],
-                "2 replacements need 3500m cpu, and the nodes that may take them have 3",
+                "2 replacement pods request 3500m cpu, and the eligible nodes have 3 free",
                 id="too little in all",
             ),
             pytest.param(
@@ -328,8 +347,8 @@ class TestCertificates:
                     )
                     for i in range(2)
                 ],
-                f"topology spread over {ZONE} lets 1 of 2 replacements like that of default/p0 into the domains that"
-                " may take them",
+                f"topology spread over {ZONE} allows 1 of 2 replacement pods like that of default/p0 in the eligible"
+                " domains",
                 id="a full zone bounds the other one",
             ),
             pytest.param(
@@ -338,7 +357,7 @@ class TestCertificates:
                     victim(f"p{i}", labels={"app": "web"}, affinity=required_anti_affinity({"app": "web"}))
                     for i in range(3)
                 ],
-                "an exhaustive search over the orders and nodes of the batch found no assignment",
+                "no assignment of all replacement pods to nodes exists (all orders and nodes were tried)",
                 id="search is the proof where there is no simpler one",
             ),
         ],
@@ -352,9 +371,10 @@ class TestCertificates:
 def test_victim_of_an_undecided_member_keeps_its_room() -> None:
     """Its replacement takes as much somewhere, and nobody knows where."""
     nodes = [make_node("x", cpu="2"), make_node("c", cpu="2")]
-    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-7"}]}
+    near_nobody = {"labelSelector": {"matchLabels": {"app": "none"}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near_nobody]}}
     pods = [
-        make_pod("p1", node="x", cpu="2", owners=["ReplicaSet/p1"], spec=claims),
+        make_pod("p1", node="x", cpu="2", owners=["ReplicaSet/p1"], scheduler="volcano", affinity=affinity),
         make_pod("p2", node="c", cpu="2", owners=["ReplicaSet/p2"], node_selector={"kubernetes.io/hostname": "x"}),
     ]
 

@@ -87,7 +87,7 @@ def test_replacement_lands_if_the_pending_pod_of_its_team_does_not_use_up_the_qu
     landing, joint = prover.consider(red), prover.prove([red])
 
     assert (landing.verdict, joint.verdict, joint.certificate) == (LANDS_IF, LANDS_IF, "")
-    assert landing.conditions == ("pending pod default/waiting-0 may take its room first",)
+    assert landing.conditions == ("pending pod default/waiting-0 may be scheduled there first",)
 
 
 def test_quota_of_booked_replacements_counts_for_those_that_follow() -> None:
@@ -155,7 +155,7 @@ def test_obstacle_of_a_plugin_is_put_into_words_and_explained_by_its_row() -> No
     landing = prover.consider(greedy)
     analysis = analyse(prover.cluster, configured(), msgspec.structs.replace(greedy, node_name=""), plugins=TABLE)
 
-    assert landing.message == "0 of 3 nodes take its replacement: 3 too few free devices, 1 unschedulable"
+    assert landing.message == "0/3 nodes are available for the replacement pod: 3 too few free devices, 1 unschedulable"
     assert [(miss.node, each.details) for miss in analysis.misses for each in miss.obstacles] == [
         ("a", ("the pod asks for 4 devices; free: d0, d1",)),
         ("b", ("the pod asks for 4 devices; free: d0, d1, d2",)),
@@ -172,7 +172,7 @@ def test_scheduler_of_another_kind_places_the_pods_that_name_it() -> None:
     landings = [prover.book(pod) for pod in (first, second)]
 
     assert [landing.node for landing in landings] == ["c", "b"]
-    assert prover.consider(idle).message == "it asks for nothing"
+    assert prover.consider(idle).cause == "it asks for nothing"
     assert prover_of(nodes, [first, second]).prove([first, second]).verdict is LANDS
 
 

@@ -27,7 +27,7 @@ def test_quota_that_the_victim_fills_has_room_again_when_it_is_gone() -> None:
     made = ReplacementMaker(snapshot).replacement_of(pod_named(snapshot, "victim"))
 
     assert made.barred == ""
-    assert made.notes[-1] == "quota team has no room for it until the victim is gone"
+    assert made.notes[-1] == "ResourceQuota team has no room for the replacement pod until this pod is gone"
 
 
 def test_quota_that_was_lowered_below_what_is_used_bars_every_replacement() -> None:
@@ -37,7 +37,7 @@ def test_quota_that_was_lowered_below_what_is_used_bars_every_replacement() -> N
 
     made = ReplacementMaker(snapshot).replacement_of(pod_named(snapshot, "victim"))
 
-    assert made.barred == "quota team has no room for it, not even when the victim is gone"
+    assert made.barred == "ResourceQuota team is exceeded by the replacement pod, even without this pod"
     assert made.notes == ()
 
 
@@ -53,5 +53,5 @@ def test_barred_replacement_does_not_land() -> None:
 
     assert (landing.verdict, landing.message) == (
         LandingVerdict.NO,
-        "quota team has no room for it, not even when the victim is gone",
+        "ResourceQuota team is exceeded by the replacement pod, even without this pod",
     )

@@ -33,7 +33,7 @@ def test_replacement_has_the_requests_of_the_template_and_not_of_the_resized_pod
 
     assert made.source == "template"
     assert pod_of(made).spec.requests[CPU] == 500 * MILLI
-    assert made.notes == ("its owner's template asks for other resources than the running pod",)
+    assert made.notes == ("the owner's pod template requests other resources than the running pod",)
 
 
 def test_replacement_is_unbound_and_has_no_identity_yet() -> None:
@@ -82,7 +82,7 @@ def test_sidecar_that_the_template_lacks_is_taken_to_be_injected_again() -> None
 
     assert pod_of(made).spec.images == ("app", "mesh")
     assert pod_of(made).spec.requests[CPU] == 300 * MILLI
-    assert made.notes[0] == "1 container that its owner's template lacks are taken to be injected again"
+    assert made.notes[0] == "1 container beyond the owner's pod template; assumed to be injected again"
 
 
 def test_new_image_of_a_template_is_no_injected_container() -> None:
@@ -228,15 +228,15 @@ def test_ordered_stateful_set_waits_for_pods_before_it() -> None:
     ("facts", "reason"),
     [
         pytest.param(
-            {"owners": ["DaemonSet/agent"]}, "a DaemonSet puts its pod on the same node again", id="of a DaemonSet"
+            {"owners": ["DaemonSet/agent"]}, "its DaemonSet recreates the pod on the same node", id="of a DaemonSet"
         ),
         pytest.param(
             {"annotations": {"kubernetes.io/config.mirror": "x"}},
-            "the kubelet of its node runs it by itself",
+            "it is a static pod, which the kubelet of its node runs",
             id="mirror of a static pod",
         ),
-        pytest.param({"deleted": 5}, "it is being deleted already", id="terminating"),
-        pytest.param({"node": ""}, "it is on no node yet", id="pending"),
+        pytest.param({"deleted": 5}, "it is already being deleted", id="terminating"),
+        pytest.param({"node": ""}, "it is not scheduled yet", id="pending"),
     ],
 )
 def test_pod_that_eviction_does_not_move_is_unmovable(facts: Object, reason: str) -> None:
@@ -248,14 +248,12 @@ def test_pod_that_eviction_does_not_move_is_unmovable(facts: Object, reason: str
 @pytest.mark.parametrize(
     ("facts", "workloads", "note"),
     [
-        pytest.param({"owners": []}, [], "no controller creates it again", id="bare pod"),
-        pytest.param(
-            {"phase": "Failed"}, [], "it has finished: what was to come for it is there already", id="finished pod"
-        ),
+        pytest.param({"owners": []}, [], "no controller recreates the pod", id="bare pod"),
+        pytest.param({"phase": "Failed"}, [], "the pod has finished; no replacement pod is created", id="finished pod"),
         pytest.param(
             {},
             [workload_object("ReplicaSet/web", replicas=0)],
-            "ReplicaSet web wants no more pods than are left",
+            "ReplicaSet web has enough replicas without this pod",
             id="workload that is being scaled down",
         ),
     ],
@@ -298,7 +296,7 @@ def test_template_that_was_not_read_leaves_a_copy_of_the_live_pod() -> None:
 
     assert made.source == "live"
     assert pod_of(made).spec.requests[CPU] == 100 * MILLI
-    assert made.notes == ("CloneSet web was not read: its replacement is taken to be like it",)
+    assert made.notes == ("CloneSet web is not in the snapshot; the replacement is assumed to equal this pod",)
 
 
 def test_copy_of_a_live_pod_drops_the_label_that_is_its_alone() -> None:
@@ -337,7 +335,7 @@ def test_full_quota_is_noted() -> None:
 
     made = replacement(pod_object("victim", cpu="200m", owners=["CloneSet/web"]), quota)
 
-    assert made.notes[-1] == "quota team has no room for it until the victim is gone"
+    assert made.notes[-1] == "ResourceQuota team has no room for the replacement pod until this pod is gone"
 
 
 def test_replicas_share_one_spec_and_one_set_of_labels() -> None:

@@ -44,7 +44,7 @@ def test_replacement_lands_if_the_pending_pod_does_not_take_the_only_local_volum
     landing = LandingProver(snapshot).consider(pod_named(snapshot, "victim"))
 
     assert (landing.verdict, landing.node) == (LandingVerdict.LANDS_IF, "a")
-    assert landing.conditions == ("pending pod default/waiting may take its room first",)
+    assert landing.conditions == ("pending pod default/waiting may be scheduled there first",)
 
 
 def test_batch_lands_if_the_pending_pod_does_not_take_the_only_local_volume_first() -> None:
@@ -53,7 +53,7 @@ def test_batch_lands_if_the_pending_pod_does_not_take_the_only_local_volume_firs
     joint = LandingProver(snapshot).prove([pod_named(snapshot, "victim")])
 
     assert (joint.verdict, joint.certificate) == (LandingVerdict.LANDS_IF, "")
-    assert joint.conditions == ("pending pod default/waiting may take its room first",)
+    assert joint.conditions == ("pending pod default/waiting may be scheduled there first",)
 
 
 def test_member_that_is_moved_out_of_the_way_of_another_leaves_its_volume_behind() -> None:
@@ -72,4 +72,4 @@ def test_member_that_is_moved_out_of_the_way_of_another_leaves_its_volume_behind
     joint = LandingProver(snapshot).prove([pod_named(snapshot, pod.name) for pod in (*small, picky)])
 
     assert joint.verdict is LandingVerdict.LANDS_IF
-    assert joint.conditions == ("it lands only where the scheduler puts others on nodes that it does not prefer",)
+    assert joint.conditions == ("it can be scheduled only if other replacement pods go to nodes of lower score",)

@@ -7,6 +7,7 @@ import pytest
 
 from descheduler.report.document import PodReference
 from descheduler.report.explanation.document import Explanation
+from descheduler.report.explanation.group import ExplainedPod, GroupExplanation, LandingCount
 from descheduler.report.explanation.node import NodeExplanation, NodeFacts, NodeResource
 from descheduler.report.explanation.placement import (
     Deficit,
@@ -16,7 +17,8 @@ from descheduler.report.explanation.placement import (
     PlacementAnalysis,
     RankedNode,
 )
-from descheduler.report.explanation.pod import ExplainedLanding, PodDecision, PodExplanation, PodFacts
+from descheduler.report.explanation.pod import ExplainedLanding, PluginMiss, PodDecision, PodExplanation, PodFacts
+from descheduler.report.plan_document import LandingCause
 from descheduler.report.render import Format, render
 from tests.builders import NOW
 
@@ -28,7 +30,7 @@ def short_of_cpu(node: str, missing: int) -> NearMiss:
         plugin="NodeResourcesFit",
         finality="unschedulable",
         reasons=("Insufficient cpu",),
-        details=(f"needs {missing}m cpu more",),
+        details=(f"{missing}m CPU short",),
         deficits=(deficit,),
     )
     return NearMiss(node=node, is_source=False, obstacles=(obstacle,))
@@ -53,7 +55,7 @@ FACTS = PodFacts(
     requests={"cpu": 500},
 )
 LANDING = ExplainedLanding(
-    summary="its replacement lands on b",
+    summary="the replacement pod can be scheduled onto b",
     source="template",
     returns="at once",
     verdict="lands",
@@ -67,11 +69,12 @@ LANDING = ExplainedLanding(
     returns_to_source=False,
     conditions=(),
     message="",
+    cause="",
     notes=(),
 )
 PLACEMENT = PlacementAnalysis(
     scheduler="default-scheduler",
-    summary="2 of 7 nodes take it",
+    summary="2/7 nodes are available",
     num_nodes=7,
     num_feasible=2,
     is_queued=True,
@@ -85,7 +88,12 @@ PLACEMENT = PlacementAnalysis(
     notes=("a note",),
 )
 DECISION = PodDecision(
-    outcome="unwanted", summary="stays: no plugin asks for it", answers=(), filters=(), num_moves_before=0
+    outcome="unwanted",
+    summary="not selected by any plugin",
+    answers=(),
+    not_selected=(PluginMiss(profile="main", plugin="PodLifeTime", message="3 h old (maxPodLifeTimeSeconds: 86400)"),),
+    filters=(),
+    num_moves_before=0,
 )
 
 
@@ -93,6 +101,7 @@ def text_of(
     pod: PodExplanation | None = None,
     node: NodeExplanation | None = None,
     output_format: Format = "table",
+    group: GroupExplanation | None = None,
     warnings: tuple[str, ...] = (),
 ) -> str:
     explanation = Explanation(
@@ -104,6 +113,7 @@ def text_of(
         pod=pod,
         node=node,
         plugin=None,
+        group=group,
         warnings=warnings,
     )
     return "".join(render(explanation, output_format))
@@ -118,25 +128,26 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "shop        cart   a      ReplicaSet/cart   Running   2d3h   -          Burstable   default-scheduler   "
         "cpu 500m\n"
         "\n"
-        "decision: cart stays: no plugin asks for it\n"
+        "Decision: not selected by any plugin\n"
+        "  PodLifeTime: 3 h old (maxPodLifeTimeSeconds: 86400)\n"
         "\n"
-        "landing: its replacement lands on b\n"
+        "landing: the replacement pod can be scheduled onto b\n"
         "\n"
-        "placement of the pod created instead: 2 of 7 nodes take it\n"
+        "placement of the pod created instead: 2/7 nodes are available\n"
         "a note\n"
         "\n"
-        "NODE THAT TAKES IT   TOTAL   NodeResourcesFit   REMARK\n"
-        "b                    390     90                 best\n"
-        "a                    380     80                 it leaves this node\n"
+        "AVAILABLE NODE   TOTAL   NodeResourcesFit   REMARK\n"
+        "b                390     90                 best\n"
+        "a                380     80                 current node\n"
         "\n"
-        "NODES   ALONE   AGAINST IT         REASON\n"
-        "5       5       NodeResourcesFit   Insufficient cpu\n"
+        "NODES   NOTHING ELSE   PLUGIN             REASON\n"
+        "5       5              NodeResourcesFit   Insufficient cpu\n"
         "\n"
-        "NEAREST MISS   OBSTACLE           WHAT IS MISSING\n"
-        "full-100       NodeResourcesFit   needs 100m cpu more\n"
-        "full-200       NodeResourcesFit   needs 200m cpu more\n"
+        "NODE THAT NEARLY FITS   PLUGIN             REASON\n"
+        "full-100                NodeResourcesFit   100m CPU short\n"
+        "full-200                NodeResourcesFit   200m CPU short\n"
         "\n"
-        "5 nodes have as few plugins against the pod as these; -o wide shows more of them\n"
+        "5 nodes are blocked by as few plugins as these; -o wide shows more of them\n"
         "\n"
     )
 
@@ -163,7 +174,7 @@ def test_a_pod_that_cannot_be_scored_says_why() -> None:
     text = text_of(PodExplanation(facts=FACTS, decision=None, landing=None, placement=placement))
 
     assert "the pod cannot be scored: a term cannot be read" in text
-    assert "nodes that pass every filter: 2" in text
+    assert "2 available nodes" in text
 
 
 @pytest.mark.parametrize(
@@ -176,8 +187,8 @@ def test_a_pod_that_cannot_be_scored_says_why() -> None:
         ),
         pytest.param(
             1000,
-            "RESOURCE   ALLOCATABLE   REQUESTED   SHARE   AFTER THE RUN   SHARE\n"
-            "cpu        4             500m        12%     1               25%\n",
+            "RESOURCE   ALLOCATABLE   REQUESTED   SHARE   AFTER RUN   SHARE\n"
+            "cpu        4             500m        12%     1           25%\n",
             id="a replacement comes",
         ),
     ],
@@ -200,6 +211,9 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) ->
         stay_counts=(),
         arrivals=(),
         landings=(),
+        landing_counts=(),
+        causes=(),
+        drain_blockers=(),
     )
 
     text = text_of(node=node)
@@ -208,6 +222,47 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) ->
         "NODE   STATUS                     PODS   TAINTS\na      Ready,SchedulingDisabled   1      none\n"
     )
     assert expected in text
+
+
+def explained(name: str, **facts: object) -> ExplainedPod:
+    """A pod of the workload shop/cart that no plugin selects, unless the facts say otherwise."""
+    base = ExplainedPod(
+        pod=PodReference(namespace="shop", name=name, uid=name),
+        node="a",
+        outcome="unwanted",
+        plugin="",
+        reason="",
+        code="",
+        message="",
+        landing=None,
+        to_node=None,
+        landing_message="",
+    )
+    return msgspec.structs.replace(base, **facts)
+
+
+def test_a_workload_is_a_table_of_its_pods_that_says_each_cause_once() -> None:
+    gone = {"outcome": "evicted", "plugin": "PodLifeTime", "reason": "3 h old", "landing": "likely", "to_node": "b"}
+    group = GroupExplanation(
+        kind="Deployment",
+        namespace="shop",
+        name="cart",
+        unjudged="",
+        pods=(explained("one", **gone), explained("two", **gone), explained("three")),
+        landing_counts=(LandingCount(verdict="likely", num_pods=2),),
+        causes=(LandingCause(verdict="likely", cause="gangs are not modelled (Coscheduling)", num_pods=2),),
+    )
+
+    assert text_of(group=group) == (
+        "NAMESPACE   POD     NODE   DECISION       PLUGIN        TARGET   REASON\n"
+        "shop        one     a      evicted        PodLifeTime   ~b       3 h old\n"
+        "shop        two     a      evicted        PodLifeTime   ~b       3 h old\n"
+        "shop        three   a      not selected   -             -        -\n"
+        "\n"
+        "Replacement pods: 2 likely (gangs are not modelled (Coscheduling))\n"
+        "\n"
+        "Deployment shop/cart: 3 pods, 2 would be evicted, 1 not selected by any plugin\n"
+    )
 
 
 def test_warnings_come_last_and_print_safely() -> None:

@@ -32,7 +32,8 @@ def _repelled(refused: RefusedNode) -> Iterator[str]:
         near = refused.pods_around(term.topology_key) if term.holders else ()
         holders = [_placed(pod, node, refused) for pod, node in near if _holds(pod, term)]
         if holders:
-            yield f"{listed(holders)} keeps such pods away by anti-affinity ({_domain(refused, term.topology_key)})"
+            domain = _domain(refused, term.topology_key)
+            yield f"{listed(holders)} has required anti-affinity against this pod ({domain})"
 
 
 def _avoided(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[str]:
@@ -45,7 +46,7 @@ def _avoided(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator
             if query.covers(pod.namespace, pod.labels)
         ]
         if met:
-            yield f"the pod keeps away from {listed(met)} by anti-affinity ({_domain(refused, term.topology_key)})"
+            yield f"violates required anti-affinity with {listed(met)} ({_domain(refused, term.topology_key)})"
 
 
 def _lonely(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[str]:
@@ -54,9 +55,9 @@ def _lonely(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[
     company = queries.query(refused.pod, terms)
     for key in dict.fromkeys(term.topology_key for term in terms):
         if key not in refused.node.labels:
-            yield f"has no label {key}, by which the pod's affinity finds its company"
+            yield f"has no label {key}, the topologyKey of the required pod affinity"
         elif not any(company.covers(pod.namespace, pod.labels) for pod, _ in refused.pods_around(key)):
-            yield f"no pod that the affinity asks for is in {_domain(refused, key)}"
+            yield f"no pod that matches the required pod affinity in {_domain(refused, key)}"
 
 
 def _holds(pod: Pod, term: HeldTerm) -> bool:

@@ -17,6 +17,7 @@ __all__ = ["ROW"]
 
 ROW = SchedulingPlugin(
     plugin=InterPodAffinity,
+    is_optional=True,
     score=InterPodAffinityScore,
     points=frozenset({"pre_filter", "filter", "pre_score", "score"}),
     by_default=ByDefault(weight=2),

@@ -20,14 +20,14 @@ def explain_node_affinity(refused: RefusedNode, obstacle: Obstacle) -> Iterator[
     spec, node = refused.pod.spec, refused.node
     for key, wanted in sorted(spec.node_selector.items()):
         if node.labels.get(key) != wanted:
-            yield f"nodeSelector asks for {key}={wanted}, {label_found(node.labels, key)}"
+            yield f"nodeSelector requires {key}={wanted}, {label_found(node.labels, key)}"
     if spec.affinity is not None and spec.affinity.node_required is not None:
-        yield from _unmet_terms("the affinity", spec.affinity.node_required, node)
+        yield from _unmet_terms("node affinity", spec.affinity.node_required, node)
     added = refused.profile.args.of(NodeAffinityArgs).added_affinity
     if added is not None and added.node_required is not None:
-        yield from _unmet_terms("the affinity that the scheduler adds", added.node_required, node)
+        yield from _unmet_terms("addedAffinity of the scheduler", added.node_required, node)
 
 
 def _unmet_terms(whose: str, terms: Iterable[NodeSelectorTerm], node: Node) -> Iterator[str]:
     faults = list(unmet(terms, node))
-    yield from (f"{whose} asks for {fault}" if index == 0 else f"or for {fault}" for index, fault in enumerate(faults))
+    yield from (f"{whose} requires {fault}" if index == 0 else f"or {fault}" for index, fault in enumerate(faults))

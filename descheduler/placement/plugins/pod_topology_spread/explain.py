@@ -20,7 +20,7 @@ def explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     constraints = SpreadConstraints(cluster, refused.profile.args.of(PodTopologySpreadArgs))
     for constraint in constraints.of(refused.pod, "DoNotSchedule"):
         if constraint.topology_key not in refused.node.labels:
-            yield f"has no label {constraint.topology_key}, which pods are to be spread by"
+            yield f"has no label {constraint.topology_key}, the topologyKey of the spread constraint"
         else:
             yield from _crowded(refused, constraint)
 
@@ -35,4 +35,4 @@ def _crowded(refused: RefusedNode, constraint: SpreadConstraint) -> Iterator[str
         return
     domain = f"{constraint.topology_key}={refused.node.labels[constraint.topology_key]}"
     other = f"the emptiest domain {least}" if is_enough else f"there are fewer than {constraint.min_domains} domains"
-    yield f"such pods in {domain}: {held} already; {other}, and maxSkew is {constraint.max_skew}"
+    yield f"{held} matching pods in {domain}, {other} (maxSkew: {constraint.max_skew})"

@@ -13,6 +13,7 @@ __all__ = ["ROW"]
 
 ROW = SchedulingPlugin(
     plugin=PodTopologySpread,
+    is_optional=True,
     score=PodTopologySpreadScore,
     points=frozenset({"pre_filter", "filter", "pre_score", "score"}),
     by_default=ByDefault(weight=2),

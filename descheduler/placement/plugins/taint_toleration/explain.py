@@ -19,7 +19,7 @@ def explain_taints(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     tolerance = Tolerance(honoured_tolerations(refused.pod.spec.tolerations, refused.cycle.cluster.version))
     for taint in hard_taints(refused.node):
         if not tolerance.tolerates(taint):
-            yield f"the taint {taint_text(taint)} is not tolerated"
+            yield f"untolerated taint {taint_text(taint)}"
 
 
 def taint_text(taint: Taint) -> str:

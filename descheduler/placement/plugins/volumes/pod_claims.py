@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import EphemeralVolume, Pod
 from descheduler.model.storage import PersistentVolumeClaim
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -120,7 +120,7 @@ def not_found(snapshot: Snapshot, plugin: str, kind: _Kind, name: str) -> Obstac
     if is_read(snapshot, kind):
         return Obstacle(plugin, Code.UNRESOLVABLE, (f'{kind.lower()} "{name}" not found',))
     unread = f"the snapshot holds no {kind.partition('.')[0]} objects"
-    return Obstacle(plugin, Code.UNDECIDED, (f'{unread}, so "{name}" cannot be looked up',))
+    return Obstacle.of(plugin, Code.UNDECIDED, Unchecked(f'{unread}, so "{name}" cannot be looked up', unread))
 
 
 def _default_class(snapshot: Snapshot) -> str:

@@ -1,0 +1,93 @@
+"""What `explain` is asked about, in the words that kubectl takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+from descheduler.cli.completions import complete_plugin
+
+__all__ = ["TYPES", "Question", "complete_question", "read_question"]
+
+_SHORT = {
+    "pod": ("po",),
+    "node": ("no",),
+    "namespace": ("ns",),
+    "deployment": ("deploy",),
+    "statefulset": ("sts",),
+    "daemonset": ("ds",),
+    "replicaset": ("rs",),
+    "replicationcontroller": ("rc",),
+    "job": (),
+    "cronjob": ("cj",),
+    "plugin": (),
+}
+TYPES: Mapping[str, str] = {word: name for name, short in _SHORT.items() for word in (name, f"{name}s", *short)}
+"""What a type may be called → its name here. The groups of the API may follow, as in `deployment.apps`."""
+_WITHOUT_NAMESPACE = frozenset({"node", "namespace", "plugin"})
+_DEFAULT_NAMESPACE = "default"
+_HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web -n shop or node/worker-3"
+
+
+class Question(NamedTuple):
+    """A type of `TYPES` and a name: `namespace/name` where the type has one, or a name that any namespace may hold."""
+
+    subject: str
+    name: str
+
+
+def read_question(words: Sequence[str], namespace: str | None, *, all_namespaces: bool) -> Question:
+    """The question in `words`, which are TYPE NAME, TYPE/NAME or NAMESPACE/NAME of a pod. Raises UsageError.
+
+    `namespace` is that of -n; without one it is `default`, as for kubectl without a kubeconfig.
+    """
+    subject, name = _split(words)
+    own, slash, bare = name.rpartition("/")
+    if subject in _WITHOUT_NAMESPACE:
+        if slash:
+            raise click.UsageError(f"{name!r} is not the name of a {subject}: {_HOW}")
+        return Question(subject, name)
+    if not bare or (slash and not own) or "/" in own:
+        raise click.UsageError(f"{name!r} is not the name of a {subject}: {_HOW}")
+    if own and namespace and own != namespace:
+        raise click.UsageError(f"{name} is in namespace {own}, and -n says {namespace}; leave one of them out")
+    if all_namespaces and not own:
+        return Question(subject, bare)
+    return Question(subject, f"{own or namespace or _DEFAULT_NAMESPACE}/{bare}")
+
+
+def complete_question(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The types that begin so, as the first word; then the names of plugins for that type."""
+    words = ctx.params.get(param.name or "") or ()
+    if not words:
+        return [CompletionItem(name) for name in _SHORT if name.startswith(incomplete)]
+    return complete_plugin(incomplete) if TYPES.get(words[0]) == "plugin" else []
+
+
+def _split(words: Sequence[str]) -> tuple[str, str]:
+    """The type and the name; a first part that is no type is the namespace of a pod."""
+    match words:
+        case [word] if "/" in word:
+            left, _, name = word.partition("/")
+            subject = _type_of(left)
+            return (subject, name) if subject else ("pod", word)
+        case [word]:
+            raise click.UsageError(f"{word!r} needs a name: {_HOW}" if _type_of(word) else f"{word!r}: {_HOW}")
+        case [word, name] if "/" not in word:
+            return _type_of(word) or _unknown(word), name
+        case _:
+            raise click.UsageError(f"explains one thing at a time: {_HOW}")
+
+
+def _type_of(word: str) -> str | None:
+    return TYPES.get(word.lower().partition(".")[0])
+
+
+def _unknown(word: str) -> NoReturn:
+    from descheduler.documents.problems import did_you_mean
+
+    hint = did_you_mean(word, TYPES)
+    raise click.UsageError(f"{word!r} is not a type that can be explained{hint}; types are {', '.join(_SHORT)}")

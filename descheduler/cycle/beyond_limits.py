@@ -1,0 +1,219 @@
+"""Planning on without the limits that stopped plugins: which pods match that no plugin came to.
+
+It is for the report alone. The same plugins decide over the same snapshot once more, with the limit of the run lifted
+and then, where it matters, those of nodes as well, so that each pod has the limit that stands against its eviction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Protocol
+
+import msgspec
+
+from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
+from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
+from descheduler.model.eviction_limits import EvictionLimit, ReachedLimit
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Verdict, limit_reached
+from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
+from descheduler.policy.types import Policy, Profile
+from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs
+from descheduler.supervision import RunStopped, Watch
+
+__all__ = ["MOST_JUDGED", "DecideAgain", "with_beyond", "with_beyond_in_time"]
+
+MOST_JUDGED = 500
+"""Landings that are judged beyond those of the run itself; each takes about a millisecond."""
+
+_STAGES = (
+    frozenset({EvictionLimit.TOTAL}),
+    frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),
+)
+"""Limits that are lifted together. One of a namespace stops no plugin: all pods above it have been asked for."""
+
+
+class DecideAgain(Protocol):
+    """`decide` over the snapshot of a run, with everything that was known to the run."""
+
+    def __call__(
+        self, policy: Policy, *, checks: Sequence[MakeCheck], most_assessed: int, most_proved: int
+    ) -> Decisions:
+        """The decisions by `policy`; the other arguments as `decide` takes them."""
+
+
+def with_beyond(decisions: Decisions, decide_again: DecideAgain, *, most_judged: int | None = MOST_JUDGED) -> Decisions:
+    """`decisions` with the pods that match beyond the limits that stopped a plugin.
+
+    Judges at most `most_judged` landings beyond those of the run, any number with None.
+    """
+    passes = list(_passes(decisions, decide_again, most_judged))
+    return replace(decisions, beyond=_compared(passes)) if len(passes) > 1 else decisions
+
+
+def with_beyond_in_time(decisions: Decisions, decide_again: DecideAgain, watch: Watch) -> Decisions:
+    """The same as long as there is time; when it is over, the report has what the run itself met."""
+    if not _is_stopped(decisions, _STAGES[-1]):
+        return decisions
+    try:
+        return watch.call("planning beyond the limits", partial(with_beyond, decisions, decide_again))
+    except RunStopped:
+        return replace(decisions, beyond=replace(NOTHING_BEYOND, is_whole=False))
+
+
+def _passes(decisions: Decisions, decide_again: DecideAgain, most_judged: int | None) -> Iterator[Decisions]:
+    """The decisions of the run, then those of each stage that lifts a limit which the one before met."""
+    checks = REQUEST_CHECKS if most_judged is None else (_bound(decisions, most_judged), *REQUEST_CHECKS)
+    yield (latest := decisions)
+    for lifted in _STAGES:
+        if _is_stopped(latest, lifted):
+            policy = _without(decisions.policy, lifted)
+            yield (latest := decide_again(policy, checks=checks, most_assessed=0, most_proved=0))
+
+
+def _is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
+    return any(limit.limit in limits for limit in _reached(decisions.refusals))
+
+
+def _reached(refusals: Iterable[Refusal]) -> Iterator[ReachedLimit]:
+    """The limits that stood against requests."""
+    for refusal in refusals:
+        if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
+            yield refusal.verdict.reached
+
+
+def _bound(decisions: Decisions, most_judged: int) -> MakeCheck:
+    """A bound on top of what the run has judged, which is judged once more."""
+    num_requests = len(decisions.moves) + sum(refusal.is_attempt for refusal in decisions.refusals)
+    return lambda run: WorkBound(run.landings, num_requests + most_judged)
+
+
+def _without(policy: Policy, limits: AbstractSet[EvictionLimit]) -> Policy:
+    """`policy` without these of its limits."""
+    if EvictionLimit.TOTAL in limits:
+        policy = replace(policy, max_evictions_total=None)
+    if EvictionLimit.NODE in limits:
+        policy = replace(policy, max_evictions_per_node=None)
+    if EvictionLimit.PLUGIN_NODE in limits:
+        policy = replace(policy, profiles=tuple(map(_without_plugin_limits, policy.profiles)))
+    return policy
+
+
+def _without_plugin_limits(profile: Profile) -> Profile:
+    configs = (replace(config, args=_without_limit(config.args)) for config in profile.plugin_configs)
+    return replace(profile, plugin_configs=tuple(configs))
+
+
+def _without_limit(args: msgspec.Struct) -> msgspec.Struct:
+    if isinstance(args, LowNodeUtilizationArgs):
+        return msgspec.structs.replace(args, eviction_limits=None)
+    return args
+
+
+def _compared(passes: Sequence[Decisions]) -> BeyondLimits:
+    """What the further passes found that the first one, the run, does not know."""
+    run = passes[0]
+    limit_of = _RunLimits(run)
+    known = {identity_of(move.pod) for move in _evictions(run)}
+    cut_off: list[Refusal] = []
+    for earlier, later in pairwise(passes):
+        stopped_by = _StoppingLimits(earlier)
+        for move in _evictions(later):
+            limit = stopped_by.limit_for(move.pod)
+            if limit is not None and identity_of(move.pod) not in known:
+                known.add(identity_of(move.pod))
+                cut_off.append(_cut_off(move, limit_of.verdict(move.pod, _verdict(limit))))
+    return BeyondLimits(
+        cut_off=tuple(cut_off),
+        refusals=tuple(_further_refusals(passes, known, limit_of)),
+        is_whole=not any(is_out_of_work(refusal.verdict) for later in passes[1:] for refusal in later.refusals),
+    )
+
+
+def _evictions(decisions: Decisions) -> tuple[Move, ...]:
+    """One entry a pod that leaves, by this run or by another controller."""
+    return (*decisions.leaving, *decisions.background)
+
+
+def _cut_off(move: Move, verdict: Verdict) -> Refusal:
+    return Refusal(move.pod, move.profile, move.plugin, verdict, is_attempt=False, reason=move.reason)
+
+
+def _further_refusals(
+    passes: Sequence[Decisions], leaving: AbstractSet[PodIdentity], limit_of: _RunLimits
+) -> Iterator[Refusal]:
+    """What stands against pods that stay without limits as well, and that the run did not come to say."""
+    told = {_speaker(refusal) for refusal in passes[0].refusals if refusal.verdict.reached is None}
+    for earlier, later in pairwise(passes):
+        stopped_by = _StoppingLimits(earlier)
+        for refusal in later.refusals:
+            is_new = identity_of(refusal.pod) not in leaving and _speaker(refusal) not in told
+            if is_new and stopped_by.limit_for(refusal.pod) is not None:
+                if not is_out_of_work(refusal.verdict):
+                    yield limit_of.seen_from_run(refusal)
+                if refusal.verdict.reached is None:
+                    told.add(_speaker(refusal))
+
+
+def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
+    return identity_of(refusal.pod), refusal.profile, refusal.plugin
+
+
+def _verdict(limit: ReachedLimit) -> Verdict:
+    return limit_reached(limit.limit, limit.value, limit.scope)
+
+
+class _StoppingLimits:
+    """The limits that stopped the plugins of one pass.
+
+    The limit of the run cuts every pod off that comes after it, the limit of a node the pods of that node alone: a
+    plugin may choose other pods on other nodes once it is lifted, and was never kept from them.
+    """
+
+    def __init__(self, decisions: Decisions) -> None:
+        limits = [limit for limit in _reached(decisions.refusals) if limit.limit in _STAGES[-1]]
+        self._total = next((limit for limit in limits if limit.limit is EvictionLimit.TOTAL), None)
+        self._by_node = {limit.scope: limit for limit in reversed(limits)}
+
+    def limit_for(self, pod: Pod) -> ReachedLimit | None:
+        """The limit of the run if it was reached, else that of the pod's node; None when neither was."""
+        return self._total or self._by_node.get(pod.node_name)
+
+
+class _RunLimits:
+    """The limits that the run itself has reached: what is found beyond them is told as seen from the run."""
+
+    def __init__(self, run: Decisions) -> None:
+        self._stopping = _StoppingLimits(run)
+        self._reached = set(_reached(run.refusals))
+        granted = [move.pod for move in (*run.moves, *run.background)]
+        self._granted = {
+            EvictionLimit.NODE: Counter(pod.node_name for pod in granted),
+            EvictionLimit.NAMESPACE: Counter(pod.namespace for pod in granted),
+        }
+
+    def verdict(self, pod: Pod, found: Verdict) -> Verdict:
+        """`found`, or the limit of the run in front of it when `found` is not so before that limit is lifted."""
+        if found.reached is not None and self._has_reached(found.reached):
+            return found
+        limit = self._stopping.limit_for(pod)
+        if limit is None:
+            return found
+        message = f"{limit.message}; beyond it, {found.message}"
+        return msgspec.structs.replace(found if found.reached is None else _verdict(limit), message=message)
+
+    def seen_from_run(self, refusal: Refusal) -> Refusal:
+        """`refusal`, whose filters know no limits, but whose requests were made beyond them."""
+        if not refusal.is_attempt and refusal.verdict.reached is None:
+            return refusal
+        return replace(refusal, verdict=self.verdict(refusal.pod, refusal.verdict))
+
+    def _has_reached(self, limit: ReachedLimit) -> bool:
+        return limit in self._reached or self._granted.get(limit.limit, Counter())[limit.scope] >= limit.value

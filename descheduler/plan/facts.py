@@ -1,0 +1,62 @@
+"""What a plugin saw in a run: how many pods each of its rules left out, and what came nearest to its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
+
+Unit = Literal["percent", "seconds", "restarts", "pods"]
+
+
+@dataclass(frozen=True, slots=True)
+class NearestValue:
+    """The value nearest to a limit among all that were examined, on whichever side of it.
+
+    `key` is the limit's name in the policy, or in the pod's spec, and `limit` what it comes to. `subject` is the node,
+    the pod (`namespace/name`) or the topology domain that has the `value`.
+    """
+
+    key: str
+    limit: float
+    value: float
+    unit: Unit
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClasses:
+    """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
+
+    They are those in effect: with `useDeviationThresholds` they stand around the average. A plugin without target
+    thresholds has nobody over them.
+    """
+
+    under: int
+    between: int
+    over: int
+    thresholds: Mapping[str, float]
+    target_thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFacts:
+    """What one plugin of one profile saw.
+
+    `why_nothing` is the sentence that says why it selects no pod; empty when it selects some. `stopped` is the line
+    that kubernetes-sigs/descheduler logs when a condition ends the plugin before it looks at a pod, else empty. Each of
+    the `pods_examined` is in `pods_selected`, or left out by the first rule that it does not meet: `left_out` counts by
+    the rule's key in the policy, or the field of the pod's spec that decides. `counts` are of other things that the
+    plugin looks at, such as `constraints`.
+    """
+
+    why_nothing: str
+    pods_examined: int
+    pods_selected: int
+    stopped: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    nearest: tuple[NearestValue, ...] = ()
+    nodes: NodeClasses | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)

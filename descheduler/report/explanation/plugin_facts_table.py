@@ -1,0 +1,35 @@
+"""What a plugin saw in a run, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from descheduler.report.explanation.plugin import PluginDecisions
+from descheduler.report.facts import PluginFacts
+from descheduler.report.table_style import TableStyle
+
+__all__ = ["plugin_facts_tables"]
+
+
+def plugin_facts_tables(decisions: Sequence[PluginDecisions], style: TableStyle) -> Iterator[str]:
+    """Which pods were left out by which rule, the nodes by class, what came nearest to limits, and why nothing goes."""
+    known = [(each.profile, each.facts) for each in decisions if each.facts is not None]
+    yield from style.table(
+        ["PROFILE", "PODS EXAMINED", "SELECTED", "LEFT OUT BY"],
+        [[name, f"{f.pods_examined:,}", f"{f.pods_selected:,}", _left_out(f)] for name, f in known],
+    )
+    yield from style.table(
+        ["PROFILE", "NODES UNDER", "BETWEEN", "OVER THRESHOLDS"],
+        [[name, f"{n.under:,}", f"{n.between:,}", f"{n.over:,}"] for name, f in known if (n := f.nodes) is not None],
+    )
+    yield from style.table(
+        ["PROFILE", "LIMIT", "NEAREST VALUE", "OF"],
+        [[name, f"{n.key}: {n.limit:g}", f"{n.value:g} {n.unit}", n.subject] for name, f in known for n in f.nearest],
+    )
+    yield from style.table(
+        ["PROFILE", "WHY NOTHING IS EVICTED"], [[name, f.why_nothing] for name, f in known if f.why_nothing]
+    )
+
+
+def _left_out(facts: PluginFacts) -> str:
+    return ", ".join(f"{key} {number:,}" for key, number in facts.left_out.items())

@@ -1,0 +1,103 @@
+"""The part of documents about what a plugin saw, and the words for a plugin that evicts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Literal
+
+from descheduler.model.counted import counted
+from descheduler.plan import facts as plan_facts
+from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
+from descheduler.report.document import Fields
+
+__all__ = ["NearestValue", "NodeClasses", "PluginFacts", "facts_of"]
+
+
+class NearestValue(Fields, frozen=True):
+    """The value nearest to a limit among all that were examined, on whichever side of it.
+
+    `key` is the limit's name in the policy or in the pod's spec. `subject` is the node, the pod (`namespace/name`) or
+    the topology domain that has the `value`.
+    """
+
+    key: str
+    limit: float
+    value: float
+    unit: Literal["percent", "seconds", "restarts", "pods"]
+    subject: str
+
+
+class NodeClasses(Fields, frozen=True):
+    """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
+
+    They are those in effect: with `useDeviationThresholds` they stand around the average.
+    """
+
+    under: int
+    between: int
+    over: int
+    thresholds: Mapping[str, float]
+    target_thresholds: Mapping[str, float]
+
+
+class PluginFacts(Fields, frozen=True):
+    """What the plugin saw.
+
+    `why_nothing` is the sentence that says why it evicts nothing, empty when it evicts something. `stopped` is the line
+    that kubernetes-sigs/descheduler logs when a condition ends the plugin before it looks at a pod, else empty. Each of
+    the `pods_examined` is in `pods_selected`, or left out by the first rule that it does not meet: `left_out` counts by
+    the rule's key in the policy, or the field of the pod's spec that decides. `counts` are of other things that the
+    plugin looks at, such as `constraints`; `nodes` is null for a plugin that does not go by the load of nodes.
+    """
+
+    why_nothing: str
+    stopped: str
+    pods_examined: int
+    pods_selected: int
+    left_out: Mapping[str, int]
+    nearest: tuple[NearestValue, ...]
+    nodes: NodeClasses | None
+    counts: Mapping[str, int]
+
+
+def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[str, int]) -> PluginFacts | None:
+    """What a plugin saw that has `refused` pods by reason code; None where it told nothing."""
+    facts = decisions.facts.get((profile, plugin))
+    if facts is None:
+        return None
+    answers = {answer: n for (name, of, answer), n in decisions.results.items() if (name, of) == (profile, plugin)}
+    num_granted = answers.get(SUCCESS, 0)
+    if answers.get(BACKGROUND) or (num_granted and _evicts(decisions, profile, plugin)):
+        return _document(facts, "")
+    # A pod that was refused to an earlier plugin for the same reason is counted there.
+    blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers.keys() - {SUCCESS})
+    return _document(facts, facts.why_nothing or _all_stay(facts.pods_selected, blocked, num_repeated=num_granted))
+
+
+def _evicts(decisions: Decisions, profile: str, plugin: str) -> bool:
+    """Whether some request of the plugin was not for a pod that an earlier one evicts already."""
+    moves = (move for move in decisions.moves if not move.is_repeated)
+    return any(move.profile == profile and move.plugin == plugin for move in moves)
+
+
+def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:
+    nodes = facts.nodes
+    return PluginFacts(
+        why_nothing=why_nothing,
+        stopped=facts.stopped,
+        pods_examined=facts.pods_examined,
+        pods_selected=facts.pods_selected,
+        left_out=facts.left_out,
+        nearest=tuple(NearestValue(**asdict(nearest)) for nearest in facts.nearest),
+        nodes=None if nodes is None else NodeClasses(**asdict(nodes)),
+        counts=facts.counts,
+    )
+
+
+def _all_stay(num_selected: int, blocked: Sequence[str], *, num_repeated: int) -> str:
+    """Of a plugin that selects pods, none of which it evicts."""
+    causes = [f"blocked by {', '.join(blocked)}"] if blocked else []
+    causes += [f"{num_repeated:,} evicted by another plugin"] if num_repeated else []
+    selected = f"{counted(num_selected, 'pod')} selected, none evicted"
+    return f"{selected}: {', '.join(causes)}" if causes else selected

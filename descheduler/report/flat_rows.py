@@ -1,0 +1,72 @@
+"""Plans and outcomes as one flat row a pod: for spreadsheets, shells and log collectors."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from descheduler.report.outcome_document import EvictionResult, Outcome
+from descheduler.report.plan_document import BackgroundEviction, Move, Plan, PlannedRefusal
+
+__all__ = ["CSV_HEADER", "csv_lines", "names"]
+
+CSV_HEADER = (
+    *("decision", "namespace", "pod", "uid", "node", "target", "verdict"),
+    *("profile", "plugin", "reason", "code", "message"),
+)
+"""Columns of the CSV. `decision` is evict, background or blocked in a plan; in an outcome the result, or blocked."""
+
+
+def names(document: Plan | Outcome) -> Iterator[str]:
+    """`namespace/name` of every pod that would be evicted or, of an outcome, was."""
+    if isinstance(document, Plan):
+        pods = [move.pod for move in document.moves]
+    else:
+        pods = [result.pod for result in document.results if result.result == "evicted"]
+    yield from (f"{pod.namespace}/{pod.name}\n" for pod in pods)
+
+
+def csv_lines(document: Plan | Outcome, *, has_header: bool = True) -> Iterator[str]:
+    """The pods that are selected, evicted or not, as CSV (RFC 4180, but with bare line feeds)."""
+    if has_header:
+        yield _csv_line(CSV_HEADER)
+    plan = document if isinstance(document, Plan) else document.plan
+    if isinstance(document, Plan):
+        yield from (_csv_line(_move(move)) for move in document.moves)
+        yield from (_csv_line(_background(eviction)) for eviction in document.background)
+    else:
+        yield from (_csv_line(_result(result)) for result in document.results)
+    yield from (_csv_line(_refusal(refusal)) for refusal in plan.refusals)
+
+
+def _move(move: Move) -> Sequence[str]:
+    pod, verdict = move.pod, "" if move.landing is None else move.landing.verdict
+    where = pod.namespace, pod.name, pod.uid, move.from_node, move.to_node or ""
+    return "evict", *where, verdict, move.profile, move.plugin, move.reason, "", ""
+
+
+def _background(eviction: BackgroundEviction) -> Sequence[str]:
+    pod = eviction.pod
+    where = pod.namespace, pod.name, pod.uid, eviction.node, ""
+    return "background", *where, "", eviction.profile, eviction.plugin, eviction.reason, "", ""
+
+
+def _refusal(refusal: PlannedRefusal) -> Sequence[str]:
+    pod = refusal.pod
+    where = pod.namespace, pod.name, pod.uid, refusal.node, ""
+    who = refusal.profile, refusal.plugin
+    return "blocked", *where, "", *who, refusal.reason, refusal.code, refusal.message
+
+
+def _result(result: EvictionResult) -> Sequence[str]:
+    pod, target = result.pod, result.target
+    node, verdict = ("", "") if target is None else (target.node, target.verdict)
+    where = pod.namespace, pod.name, pod.uid, result.node, node
+    return result.result, *where, verdict, result.profile, result.plugin, result.reason, result.code, result.message
+
+
+def _csv_line(values: Sequence[str]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(values)
+    return buffer.getvalue()

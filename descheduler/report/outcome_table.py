@@ -1,0 +1,77 @@
+"""Outcomes as tables: what was evicted, plugin by plugin, what was not and why, and last the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.model.counted import counted
+from descheduler.report.columns import Cell, Row, Toned
+from descheduler.report.outcome_document import EvictionResult, Outcome
+from descheduler.report.palette import Tone
+from descheduler.report.plan_table import decision_tables, message_lines, plugin_title, target_cell
+from descheduler.report.summary import outcome_summary
+from descheduler.report.table_style import TableStyle
+
+__all__ = ["outcome_table"]
+
+_TONES = {"refused": Tone.WARNING, "failed": Tone.FAILURE, "not-attempted": Tone.WARNING}
+
+
+def outcome_table(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+    """Lines that show what was evicted, what was not and why, and the summary."""
+    if not style.has_headers:
+        rows: list[Row] = [_plain_row(result) for result in outcome.results]
+        yield from style.table((), rows)
+        return
+    if not style.is_quiet:
+        yield from _evicted(outcome, style)
+        yield from _others(outcome, style)
+        yield from decision_tables(outcome.plan, style)
+    yield from message_lines(outcome.plan, style)
+    yield from outcome_summary(outcome, style)
+
+
+def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+    """One table a plugin, all with the same columns."""
+    groups: dict[tuple[str, str], list[EvictionResult]] = {}
+    for result in outcome.results:
+        if result.result == "evicted":
+            groups.setdefault((result.profile, result.plugin), []).append(result)
+    header = ["NAMESPACE", "POD", "NODE", "TARGET", *(["CODE"] if style.is_wide else []), "REASON"]
+    rows = {group: [_row(result, style) for result in results] for group, results in groups.items()}
+    all_rows = [row for group in rows.values() for row in group]
+    for group, its_rows in rows.items():
+        title = f"{plugin_title(outcome.plan, *group)}: {counted(len(its_rows), 'pod')} evicted"
+        yield from style.table(header, its_rows, title=title, like=all_rows)
+
+
+def _row(result: EvictionResult, style: TableStyle) -> Row:
+    pod = result.pod
+    code = [result.code] if style.is_wide else []
+    return [pod.namespace, pod.name, result.node, _target(result), *code, _reason(result)]
+
+
+def _reason(result: EvictionResult) -> str:
+    """Why the pod was selected, and what is unclear about its eviction."""
+    return f"{result.reason}; {result.message}" if result.message else result.reason
+
+
+def _target(result: EvictionResult) -> Cell:
+    target = result.target
+    return "" if target is None else target_cell(target.verdict, target.node, returns=target.returns_to_source)
+
+
+def _others(outcome: Outcome, style: TableStyle) -> Iterator[str]:
+    """Pods of the plan that were not evicted after all."""
+    others = [result for result in outcome.results if result.result != "evicted"]
+    rows: list[Row] = [
+        [r.pod.namespace, r.pod.name, r.node, r.plugin, Toned(r.result, _TONES.get(r.result, Tone.PLAIN)), r.message]
+        for r in others
+    ]
+    title = f"Planned but not evicted: {counted(len(rows), 'pod')}"
+    yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
+
+
+def _plain_row(result: EvictionResult) -> Row:
+    pod = result.pod
+    return [pod.namespace, pod.name, result.node, _target(result), result.plugin, result.result, result.reason]

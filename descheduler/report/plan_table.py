@@ -1,0 +1,196 @@
+"""Plans as tables: what would be evicted, plugin by plugin, what is blocked and why, and last the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from descheduler.model.amounts import percent_text
+from descheduler.model.counted import counted
+from descheduler.model.printable import printable
+from descheduler.report.columns import Cell, Row, Toned
+from descheduler.report.figures import Amounts
+from descheduler.report.palette import Tone
+from descheduler.report.plan_document import Move, Plan, PlannedRefusal
+from descheduler.report.summary import plan_summary
+from descheduler.report.table_style import TableStyle
+
+__all__ = ["decision_tables", "message_lines", "plan_table", "target_cell"]
+
+_MOST_REFUSALS = 20
+"""Rows in a table that is not wide; the counts by reason tell the rest."""
+
+
+def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Lines that show what would be evicted, what is not evicted and why, and the summary."""
+    if not style.has_headers:
+        yield from style.table((), _plain_rows(plan.moves))
+        return
+    if not style.is_quiet:
+        yield from _moves(plan, style)
+        yield from decision_tables(plan, style)
+    yield from message_lines(plan, style)
+    yield from plan_summary(plan, style)
+
+
+def decision_tables(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Whatever is not evicted by this run, and the figures of plugins and nodes."""
+    yield from _repeated(plan, style)
+    yield from _background(plan, style)
+    yield from _refusals(plan, style)
+    yield from _refusal_counts(plan, style)
+    yield from _idle_plugins(plan, style)
+    if style.is_wide:
+        yield from _plugins(plan, style)
+        yield from _nodes(plan, style)
+
+
+def message_lines(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Failures and warnings."""
+    lines = [
+        *(style.palette.failure(f"Failed: {printable(f'{f.profile}/{f.plugin}: {f.message}')}") for f in plan.failures),
+        *(style.palette.warning(f"Warning: {printable(warning)}") for warning in _warnings(plan)),
+    ]
+    if lines:
+        yield from (*lines, "")
+
+
+def _warnings(plan: Plan) -> Iterator[str]:
+    yield from plan.warnings
+    yield from (f"skipped: {sentence}" for sentence in plan.snapshot.skipped_objects)
+
+
+def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """One table a plugin, all with the same columns."""
+    has_targets = plan.landings.num_assessed > 0
+    groups: dict[tuple[str, str], list[Move]] = {}
+    for move in plan.moves:
+        groups.setdefault((move.profile, move.plugin), []).append(move)
+    header = ["NAMESPACE", "POD", *(["UID"] if style.is_wide else []), "NODE", *(["TARGET"] if has_targets else [])]
+    header += [*(["WAVE"] if style.is_wide else []), "REASON"]
+    rows = {group: [_row(move, style, has_targets) for move in moves] for group, moves in groups.items()}
+    all_rows = [row for group in rows.values() for row in group]
+    for group, its_rows in rows.items():
+        title = f"{plugin_title(plan, *group)}: {counted(len(its_rows), 'pod')} to evict"
+        yield from style.table(header, its_rows, title=title, like=all_rows)
+
+
+def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
+    """The plugin, with its profile where several could be meant."""
+    several = len({figures.profile for figures in plan.plugins}) > 1
+    return printable(f"{plugin} (profile {profile})" if several else plugin)
+
+
+def _row(move: Move, style: TableStyle, has_targets: bool) -> Row:
+    return [
+        move.pod.namespace,
+        move.pod.name,
+        *([move.pod.uid] if style.is_wide else []),
+        move.from_node,
+        *([_target(move)] if has_targets else []),
+        *([str(move.wave)] if style.is_wide else []),
+        move.reason,
+    ]
+
+
+def _plain_rows(moves: Sequence[Move]) -> list[Row]:
+    return [[m.pod.namespace, m.pod.name, m.from_node, _target(m), m.plugin, m.reason] for m in moves]
+
+
+def _target(move: Move) -> Cell:
+    landing = move.landing
+    if landing is None:
+        return ""
+    return target_cell(landing.verdict, move.to_node or "", returns=landing.returns_to_source)
+
+
+def target_cell(verdict: str, node: str, *, returns: bool) -> Cell:
+    """Where a replacement is scheduled, or that it is not; empty where nothing comes back."""
+    match verdict:
+        case "no":
+            return Toned("pending", Tone.FAILURE)
+        case "unknown":
+            return Toned("unknown", Tone.WARNING)
+        case "likely":
+            return f"~{node}"
+        case "lands_if":
+            return Toned(f"{node} (if)", Tone.WARNING)
+    return Toned(f"{node} (again)", Tone.WARNING) if returns else node
+
+
+def _repeated(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Requests for pods that an earlier move evicts, in wide tables alone."""
+    if style.is_wide:
+        rows = [[r.pod.namespace, r.pod.name, r.node, r.plugin, r.reason] for r in plan.repeated_requests]
+        title = "Selected again by another plugin"
+        yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "REASON"], rows, title=title)
+
+
+def _background(plan: Plan, style: TableStyle) -> Iterator[str]:
+    rows = [[b.pod.namespace, b.pod.name, b.node, b.plugin, b.reason] for b in plan.background]
+    title = f"Evicted by another controller: {counted(len(rows), 'pod')}"
+    yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "REASON"], rows, title=title)
+
+
+def _refusals(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Pods that something blocks, those aside that only a limit of the policy does; wide tables show all of them."""
+    shown = plan.refusals if style.is_wide else tuple(r for r in plan.refusals if r.is_attempt and not r.limit)
+    most = len(shown) if style.is_wide else _MOST_REFUSALS
+    title = f"Not evicted: {counted(len(shown), 'pod')}"
+    if len(shown) > most:
+        title += f", the first {most}; -o wide shows all"
+    header = ["NAMESPACE", "POD", "NODE", "PLUGIN", *(["SELECTED FOR"] if style.is_wide else []), "BLOCKED BY"]
+    yield from style.table(header, [_refusal_row(r, style) for r in shown[:most]], title=title)
+
+
+def _refusal_row(refusal: PlannedRefusal, style: TableStyle) -> Row:
+    pod = refusal.pod
+    why = [refusal.reason] if style.is_wide else []
+    return [pod.namespace, pod.name, refusal.node, refusal.plugin, *why, refusal.message]
+
+
+def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:
+    rows = [[f"{count.num_refusals:,}", count.code, count.summary] for count in plan.refusal_counts]
+    yield from style.table(["PODS", "CODE", "MEANING"], rows, title="Not evicted, by reason")
+
+
+def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
+    """Plugins that evict nothing, and why."""
+    rows = [
+        [plugin_title(plan, figures.profile, figures.plugin), figures.facts.why_nothing]
+        for figures in plan.plugins
+        if figures.facts is not None and figures.facts.why_nothing
+    ]
+    yield from style.table(["PLUGIN", "REASON"], rows, title="Plugins that evict nothing")
+
+
+def _plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
+    rows = [
+        [
+            p.profile,
+            p.plugin,
+            str(p.evicted),
+            str(p.background),
+            ", ".join(f"{code} {n}" for code, n in p.refused.items()),
+        ]
+        for p in plan.plugins
+    ]
+    header = ["PROFILE", "PLUGIN", "EVICTED", "BACKGROUND", "NOT EVICTED"]
+    yield from style.table(header, rows, title="Plugins, in running order")
+
+
+def _nodes(plan: Plan, style: TableStyle) -> Iterator[str]:
+    rows = [
+        [node.name, f"{node.before.pods} -> {node.after.pods}", *_shares(node.before, node.after, node.allocatable)]
+        for node in plan.figures.nodes
+    ]
+    header = ["NODE", "PODS", "CPU REQUESTS", "MEMORY REQUESTS"]
+    yield from style.table(header, rows, title="Nodes that lose pods, without the replacements")
+
+
+def _shares(before: Amounts, after: Amounts, allocatable: Amounts) -> tuple[str, str]:
+    shares = (
+        (before.cpu_milli, after.cpu_milli, allocatable.cpu_milli),
+        (before.memory_bytes, after.memory_bytes, allocatable.memory_bytes),
+    )
+    cpu, memory = (f"{percent_text(old, whole)} -> {percent_text(new, whole)}" for old, new, whole in shares)
+    return cpu, memory

@@ -1,0 +1,50 @@
+"""How tables look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from descheduler.report.columns import Row, aligned
+from descheduler.report.palette import PLAIN, Palette
+
+__all__ = ["TableStyle"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableStyle:
+    """How tables look. `width` is that of the terminal in cells, None for output that is to be whole.
+
+    `is_wide` shows every row and more columns, whole. `is_quiet` leaves only the summary, `has_headers` unset only
+    rows that another program can read.
+    """
+
+    is_wide: bool = False
+    width: int | None = None
+    palette: Palette = PLAIN
+    is_quiet: bool = False
+    has_headers: bool = True
+
+    def table(
+        self, header: Sequence[str], rows: Sequence[Row], *, title: str = "", like: Sequence[Row] = ()
+    ) -> Iterator[str]:
+        """The lines of one table under its title, an empty line after it; nothing when there are no rows.
+
+        Its columns are as wide as if the rows `like` were in it too.
+        """
+        if not rows:
+            return
+        if title:
+            yield self.palette.heading(title)
+        yield from aligned(header, rows, width=self._room, palette=self.palette, like=like)
+        if self.has_headers:
+            yield ""
+
+    def labelled(self, texts: Mapping[str, str]) -> Iterator[str]:
+        """A line for each text that is not empty, after its label; the texts stand one below the other."""
+        rows = [[f"{label}:", text] for label, text in texts.items() if text]
+        yield from aligned((), rows, width=self._room)
+
+    @property
+    def _room(self) -> int | None:
+        return None if self.is_wide else self.width

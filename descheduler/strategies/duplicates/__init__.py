@@ -1,0 +1,1 @@
+"""What RemoveDuplicates is made of."""

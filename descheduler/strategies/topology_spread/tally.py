@@ -1,0 +1,95 @@
+"""What the topology spread plugin saw: the constraints of each namespace, and how far they are from their limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from descheduler.model.counted import counted
+from descheduler.plan.facts import NearestValue, PluginFacts
+from descheduler.strategies.topology_spread.constraints import SpreadConstraint
+
+__all__ = ["SpreadTally"]
+
+_STATED, _FILTER, _MAX_SKEW = "spec.topologySpreadConstraints", "filter", "maxSkew"
+
+
+@dataclass(frozen=True, slots=True)
+class _Skew:
+    """How far a constraint is from its limit, or beyond it."""
+
+    excess: int
+    constraint: SpreadConstraint
+    namespace: str
+
+    @property
+    def num_pods(self) -> int:
+        """How many pods the fullest domain holds more than the emptiest."""
+        return self.excess + self.constraint.max_skew
+
+    @property
+    def words(self) -> str:
+        """Such as `the largest skew in namespace shop is 1 pod over zone (maxSkew: 1)`."""
+        pods, key, limit = counted(self.num_pods, "pod"), self.constraint.topology_key, self.constraint.max_skew
+        return f"the largest skew is {pods} over {key} in namespace {self.namespace} (maxSkew: {limit})"
+
+    @property
+    def nearest(self) -> NearestValue:
+        """The skew beside its limit."""
+        subject = f"{self.constraint.topology_key} in namespace {self.namespace}"
+        return NearestValue(_MAX_SKEW, self.constraint.max_skew, self.num_pods, "pods", subject)
+
+
+class SpreadTally:
+    """Counts for one run; `wanted` says which constraints count, as the end of a sentence."""
+
+    def __init__(self, wanted: str) -> None:
+        self._wanted = wanted
+        self._largest: dict[str, _Skew] = {}
+        self._num_constraints = 0
+        self._num_unconstrained = 0
+        self._num_filtered = 0
+        self._num_selected = 0
+
+    def leave_out(self, num_pods: int) -> None:
+        """Counts pods of namespaces where nobody states a constraint."""
+        self._num_unconstrained += num_pods
+
+    def note_namespace(self, num_pods: int, num_counted: int, num_selected: int) -> None:
+        """Counts the pods of a namespace, those that the filters let pass, and those that a constraint selects."""
+        self._num_filtered += num_pods - num_counted
+        self._num_selected += num_selected
+
+    def note_skew(self, constraint: SpreadConstraint, skew: int, namespace: str) -> None:
+        """Takes note of a constraint."""
+        self._num_constraints += 1
+        excess, known = skew - constraint.max_skew, self._largest.get(namespace)
+        if known is None or excess > known.excess:
+            self._largest[namespace] = _Skew(excess, constraint, namespace)
+
+    def facts(self, looked_at: PluginFacts) -> PluginFacts:
+        """What was seen in all, after the filters of the plugin's arguments had let through what `looked_at` says."""
+        largest = max(self._largest.values(), key=lambda skew: skew.excess, default=None)
+        num_even = looked_at.pods_selected - self._num_unconstrained - self._num_filtered - self._num_selected
+        left_out = {_STATED: self._num_unconstrained, _FILTER: self._num_filtered, _MAX_SKEW: num_even}
+        return PluginFacts(
+            why_nothing="" if self._num_selected else looked_at.why_nothing or self._why_even(largest),
+            pods_examined=looked_at.pods_examined,
+            pods_selected=self._num_selected,
+            left_out={**looked_at.left_out, **{key: number for key, number in left_out.items() if number}},
+            nearest=() if largest is None else (largest.nearest,),
+            counts={"constraints": self._num_constraints},
+        )
+
+    def why_not(self, namespace: str) -> str:
+        """Why a pod of `namespace` that is looked at is not selected."""
+        largest = self._largest.get(namespace)
+        if largest is None:
+            return f"no evictable pod in namespace {namespace} has a topology spread constraint {self._wanted}"
+        return largest.words if largest.excess <= 0 else f"other pods are selected: {largest.words}"
+
+    def _why_even(self, largest: _Skew | None) -> str:
+        if largest is None:
+            return f"no evictable pod has a topology spread constraint {self._wanted}"
+        if largest.excess > 0:
+            return f"no eviction would spread the pods more evenly: {largest.words}"
+        return f"no topology spread constraint is violated: {largest.words}"

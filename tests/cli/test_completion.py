@@ -1,0 +1,78 @@
+"""What shells and kubectl are told of how a command line may go on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from descheduler.cli import kubectl_completion
+from descheduler.cli.commands import COMMANDS
+
+
+def completed(line: str) -> list[str]:
+    """What bash is offered for the last word of `line`, as `type,value`."""
+    words = line.split(" ")
+    environ = {"_DESCHEDULER_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    ended = subprocess.run(
+        [sys.executable, "-m", "descheduler"],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stderr == ""
+    return ended.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "choices"),
+    [
+        pytest.param("descheduler run --pol", ["plain,--policy-config-file"], id="a flag of a command"),
+        pytest.param("descheduler --pol", ["plain,--policy-config-file"], id="a flag without a command"),
+        pytest.param(
+            "descheduler --policy-config-file p.yaml --dry", ["plain,--dry-run"], id="a second flag without a command"
+        ),
+        pytest.param("descheduler --hel", ["plain,--help"], id="a flag that the program and its commands have"),
+        pytest.param("descheduler val", ["plain,validate"], id="a command"),
+        pytest.param("descheduler schema p", ["plain,plan", "plain,policy"], id="a document"),
+        pytest.param("descheduler explain plugin PodL", ["plain,PodLifeTime"], id="a plugin of policies"),
+        pytest.param("descheduler explain plugin nodep", ["plain,NodePorts"], id="a plugin of the scheduler"),
+        pytest.param("descheduler explain pod sho", [], id="a pod, which only the cluster knows"),
+        pytest.param("descheduler validate pol", ["file,pol"], id="a file"),
+        pytest.param("descheduler --policy-config-file pol", ["file,pol"], id="a file of a flag without a command"),
+        pytest.param("descheduler run --snapshot d", ["file,d"], id="a dump"),
+    ],
+)
+def test_bash_is_offered(line: str, choices: list[str]) -> None:
+    assert completed(line) == choices
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        pytest.param(["val"], ["validate\tCheck policy files.", ":4"], id="a command"),
+        pytest.param(["explain", "plugin", "PodL"], ["PodLifeTime", ":4"], id="a plugin"),
+        pytest.param(["validate", ""], [":0"], id="a file, which the shell knows"),
+    ],
+)
+def test_kubectl_is_offered(words: list[str], lines: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code = kubectl_completion.main(words)
+
+    assert (code, capsys.readouterr().out.splitlines()) == (0, lines)
+
+
+@pytest.mark.parametrize("words", [[], [""]])
+def test_kubectl_is_offered_all_commands_at_the_start(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    kubectl_completion.main(words)
+
+    offered = [line.partition("\t")[0] for line in capsys.readouterr().out.splitlines()]
+    assert offered == [*COMMANDS, ":4"]
+
+
+def test_kubectl_is_offered_flags_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    kubectl_completion.main(["--policy"])
+
+    assert capsys.readouterr().out.startswith("--policy-config-file\tPolicy to run")

@@ -1,0 +1,92 @@
+"""What can be asked of `explain`, in the words that kubectl takes."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from descheduler.cli.explain import explain
+from descheduler.cli.question import Question, read_question
+from descheduler.cli.run import run
+
+RUN_NAMESPACE = "--run-namespace"
+CHANGES_NO_DECISION = frozenset(
+    {
+        "--as",
+        "--assess-landings",
+        "--client-connection-burst",
+        "--client-connection-qps",
+        "--deadline",
+        "--detailed-exitcode",
+        "--dry-run",
+        "--lease",
+        "--lease-duration",
+        "--lease-name",
+        "--lease-namespace",
+        "--metrics-push-job",
+        "--metrics-push-url",
+        "--metrics-textfile",
+        "--otel-collector-endpoint",
+        "--otel-sample-rate",
+        "--otel-service-name",
+        "--otel-trace-namespace",
+        "--otel-transport-ca-cert",
+        "--quiet",
+        "--no-headers",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "flags", "expected"),
+    [
+        pytest.param(["pod", "web-1"], {"namespace": "shop"}, ("pod", "shop/web-1"), id="a type and a name"),
+        pytest.param(["pod/web-1"], {"namespace": "shop"}, ("pod", "shop/web-1"), id="as kubectl -o name prints it"),
+        pytest.param(["po", "web-1"], {}, ("pod", "default/web-1"), id="a short name, in namespace default"),
+        pytest.param(["Pods", "web-1"], {}, ("pod", "default/web-1"), id="a plural, in any case"),
+        pytest.param(["pod", "shop/web-1"], {}, ("pod", "shop/web-1"), id="a namespace in the name"),
+        pytest.param(["shop/web-1"], {}, ("pod", "shop/web-1"), id="no type means a pod"),
+        pytest.param(["pod/shop/web-1"], {}, ("pod", "shop/web-1"), id="all three parts"),
+        pytest.param(["po/web-1"], {"all_namespaces": True}, ("pod", "web-1"), id="any namespace"),
+        pytest.param(["deployment.apps/web"], {"namespace": "shop"}, ("deployment", "shop/web"), id="an API group"),
+        pytest.param(["sts/db"], {}, ("statefulset", "default/db"), id="another workload"),
+        pytest.param(["cj/backup"], {}, ("cronjob", "default/backup"), id="a CronJob"),
+        pytest.param(["ns/shop"], {"namespace": "other"}, ("namespace", "shop"), id="a namespace is in none"),
+        pytest.param(["no", "worker-3"], {}, ("node", "worker-3"), id="a node"),
+        pytest.param(["plugin/PodLifeTime"], {}, ("plugin", "PodLifeTime"), id="a plugin"),
+    ],
+)
+def test_questions_are_read_as_kubectl_users_type_them(
+    words: list[str], flags: dict[str, object], expected: tuple[str, str]
+) -> None:
+    options = {"namespace": None, "all_namespaces": False, **flags}
+
+    assert read_question(words, **options) == Question(*expected)  # type: ignore[arg-type]  # of a table
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["pod"], "'pod' needs a name: write TYPE NAME or TYPE/NAME"),
+        (["web-1"], "'web-1': write TYPE NAME or TYPE/NAME"),
+        (["deplyo", "web"], "'deplyo' is not a type that can be explained; did you mean 'deploy'?"),
+        (["pod/a", "pod/b"], "explains one thing at a time"),
+        (["node", "a/b"], "'a/b' is not the name of a node"),
+        (["pod", "shop/web-1"], "shop/web-1 is in namespace shop, and -n says test; leave one of them out"),
+    ],
+)
+def test_questions_that_make_no_sense_say_how_to_ask(words: list[str], message: str) -> None:
+    with pytest.raises(click.UsageError) as raised:
+        read_question(words, "test", all_namespaces=False)
+
+    assert raised.value.message.startswith(message)
+
+
+def test_explain_has_every_flag_of_a_run_that_changes_its_decisions() -> None:
+    """But for -n, which says where the pod is, so that the -n of a run has another name."""
+    known = {option for param in explain.params for option in param.opts}
+    options = [param for param in run.params if isinstance(param, click.Option) and not param.hidden]
+    of_run = {next(name for name in option.opts if name.startswith("--")) for option in options}
+
+    assert of_run - CHANGES_NO_DECISION - known == set()
+    assert RUN_NAMESPACE in known

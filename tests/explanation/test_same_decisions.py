@@ -1,0 +1,72 @@
+"""What `explain` says of pods is what a run decides about them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.cycle.request import Landings, snapshot_request
+from descheduler.eviction.checks.scope import Scope
+from descheduler.explanation.explaining import explain
+from descheduler.explanation.settings import settings_for
+from descheduler.explanation.watched_run import RunOptions, watched_run
+from descheduler.plan.decisions import Decisions
+from descheduler.policy.load import load_policy
+from descheduler.policy.types import Policy
+
+CONFIG = Path(__file__).parents[2] / "config"
+WHEN = datetime(2026, 1, 15, 12, tzinfo=UTC)
+OPTIONS = [
+    pytest.param(RunOptions(), id="whole cluster"),
+    pytest.param(RunOptions(scope=Scope(frozenset({"batch"}))), id="one namespace"),
+]
+
+
+@pytest.fixture(scope="module")
+def policy() -> Policy:
+    return load_policy(CONFIG / "policy.yaml", REGISTRY)
+
+
+@pytest.fixture(scope="module")
+def snapshot(policy: Policy) -> Snapshot:
+    return read_dump([CONFIG / "samples" / "openb.jsonl.gz"], snapshot_request(policy, Landings.EXPLAINED))
+
+
+def decided(policy: Policy, snapshot: Snapshot, options: RunOptions) -> Decisions:
+    return decide(policy, snapshot, now=WHEN, feature_gates=options.feature_gates, scope=options.scope)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_pod_of_a_sample_has_the_decision_of_the_run(
+    policy: Policy, snapshot: Snapshot, options: RunOptions
+) -> None:
+    decisions = decided(policy, snapshot, options)
+    evicted = {move.pod.uid for move in decisions.leaving}
+
+    run = watched_run(policy, snapshot, snapshot.pods, WHEN, options)
+
+    asked = [*(move.pod for move in decisions.leaving), *(refusal.pod for refusal in decisions.refusals)]
+    differing = [pod.key for pod in asked if (run.decision_about(pod).outcome == "evicted") is not (pod.uid in evicted)]
+    assert differing == []
+    assert {pod.uid for pod in run.watch.granted} == evicted
+
+
+def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Snapshot) -> None:
+    decisions = decided(policy, snapshot, RunOptions())
+    moves = decisions.leaving[::60]
+
+    found = []
+    for move in moves:
+        explanation = explain("pod", move.pod.key, snapshot, policy=policy, settings=settings_for(policy), now=WHEN).pod
+        assert explanation is not None
+        assert explanation.landing is not None
+        found.append((explanation.landing.verdict, explanation.landing.node, explanation.landing.cause))
+
+    landings = [move.landing for move in moves if move.landing is not None]
+    assert found == [(landing.verdict.value, landing.node, landing.cause) for landing in landings]

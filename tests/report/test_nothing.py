@@ -1,0 +1,61 @@
+"""A plan without moves says why: in its document, its table and one line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from descheduler.report.json_text import json_text
+from descheduler.report.nothing import why_nothing
+from descheduler.report.plan import make_plan
+from descheduler.report.plan_document import Plan
+from descheduler.report.plan_table import plan_table
+from descheduler.report.table_style import TableStyle
+from tests.builders import make_node, make_pod
+from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
+from tests.strategies.quiet_worlds import QUIET, World
+
+
+@pytest.mark.parametrize(("world", "why"), [pytest.param(*case, id=name) for name, case in QUIET.items()])
+def test_table_json_and_last_line_give_the_plugins_reason(world: World, why: str) -> None:
+    plan = make_plan(world.decisions())
+
+    assert json.loads(json_text(plan))["plugins"][0]["facts"]["whyNothing"] == why
+    text = "\n".join(plan_table(plan, TableStyle()))
+    assert f"{world.plugin}   {why}" in text
+    assert f"{world.plugin}: {why}" in text.rpartition("0 pods would be evicted")[2]
+
+
+def test_plugins_whose_pods_are_all_blocked_say_by_what() -> None:
+    plan = make_test_plan([make_pod("bare", owners=()), make_pod("set", owners=["DaemonSet/x"])])
+
+    assert why_nothing(plan) == "PodLifeTime: 2 pods selected, none evicted: blocked by BarePod 1, DaemonSet 1"
+
+
+def test_a_plugin_whose_pods_another_one_evicts_says_so() -> None:
+    plan = make_test_plan(policy=pod_life_time_policy(["one", "two"]))
+
+    assert [figures.facts and figures.facts.why_nothing for figures in plan.plugins] == [
+        "",
+        "3 pods selected, none evicted: 3 evicted by another plugin",
+    ]
+
+
+def test_of_many_plugins_two_are_quoted_those_that_select_pods_first() -> None:
+    names = ["RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint"]
+    plan = make_test_plan([make_pod("bare", owners=())], policy=pod_life_time_policy(["one", "two"], balance=names))
+
+    blocked = "PodLifeTime: 1 pod selected, none evicted: blocked by BarePod"
+    assert why_nothing(plan) == f"{blocked} 1; {blocked}; 4 other plugins select no pod"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(make_test_plan(), id="with moves"),
+        pytest.param(make_test_plan(nodes=[make_node("a")]), id="skipped"),
+    ],
+)
+def test_other_plans_need_no_such_line(plan: Plan) -> None:
+    assert why_nothing(plan) == ""

@@ -1,0 +1,229 @@
+"""For each plugin clusters in which it selects nothing, and the sentence that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.facts import PluginFacts
+from tests.builders import (
+    Object,
+    container_status,
+    make_node,
+    make_pod,
+    preferred_node_affinity,
+    required_anti_affinity,
+    required_node_affinity,
+)
+from tests.strategies.node_utilization.worlds import pods_on, small_node
+from tests.strategies.runs import run_plugin
+
+__all__ = ["LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
+
+STRATEGIES = {name for name, spec in REGISTRY.items() if spec.extension_points & {"deschedule", "balance"}}
+"""The plugins that evict."""
+
+NODES = [make_node("a", labels={"zone": "1"}), make_node("b", labels={"zone": "2"})]
+REQUIRED = {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}
+PREFERRED = {"nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]}
+LOAD = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
+SPREAD = [
+    {
+        "maxSkew": 2,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+]
+
+
+@dataclass(frozen=True)
+class World:
+    """A plugin, its arguments, and a cluster in which it selects nothing."""
+
+    plugin: str
+    pods: Sequence[Pod]
+    args: Object = field(default_factory=dict)
+    nodes: Sequence[Node] = tuple(NODES)
+
+    def decisions(self) -> Decisions:
+        """What is decided when the plugin runs alone, in profile `p`."""
+        return run_plugin(self.plugin, self.nodes, self.pods, args=self.args)
+
+    def facts(self) -> PluginFacts:
+        """What the plugin saw."""
+        return self.decisions().facts["p", self.plugin]
+
+
+QUIET: dict[str, tuple[World, str]] = {
+    "pods are too young": (
+        World("PodLifeTime", [make_pod("p", age=10800)], {"maxPodLifeTimeSeconds": 86400}),
+        "no pod is old enough: the oldest is default/p, 3 h old (maxPodLifeTimeSeconds: 86400); 1 pod examined",
+    ),
+    "no pod is in the state": (
+        World("PodLifeTime", [make_pod("p")], {"states": ["OOMKilled"]}),
+        "no pod is in one of the states (states: OOMKilled); 1 pod examined",
+    ),
+    "namespaces leave pods out before": (
+        World(
+            "PodLifeTime",
+            [make_pod("p"), make_pod("q", namespace="shop")],
+            {"maxPodLifeTimeSeconds": 86400, "namespaces": {"exclude": ["shop"]}},
+        ),
+        "no pod is old enough: the oldest is default/p, 1 h old (maxPodLifeTimeSeconds: 86400); "
+        "2 pods examined, left out 1 by namespaces.exclude",
+    ),
+    "namespaces leave all pods out": (
+        World("PodLifeTime", [make_pod("p")], {"maxPodLifeTimeSeconds": 60, "namespaces": {"include": ["shop"]}}),
+        "no pod is in an included namespace (namespaces.include: shop); 1 pod examined",
+    ),
+    "labels leave all pods out": (
+        World(
+            "PodLifeTime", [make_pod("p")], {"maxPodLifeTimeSeconds": 60, "labelSelector": {"matchLabels": {"x": "y"}}}
+        ),
+        "no pod has matching labels (labelSelector); 1 pod examined",
+    ),
+    "there are no pods": (
+        World("PodLifeTime", [], {"maxPodLifeTimeSeconds": 60}),
+        "no pod runs on the nodes that the plugin looks at",
+    ),
+    "restarts are too few": (
+        World(
+            "RemovePodsHavingTooManyRestarts",
+            [make_pod("p", containers=[container_status(3)])],
+            {"podRestartThreshold": 100},
+        ),
+        "no pod restarted often enough: the highest is default/p, 3 restarts (podRestartThreshold: 100); "
+        "1 pod examined",
+    ),
+    "no pod has failed": (
+        World("RemoveFailedPods", [make_pod("p")]),
+        "no pod is in phase Failed; 1 pod examined",
+    ),
+    "failed pods are too young": (
+        World("RemoveFailedPods", [make_pod("p", phase="Failed", age=600), make_pod("q")]),
+        "no failed pod is old enough: the oldest is default/p, 10 min old (minPodLifetimeSeconds: 3600); "
+        "2 pods examined, left out 1 by status.phase",
+    ),
+    "no node has a taint": (
+        World("RemovePodsViolatingNodeTaints", [make_pod("p")], {"excludedTaints": ["x"]}),
+        "no node has a taint of effect NoSchedule (excludedTaints: x)",
+    ),
+    "all taints are tolerated": (
+        World(
+            "RemovePodsViolatingNodeTaints",
+            [make_pod("p", tolerations=[{"operator": "Exists"}])],
+            nodes=[make_node("a", taints=["k:NoSchedule"])],
+        ),
+        "every pod tolerates the taints of its node; 1 pod examined",
+    ),
+    "no pod states anti-affinity": (
+        World("RemovePodsViolatingInterPodAntiAffinity", [make_pod("p")]),
+        "no pod has required anti-affinity; 1 pod examined",
+    ),
+    "anti-affinity holds": (
+        World("RemovePodsViolatingInterPodAntiAffinity", [make_pod("p", affinity=required_anti_affinity({"x": "y"}))]),
+        "no pod violates required anti-affinity; 1 pod examined",
+    ),
+    "no pod states node affinity": (
+        World("RemovePodsViolatingNodeAffinity", [make_pod("p")], REQUIRED),
+        "no pod has node affinity; 1 pod examined",
+    ),
+    "required node affinity holds": (
+        World(
+            "RemovePodsViolatingNodeAffinity", [make_pod("p", affinity=required_node_affinity("zone", "1"))], REQUIRED
+        ),
+        "no pod violates required node affinity; 1 pod examined",
+    ),
+    "no node is preferred to the pod's own": (
+        World(
+            "RemovePodsViolatingNodeAffinity",
+            [make_pod("p", affinity=preferred_node_affinity(("zone", "1", 5)))],
+            PREFERRED,
+        ),
+        "no node meets preferred node affinity better than the pods' own; 1 pod examined",
+    ),
+    "no two replicas share a node": (
+        World("RemoveDuplicates", [make_pod("p"), make_pod("q", node="b")]),
+        "no node runs 2 evictable pods of one owner with the same images (2 pods examined)",
+    ),
+    "replicas are spread evenly": (
+        World("RemoveDuplicates", [make_pod(f"p{n}", node=node) for n, node in enumerate("aabb")]),
+        "no node runs more pods of an owner than an even spread: "
+        "the highest is 2 pods of ReplicaSet web on node a (even spread: 2)",
+    ),
+    "replicas have one node only": (
+        World("RemoveDuplicates", [make_pod("p"), make_pod("q")], nodes=[make_node("a")]),
+        "2 pods of ReplicaSet web on node a (even spread: 2), and no other node can run them",
+    ),
+    "no pod states a spread constraint": (
+        World("RemovePodsViolatingTopologySpreadConstraint", [make_pod("p")]),
+        "no evictable pod has a topology spread constraint (constraints: DoNotSchedule)",
+    ),
+    "spread constraints hold": (
+        World(
+            "RemovePodsViolatingTopologySpreadConstraint",
+            [make_pod("p", labels={"app": "web"}, spread=SPREAD)],
+        ),
+        "no topology spread constraint is violated: "
+        "the largest skew is 1 pod over zone in namespace default (maxSkew: 2)",
+    ),
+    "no node is overutilized": (
+        World("LowNodeUtilization", pods_on("n1", 5), LOAD, [small_node("n1"), small_node("n2")]),
+        "no node is overutilized: the highest is n1 with CPU requests at 50% (targetThresholds.cpu: 70)",
+    ),
+    "no node is underutilized": (
+        World(
+            "LowNodeUtilization",
+            [*pods_on("n1", 9), *pods_on("n2", 3)],
+            LOAD,
+            [small_node("n1"), small_node("n2"), small_node("n3", unschedulable=True)],
+        ),
+        "no schedulable node is underutilized: the lowest is n2 with CPU requests at 30% (thresholds.cpu: 20)",
+    ),
+    "too few nodes are underutilized": (
+        World(
+            "LowNodeUtilization", pods_on("n1", 9), {**LOAD, "numberOfNodes": 1}, [small_node("n1"), small_node("n2")]
+        ),
+        "1 node is underutilized, more than 1 are required (numberOfNodes: 1)",
+    ),
+    "every node is underutilized": (
+        World("LowNodeUtilization", [], LOAD, [small_node("n1"), small_node("n2")]),
+        "all 2 nodes are underutilized",
+    ),
+    "underutilized nodes have no room": (
+        World("LowNodeUtilization", pods_on("n1", 9), LOAD, [small_node("n1"), small_node("n2", pods=0)]),
+        "1 node is overutilized, but the underutilized nodes have no room for more: pods",
+    ),
+    "no node is nearly empty": (
+        World(
+            "HighNodeUtilization",
+            [*pods_on("n1", 9), *pods_on("n2", 3)],
+            {"thresholds": {"cpu": 20}},
+            [small_node("n1"), small_node("n2")],
+        ),
+        "no node is underutilized: the lowest is n2 with CPU requests at 30% (thresholds.cpu: 20)",
+    ),
+    "nobody takes the pods of a nearly empty node": (
+        World(
+            "HighNodeUtilization",
+            [*pods_on("n1", 9), *pods_on("n2", 1)],
+            {"thresholds": {"cpu": 20}},
+            [small_node("n1", unschedulable=True), small_node("n2")],
+        ),
+        "every node that is not underutilized is cordoned",
+    ),
+    "no pod of a nearly empty node is worth moving": (
+        World(
+            "HighNodeUtilization",
+            [*pods_on("n1", 9), *pods_on("n2", 1, cpu=None)],
+            {"thresholds": {"cpu": 20}, "evictionModes": ["OnlyThresholdingResources"]},
+            [small_node("n1"), small_node("n2")],
+        ),
+        "1 node is underutilized, but no pod there can be moved",
+    ),
+}
