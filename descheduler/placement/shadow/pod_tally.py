@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.label_columns import LabelColumns
+from descheduler.placement.shadow.label_set_pods import FoundPods, LabelSetPods, found_in
 from descheduler.placement.shadow.pod_columns import GroupWeights, PodColumns
-from descheduler.placement.shadow.pod_groups import FoundPods, PodGroup, found_in
 
 __all__ = ["FoundPods", "PodQuery", "PodSum", "PodTally"]
 
@@ -68,7 +68,7 @@ class _Answer:
 
     __slots__ = ("counts_terminating", "found", "groups", "num_known", "version", "weights")
 
-    def __init__(self, weights: GroupWeights, groups: list[PodGroup], *, counts_terminating: bool) -> None:
+    def __init__(self, weights: GroupWeights, groups: list[LabelSetPods], *, counts_terminating: bool) -> None:
         self.counts_terminating = counts_terminating
         self.num_known = len(weights)
         places = weights.nonzero()[0].tolist()
@@ -95,7 +95,7 @@ class PodTally:
         # The labels are kept as well: an identity stands for them only as long as they live.
         self._by_identity: dict[tuple[str, int], tuple[Mapping[str, str], int]] = {}
         self._by_content: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
-        self._groups: list[PodGroup] = []
+        self._groups: list[LabelSetPods] = []
         self._labels = LabelColumns()
         self._by_namespace: dict[str, list[int]] = {}
         self._scopes: dict[frozenset[str], NDArray[np.bool_]] = {}
@@ -151,7 +151,7 @@ class PodTally:
         number = self._by_content.get(content)
         if number is None:
             number = self._by_content[content] = len(self._groups)
-            self._groups.append(PodGroup(pod.namespace, pod.labels))
+            self._groups.append(LabelSetPods(pod.namespace, pod.labels))
             self._labels.add(pod.labels)
             self._by_namespace.setdefault(pod.namespace, []).append(number)
             self._scopes.clear()
@@ -180,7 +180,7 @@ class PodTally:
         answer = self._answers[query] = _Answer(weights, self._groups, counts_terminating=terminating)
         return answer
 
-    def _weights_of(self, query: PodQuery | PodSum, groups: Iterable[PodGroup]) -> list[int]:
+    def _weights_of(self, query: PodQuery | PodSum, groups: Iterable[LabelSetPods]) -> list[int]:
         """What a pod of each of a few groups counts."""
         parts = query.parts if isinstance(query, PodSum) else ((1, query),)
         return [sum(weight for weight, part in parts if part.covers(each.namespace, each.labels)) for each in groups]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FoundPods", "PodGroup", "found_in"]
+__all__ = ["FoundPods", "LabelSetPods", "found_in"]
 
 
 class FoundPods(NamedTuple):
@@ -25,7 +25,7 @@ class FoundPods(NamedTuple):
         return int(self.numbers[self.nodes == node].sum())
 
 
-class PodGroup:
+class LabelSetPods:
     """How many pods of a group are on which node, those being deleted included; `ending` are these alone.
 
     `version` grows with each change.
@@ -48,7 +48,7 @@ class PodGroup:
             _add(self.ending, node, by)
 
 
-def found_in(groups: Sequence[tuple[PodGroup, int]], *, counts_terminating: bool) -> FoundPods:
+def found_in(groups: Sequence[tuple[LabelSetPods, int]], *, counts_terminating: bool) -> FoundPods:
     """The pods of some groups, by node, each pod with the weight of its group; sums of 0 are left out."""
     if len(groups) == 1 and groups[0][1] == 1 and (counts_terminating or not groups[0][0].ending):
         return _found(groups[0][0].all_pods)
