@@ -55,7 +55,8 @@ def _unwrapped(document: Document, text: str, noun: str) -> Document:
     """The policy in a ConfigMap of `document`, whose text is `text`; the document itself when it holds none."""
     root = document.root
     is_policy = member_text(root, "apiVersion").startswith("descheduler/")
-    if noun != _POLICY or is_policy or not isinstance(root.value, Mapping):
+    may_hold_policy = root.value is None or isinstance(root.value, Mapping)  # comments alone make an empty document
+    if noun != _POLICY or is_policy or not may_hold_policy:
         return document
     roots = parse_yaml_documents(text) if document.form == "yaml" else (root,)
     return policy_in_config_map(text, roots, lambda entry: _parse(entry, document.path, noun)) or document

@@ -15,6 +15,8 @@ from descheduler.strategies.framework import ReportingPlugin
 
 __all__ = ["plugin_misses"]
 
+_CUT_OFF = "a limit stopped the plugin before it came to the pod; without it, evicting other pods is enough"
+
 
 def plugin_misses(
     pod: Pod, decisions: Decisions, watch: Watch, selecting: AbstractSet[tuple[str, str]]
@@ -23,20 +25,27 @@ def plugin_misses(
     profile in running order."""
     if decisions.skipped:
         return
+    is_cut_off = any(refusal.verdict.reached is not None for refusal in decisions.refusals)
     failed = {(failure.profile, failure.plugin): failure.message for failure in decisions.failures}
     for profile in decisions.policy.profiles:
         unseen = _why_unseen(pod, decisions, profile)
         for plugin in dict.fromkeys((*profile.deschedule, *profile.balance)):
             key = profile.name, plugin
-            message = f"did not work: {failed[key]}" if key in failed else unseen or _why_not(pod, watch.strategy(*key))
+            if key in failed:
+                message = f"did not work: {failed[key]}"
+            else:
+                message = unseen or _why_not(pod, watch.strategy(*key), is_cut_off=is_cut_off)
             if message and key not in selecting:
                 yield PluginMiss(profile=profile.name, plugin=plugin, message=message)
 
 
-def _why_not(pod: Pod, strategy: object) -> str:
+def _why_not(pod: Pod, strategy: object, *, is_cut_off: bool) -> str:
+    """The plugin's words. It has none for a pod that it would select now, and does not once a limit is lifted."""
     if strategy is None:
         return "did not run: a plugin before it failed"
-    return strategy.why_not(pod) if isinstance(strategy, ReportingPlugin) else ""
+    if not isinstance(strategy, ReportingPlugin):
+        return ""
+    return strategy.why_not(pod) or (_CUT_OFF if is_cut_off else "")
 
 
 def _why_unseen(pod: Pod, decisions: Decisions, profile: Profile) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
+from descheduler.model.printable import printable
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import BackgroundEviction, Move, Plan, PlannedRefusal
 
@@ -19,16 +20,19 @@ CSV_HEADER = (
 
 
 def names(document: Plan | Outcome) -> Iterator[str]:
-    """`namespace/name` of every pod that would be evicted or, of an outcome, was."""
+    """`namespace/name` of every pod that would be evicted or, of an outcome, was; a line each."""
     if isinstance(document, Plan):
         pods = [move.pod for move in document.moves]
     else:
         pods = [result.pod for result in document.results if result.result == "evicted"]
-    yield from (f"{pod.namespace}/{pod.name}\n" for pod in pods)
+    yield from (printable(f"{pod.namespace}/{pod.name}") + "\n" for pod in pods)
 
 
 def csv_lines(document: Plan | Outcome, *, has_header: bool = True) -> Iterator[str]:
-    """The pods that are selected, evicted or not, as CSV (RFC 4180, but with bare line feeds)."""
+    """The pods that are selected, evicted or not, as CSV (RFC 4180, but with bare line feeds).
+
+    A row is one line: messages are texts of others, and what does not print in them is escaped.
+    """
     if has_header:
         yield _csv_line(CSV_HEADER)
     plan = document if isinstance(document, Plan) else document.plan
@@ -68,5 +72,5 @@ def _result(result: EvictionResult) -> Sequence[str]:
 
 def _csv_line(values: Sequence[str]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(values)
+    csv.writer(buffer, lineterminator="\n").writerow(map(printable, values))
     return buffer.getvalue()

@@ -10,7 +10,14 @@ import pytest
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.report.explanation.pod import PluginMiss
-from tests.builders import Object, container_status, node_object, pod_object, required_node_affinity
+from tests.builders import (
+    Object,
+    container_status,
+    node_object,
+    pod_object,
+    required_anti_affinity,
+    required_node_affinity,
+)
 from tests.explanation.questions import pod_explanation, policy_of
 from tests.strategies.quiet_worlds import STRATEGIES
 
@@ -231,6 +238,15 @@ MISSES = {
             others=[pod_object("q", node="b", cpu="3")],
         ),
         "requests no resource of thresholds (evictionModes: OnlyThresholdingResources)",
+    ),
+    "conflict that another eviction beyond the limit ends": (
+        Question(
+            "RemovePodsViolatingInterPodAntiAffinity",
+            pod_object("p", labels={"app": "web"}, affinity=required_anti_affinity({"app": "web"}), priority=9),
+            others=[pod_object("q", labels={"app": "web"}, affinity=required_anti_affinity({"app": "web"}))],
+            policy={"maxNoOfPodsToEvictTotal": 0},
+        ),
+        "a limit stopped the plugin before it came to the pod; without it, evicting other pods is enough",
     ),
     "metrics that are missing": (
         Question(

@@ -346,6 +346,20 @@ class TestLikely:
 
         assert (landing.verdict, landing.cause) == (UNKNOWN, "scheduler volcano is not modelled")
 
+    @pytest.mark.parametrize(
+        ("listed", "verdict"),
+        [
+            pytest.param({}, UNKNOWN, id="that no node lists"),
+            pytest.param({"vendor.com/gpu-memory": "0"}, NO, id="that a node lists"),
+        ],
+    )
+    def test_extended_resource_under_a_foreign_scheduler(self, listed: dict[str, str], verdict: LandingVerdict) -> None:
+        """Its extender may share one out that no node lists, and the kubelet does not ask for it there."""
+        nodes = [make_node("a", allocatable=listed), make_node("b")]
+        victim = make_pod("victim", node="a", requests={"vendor.com/gpu-memory": "1"}, scheduler="volcano")
+
+        assert consider(make_snapshot(nodes, [victim])).verdict is verdict
+
     def test_booked_victim_keeps_its_room_unless_the_book_is_an_estimate(self) -> None:
         gpu = {"scheduler": "volcano", "node_selector": {"kubernetes.io/hostname": "b"}}
         pods = [

@@ -36,6 +36,7 @@ def as_json(**data: str) -> dict[str, object]:
         })), id="an entry in JSON"),
         pytest.param(f"apiVersion: v1\nkind: ServiceAccount\n---\n{config_map(policy_yaml=GOOD)}---\nkind: Role\n",
                      id="one of several documents"),
+        pytest.param(f"---\n# Source: none\n---\n{config_map(policy_yaml=GOOD)}", id="after an empty document"),
         pytest.param(f"{config_map(settings='a: 1')}---\n{config_map(policy_yaml=GOOD)}", id="one of two ConfigMaps"),
         pytest.param(json.dumps({"kind": "List", "items": [{"kind": "Secret"}, as_json(policy=GOOD)]}), id="in a List"),
         pytest.param(json.dumps(as_json(policy=GOOD)), id="a ConfigMap in JSON"),

@@ -51,6 +51,13 @@ def test_csv_of_an_outcome_has_the_result_of_each_eviction() -> None:
     ]
 
 
+def test_text_that_would_steer_a_terminal_or_break_a_row_is_escaped() -> None:
+    plan = make_test_plan([make_pod("a\x1b[2J\rb\nc", owners=()), make_pod("d\re\n")])
+
+    assert [row["pod"] for row in rows("".join(render(plan, "csv")))] == [r"d\re\n", r"a\x1b[2J\rb\nc"]
+    assert "".join(render(plan, "name")) == "default/d\\re\\n\n"
+
+
 def test_csv_can_go_without_its_header() -> None:
     text = "".join(render(plan_with_a_blocked_pod(), "csv", TableStyle(has_headers=False)))
 

@@ -21,6 +21,8 @@ __all__ = ["MakeScheduler", "Schedulers"]
 MakeScheduler = Callable[[ShadowCluster], SchedulerModel]
 """Makes a scheduler over a shadow cluster."""
 
+_RESOURCES = "NodeResourcesFit"
+
 
 class Schedulers:
     """A scheduler for each profile of `configuration`, and for each of `others` by name, all over one shadow cluster.
@@ -41,8 +43,8 @@ class Schedulers:
         self._plugins = plugins
         self._made: dict[str, SchedulerModel] = {name: make(cluster) for name, make in (others or {}).items()}
         self._others = frozenset(self._made)
-        self.optional_filters = frozenset(name for name, row in plugins.items() if row.is_optional)
-        """Plugins whose refusals may mean nothing to a scheduler that is not modelled."""
+        self._optional_filters = frozenset(name for name, row in plugins.items() if row.is_optional)
+        self._listed = frozenset(name for node in cluster.snapshot.nodes for name in node.allocatable)
 
     def scheduler_of(self, pod: Pod) -> SchedulerModel:
         """The scheduler of a pod. For one that is not modelled kube-scheduler as it comes stands in."""
@@ -66,6 +68,17 @@ class Schedulers:
         """Whether the scheduler of `pod` is not modelled at all."""
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         return name not in self._others and self._configuration.profile_for(name) is None
+
+    def optional_filters(self, pod: Pod) -> frozenset[str]:
+        """Plugins whose refusals of `pod` may mean nothing to a scheduler that is not modelled; none for others.
+
+        An extended resource that no node lists may be shared out by an extender of that scheduler: the kubelet does not
+        count those either (kubernetes 1.36 `pkg/kubelet/lifecycle/predicate.go`, removeMissingExtendedResources).
+        """
+        if not self.is_foreign(pod):
+            return frozenset()
+        is_unlisted = any("/" in name and name not in self._listed for name in pod.spec.requests)
+        return self._optional_filters | {_RESOURCES} if is_unlisted else self._optional_filters
 
     def _make(self, name: str) -> SchedulerModel:
         configuration = self._configuration

@@ -116,7 +116,7 @@ class CandidateMaker:
             schedulers.scheduler_of(form),
             priority_of(form),
             schedulers.doubt(form) or (alternative.doubt if alternative is not None else ""),
-            schedulers.optional_filters if schedulers.is_foreign(form) else frozenset(),
+            schedulers.optional_filters(form),
             alternative,
         )
 
