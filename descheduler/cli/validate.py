@@ -44,7 +44,7 @@ class _Verdict:
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="How to say what was found.",
+    help="Format of the findings on standard output.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too, for example on an unknown field.")
 @click.option(

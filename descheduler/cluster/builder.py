@@ -317,7 +317,7 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
     if strays:
         example = f"such as {strays[0].key} to {strays[0].node_name}"
         bound = "1 pod is bound to a node" if len(strays) == 1 else f"{len(strays)} pods are bound to nodes"
-        yield f"{bound} that the snapshot does not hold, {example}; ignored"
+        yield f"{bound} not in the snapshot, {example}; ignored"
 
 
 def _fault(error: Exception) -> str:

@@ -28,7 +28,7 @@ def plugin_misses(
         unseen = _why_unseen(pod, decisions, profile)
         for plugin in dict.fromkeys((*profile.deschedule, *profile.balance)):
             key = profile.name, plugin
-            message = f"did not work: {failed[key]}" if key in failed else unseen or _why_not(pod, watch.strategy(*key))
+            message = f"failed: {failed[key]}" if key in failed else unseen or _why_not(pod, watch.strategy(*key))
             if message and key not in selecting:
                 yield PluginMiss(profile=profile.name, plugin=plugin, message=message)
 
@@ -42,7 +42,7 @@ def _why_not(pod: Pod, strategy: object) -> str:
 def _why_unseen(pod: Pod, decisions: Decisions, profile: Profile) -> str:
     """Why no plugin of `profile` is handed the node of `pod`; empty when they are."""
     if not pod.node_name:
-        return "the pod is bound to no node"
+        return "the pod is not scheduled onto a node"
     node = next((node for node in decisions.snapshot.nodes if node.name == pod.node_name), None)
     if node is None:
         return f"node {pod.node_name} does not exist"

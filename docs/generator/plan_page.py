@@ -19,9 +19,9 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 What `descheduler run` writes with `-o json` or `-o yaml`: a `Plan` when it is dry, an `Outcome`, which holds the plan,
-when it evicts; and the `Explanation` that `descheduler explain` writes. Every field is always there; no other field may
-be. `descheduler schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON Schema.
-`apiVersion` grows with every change that a reader could notice."""
+when it evicts; and the `Explanation` that `descheduler explain` writes. Every field is always present, and there are no
+others. `descheduler schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON
+Schema. `apiVersion` changes with every change of a field or its meaning."""
 
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 

@@ -30,7 +30,7 @@ def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, du
         in ended.out
     )
     assert "landing: the replacement pod can be scheduled onto b" in ended.out
-    assert "placement of the pod created instead: 2/2 nodes are available" in ended.out
+    assert "placement of the replacement pod: 2/2 nodes are available" in ended.out
 
 
 def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler, dump: Path) -> None:

@@ -89,7 +89,7 @@ MISSES = {
         ),
         "labels do not match (labelSelector)",
     ),
-    "pending": (old(node="", phase="Pending"), "the pod is bound to no node"),
+    "pending": (old(node="", phase="Pending"), "the pod is not scheduled onto a node"),
     "node that is not ready": (
         Question(
             "PodLifeTime",

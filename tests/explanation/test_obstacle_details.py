@@ -165,7 +165,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "VolumeBinding",
-                    f"volume pv of claim data is reached only from nodes with {ZONE} in (z1), the node has z2",
+                    f"volume pv of claim data is reachable only from nodes with {ZONE} in (z1), the node has z2",
                 )
             ],
             id="a volume of another zone",
@@ -189,7 +189,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "VolumeBinding",
-                    "volume pv of claim data is reached only from nodes with topology.ebs.csi.aws.com/zone in (z1),"
+                    "volume pv of claim data is reachable only from nodes with topology.ebs.csi.aws.com/zone in (z1),"
                     " the node has no such label",
                 )
             ],

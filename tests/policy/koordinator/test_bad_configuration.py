@@ -41,7 +41,7 @@ CONFIGURATIONS = [
     pytest.param(
         koordinator("profiles:\n- plugins: {balance: {enabled: [{name: LowNodeLoad}]}}\n"),
         ":4:40: profiles[0].plugins.balance.enabled[0].name: "
-        "plugin 'LowNodeLoad' of Koordinator is not run by this version; remove it",
+        "plugin 'LowNodeLoad' of Koordinator is not supported by this version; remove it",
         id="a plugin of Koordinator that is not there",
     ),
     pytest.param(
@@ -104,12 +104,12 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("leaderElection: {leaseDuration: 5s}\n"),
-        ":3:33: leaderElection.leaseDuration: is not above renewDeadline; the lease would expire while renewed",
+        ":3:33: leaderElection.leaseDuration: is not above renewDeadline; the Lease would expire while renewed",
         id="a lease shorter than its renewal",
     ),
     pytest.param(
         koordinator("healthzBindAddress: ':health'\n"),
-        ":3:21: healthzBindAddress: ':health' is no address; write host:port, such as 0.0.0.0:10251",
+        ":3:21: healthzBindAddress: ':health' is not an address; write host:port, such as 0.0.0.0:10251",
         id="an address without a port number",
     ),
     pytest.param(

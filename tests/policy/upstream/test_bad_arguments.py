@@ -128,7 +128,7 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("RemovePodsViolatingNodeTaints", "{includedTaints: [a], excludedTaints: [b]}"),
-        ":7:28: profiles[0].pluginConfig[0].args.includedTaints: is given next to excludedTaints; keep one of them",
+        ":7:28: profiles[0].pluginConfig[0].args.includedTaints: cannot be used with excludedTaints; keep one of them",
         id="taints both ways",
     ),
     pytest.param(

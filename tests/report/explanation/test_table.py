@@ -133,7 +133,7 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "\n"
         "landing: the replacement pod can be scheduled onto b\n"
         "\n"
-        "placement of the pod created instead: 2/7 nodes are available\n"
+        "placement of the replacement pod: 2/7 nodes are available\n"
         "a note\n"
         "\n"
         "AVAILABLE NODE   TOTAL   NodeResourcesFit   REMARK\n"
@@ -165,7 +165,7 @@ def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
 def test_a_pod_with_nothing_to_place_says_so() -> None:
     pod = PodExplanation(facts=FACTS, decision=None, landing=None, placement=None)
 
-    assert "so nothing is to be placed" in text_of(pod)
+    assert "so no placement is predicted" in text_of(pod)
 
 
 def test_a_pod_that_cannot_be_scored_says_why() -> None:

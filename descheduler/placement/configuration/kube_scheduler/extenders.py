@@ -115,7 +115,7 @@ def _warn(checks: Checks, section: ExtenderSection, path: Path) -> None:
     if section.prioritize_verb:
         checks.warn((*path, "prioritizeVerb"), f"an extender scores nodes; which one {pods} get is unknown")
     if section.bind_verb:
-        checks.warn((*path, "bindVerb"), f"an extender binds {pods}; it is taken to do as it is told")
+        checks.warn((*path, "bindVerb"), f"an extender binds {pods}; it is assumed to bind to the chosen node")
 
 
 def _extender(section: ExtenderSection) -> Extender:

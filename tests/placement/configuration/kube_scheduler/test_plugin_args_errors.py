@@ -42,7 +42,7 @@ ARGUMENTS = [
         "NodeResourcesFit",
         "{ignoredResourceGroups: [example.com/gpu]}",
         f":7:36: {ARGS}.ignoredResourceGroups[0]: 'example.com/gpu' is not a group of resources; "
-        "write what stands before the '/', as example.com",
+        "write the part before the '/', such as example.com",
         id="a resource instead of a group",
     ),
     pytest.param(
@@ -208,7 +208,7 @@ ARGUMENTS = [
     pytest.param(
         "DynamicResources",
         "{filterTimeout: -5s}",
-        f":7:27: {ARGS}.filterTimeout: is negative; 0s stands for no limit",
+        f":7:27: {ARGS}.filterTimeout: is negative; 0s means no limit",
         id="a filter that ends before it starts",
     ),
     pytest.param(

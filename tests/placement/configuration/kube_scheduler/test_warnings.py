@@ -49,7 +49,7 @@ WARNINGS = [
             "profiles:\n- plugins: {multiPoint: {disabled: [{name: NodePorts}, {name: NodeAffinity}]}}\n"
             "  pluginConfig: [{name: NodeAffinity}]\n"
         ),
-        ":5:18: profiles[0].pluginConfig[0]: NodeAffinity is configured, but enabled nowhere in this profile",
+        ":5:18: profiles[0].pluginConfig[0]: NodeAffinity is configured but not enabled in this profile",
         id="arguments of a plugin that does not run",
     ),
     pytest.param(
@@ -87,7 +87,7 @@ WARNINGS = [
     ),
     pytest.param(
         scheduler("extenders: [{bindVerb: b}]\n"),
-        ":3:24: extenders[0].bindVerb: an extender binds pods; it is taken to do as it is told",
+        ":3:24: extenders[0].bindVerb: an extender binds pods; it is assumed to bind to the chosen node",
         id="an extender that binds",
     ),
     pytest.param(
