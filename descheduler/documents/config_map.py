@@ -17,6 +17,7 @@ _POLICY = re.compile(
 )
 """What the text of a policy says in one of its lines, also when the rest of it is wrong."""
 _LITERAL = "|"
+_MOST_NAMED = 10
 
 Parse = Callable[[str], Document]
 
@@ -33,14 +34,19 @@ def policy_in_config_map(text: str, roots: Sequence[Node], parse: Parse) -> Docu
     if len(policies) == 1:
         return _parsed(policies[0][1], text, parse)
     if policies:
-        named = ", ".join(name for name, _ in policies)
-        raise DocumentError(f"holds several policies: {named}; keep one of them", policies[1][1].mark)
+        message = f"holds several policies: {_listed(policies)}; keep one of them"
+        raise DocumentError(message, policies[1][1].mark)
     first = next(_config_maps(roots), None)
     if first is None:
         return None
-    keys = ", ".join(name for name, _ in entries) or "none"
-    message = f"no entry of a ConfigMap holds a DeschedulerPolicy or a DeschedulerConfiguration; entries: {keys}"
-    raise DocumentError(message, first.mark)
+    message = "no entry of a ConfigMap holds a DeschedulerPolicy or a DeschedulerConfiguration; entries: "
+    raise DocumentError(message + (_listed(entries) or "none"), first.mark)
+
+
+def _listed(entries: Sequence[tuple[str, Node]]) -> str:
+    names = [name for name, _ in entries[:_MOST_NAMED]]
+    more = [f"and {len(entries) - _MOST_NAMED} more"] if len(entries) > _MOST_NAMED else []
+    return ", ".join([*names, *more])
 
 
 def _config_maps(roots: Iterable[Node]) -> Iterator[Node]:

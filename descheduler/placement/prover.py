@@ -23,7 +23,7 @@ from descheduler.placement.landings.competitors import CompetitorFinder
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.preemption import preemption_hint
-from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, verdict_of
+from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster, WhatIf
@@ -93,7 +93,7 @@ class LandingProver:
         ]
         return tuple(found)
 
-    def consider(self, victim: Pod) -> Landing:
+    def consider(self, victim: Pod, *, only_proven: bool = False) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
         `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
@@ -101,9 +101,14 @@ class LandingProver:
         `LIKELY`: the same as far as the scheduler is modelled. `NO`: no node takes it with all booked replacements
         where they were predicted. `UNKNOWN`: the snapshot cannot tell. `cold` is the same question while the victim is
         terminating.
+
+        With `only_proven` no node is looked at for a pod that could be likely at best: it is `UNKNOWN`, which takes a
+        millisecond less for those to whom both are the same.
         """
         trial = self.cluster.what_if()
         candidate = self._candidate(victim)
+        if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
+            return not_looked_for(candidate.unplaced)
         decision = self._decide(candidate)
         self._last = _Considered(victim, candidate, decision, trial)
         return decision.landing

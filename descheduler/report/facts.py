@@ -66,13 +66,19 @@ def facts_of(decisions: Decisions, profile: str, plugin: str, refused: Mapping[s
     facts = decisions.facts.get((profile, plugin))
     if facts is None:
         return None
-    mine = [move for move in decisions.moves if (move.profile, move.plugin) == (profile, plugin)]
-    answers = {answer for name, of, answer in decisions.results if (name, of) == (profile, plugin)}
-    if BACKGROUND in answers or any(not move.is_repeated for move in mine):
+    answers = {answer: n for (name, of, answer), n in decisions.results.items() if (name, of) == (profile, plugin)}
+    num_granted = answers.get(SUCCESS, 0)
+    if answers.get(BACKGROUND) or (num_granted and _evicts(decisions, profile, plugin)):
         return _document(facts, "")
     # A pod that was refused to an earlier plugin for the same reason is counted there.
-    blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers - {SUCCESS})
-    return _document(facts, facts.why_nothing or _all_stay(facts.pods_selected, blocked, num_repeated=len(mine)))
+    blocked = [f"{code} {number:,}" for code, number in refused.items()] or sorted(answers.keys() - {SUCCESS})
+    return _document(facts, facts.why_nothing or _all_stay(facts.pods_selected, blocked, num_repeated=num_granted))
+
+
+def _evicts(decisions: Decisions, profile: str, plugin: str) -> bool:
+    """Whether some request of the plugin was not for a pod that an earlier one evicts already."""
+    moves = (move for move in decisions.moves if not move.is_repeated)
+    return any(move.profile == profile and move.plugin == plugin for move in moves)
 
 
 def _document(facts: plan_facts.PluginFacts, why_nothing: str) -> PluginFacts:

@@ -111,6 +111,12 @@ def test_config_map_without_a_policy_is_refused_with_its_keys(text: str, keys: s
     assert keys in message
 
 
+def test_many_entries_do_not_flood_the_message() -> None:
+    (message,) = messages(json.dumps(as_json(**{f"key-{number:04}": "x" for number in range(2000)})))
+
+    assert message.endswith("key-0009 of ConfigMap c, and 1990 more")
+
+
 def test_first_document_counts_when_it_is_a_policy() -> None:
     text = f"{upstream('maxNoOfPodsToEvictTotal: 1')}\n---\n{config_map(policy_yaml=GOOD)}"
 

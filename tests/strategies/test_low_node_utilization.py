@@ -293,7 +293,7 @@ def test_samples_of_a_query_replace_requests(samples: Sequence[float], args: Obj
         ),
         pytest.param(
             None,
-            f"prometheus client not initialized: nobody asked for the samples of query {QUERY!r}",
+            f"prometheus client not initialized: there are no samples of query {QUERY!r}",
             id="no answer to the query",
         ),
     ],

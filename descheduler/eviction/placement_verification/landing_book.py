@@ -64,7 +64,7 @@ class LandingBook:
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[tuple[Pod, SchedulingSettings]] = []
         self._landings: dict[str, Landing] = {}
-        self._considered: tuple[SchedulingSettings, Pod, Landing] | None = None
+        self._considered: tuple[SchedulingSettings, Pod, bool, Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
 
@@ -93,15 +93,15 @@ class LandingBook:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
         return next((settings for name, settings in self.scheduling if name == profile), None)
 
-    def consider(self, pod: Pod, settings: SchedulingSettings) -> Landing:
-        """Where the replacement of `pod` would land after everything booked so far."""
+    def consider(self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool) -> Landing:
+        """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
         if self._considered is not None:
-            known_settings, known_pod, landing = self._considered
-            if known_pod is pod and known_settings == settings:
+            known_settings, known_pod, was_only_proven, landing = self._considered
+            if known_pod is pod and known_settings == settings and was_only_proven is only_proven:
                 return landing
-        landing = self._prover(settings).consider(pod)
+        landing = self._prover(settings).consider(pod, only_proven=only_proven)
         self.num_judged += 1
-        self._considered = settings, pod, landing
+        self._considered = settings, pod, only_proven, landing
         return landing
 
     def book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:

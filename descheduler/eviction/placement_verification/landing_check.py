@@ -75,7 +75,8 @@ class LandingCheck(PodByPod):
         rules = self._rules_of(bundle)
         if rules is None or not self._is_new(candidate.pod):
             return ACCEPTED
-        landing = self._landings.consider(candidate.pod, rules.settings)
+        only_proven = rules.args.on_unknown == REFUSE
+        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven)
         return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:

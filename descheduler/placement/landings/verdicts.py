@@ -9,7 +9,7 @@ from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ROLLOUT", "differing_revisions", "landed", "not_landed", "verdict_of"]
+__all__ = ["ROLLOUT", "differing_revisions", "landed", "not_landed", "not_looked_for", "verdict_of"]
 
 _UNSCORED = (
     "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
@@ -77,6 +77,12 @@ def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: L
         obstacles={} if evaluation.fits else obstacles.by_reason(),
         cause=cause,
     )
+
+
+def not_looked_for(unplaced: UnplacedReplacement) -> Landing:
+    """The landing of a replacement whose scheduler is not modelled in full, where only a proof would count."""
+    unknown, doubt = LandingVerdict.UNKNOWN, unplaced.doubt
+    return Landing(unplaced.victim, unplaced.replacement, unknown, unknown, unknown, message=doubt, cause=doubt)
 
 
 def differing_revisions(

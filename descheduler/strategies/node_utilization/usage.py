@@ -51,7 +51,7 @@ class UsageSource(Protocol):
         """The usage of `node`, on which the active `pods` run, of every resource. Raises StrategyError when unknown."""
 
     def of_pod(self, pod: Pod) -> Mapping[str, int] | None:
-        """The usage of `pod` of every resource; None when nobody measured it."""
+        """The usage of `pod` of every resource; None when it was not measured."""
 
 
 class RequestedUsage:

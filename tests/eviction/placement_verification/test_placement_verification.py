@@ -167,7 +167,15 @@ def test_koordinators_scheduler_is_judged_by_what_it_shares_with_kube_scheduler(
     decisions = run([CORDONED, make_node("b")], pods)
 
     assert evicted(decisions) == ["plain"]
-    assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "NoLanding"}
+    assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "UnknownLanding"}
+
+
+def test_pod_that_no_node_has_room_for_stays_although_unknown_landings_are_allowed() -> None:
+    odd = make_pod("odd", node="a", cpu="2", scheduler="homemade")
+
+    decisions = run([CORDONED, make_node("b", cpu="1")], [odd], policy_of(onUnknown="allow"))
+
+    assert codes(decisions) == {"odd": "NoLanding"}
 
 
 def test_likely_landing_is_no_reason_to_refuse_a_return_where_unknown_ones_are_allowed() -> None:
