@@ -49,7 +49,7 @@ def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
     yield ""
     spelling = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
     for paragraph in paragraphs(cls.__doc__):
-        yield from wrapped(_PYTHON_NAME.sub(lambda match: f"`{spelling[match[1]]}`", paragraph))
+        yield from wrapped(_PYTHON_NAME.sub(lambda match: f"`{spelling.get(match[1], match[1])}`", paragraph))
     rows = [[f"`{name}`", _type(schema["properties"][name])] for name in spelling.values()]
     yield from table(("Field", "Type"), rows)
 

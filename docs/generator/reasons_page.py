@@ -12,7 +12,7 @@ __all__ = ["make_page"]
 _INTRODUCTION = """\
 Every pod that a plugin would have evicted and that stays has one of these codes, a sentence with the particulars, and
 often the object at fault (`subject`). They stand in `refusals` of a [plan](plan.md). How to change the answer is in
-[Why was my pod kept?](../how-to/troubleshoot.md)."""
+[Why was my pod not evicted?](../how-to/troubleshoot.md)."""
 
 
 def make_page() -> str:
