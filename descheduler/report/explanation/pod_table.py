@@ -108,7 +108,7 @@ def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
             "" if landing.margin is None else str(landing.margin),
             ", ".join(landing.nodes),
         ]
-        yield from style.table(["VERDICT", "COLD", "SETTLED", "MADE FROM", "COMES BACK", "MARGIN", "NODES"], [row])
+        yield from style.table(["VERDICT", "POD TERMINATING", "POD DELETED", "SPEC FROM", "CREATED", "MARGIN", "NODES"], [row])
 
 
 def _age(seconds: float) -> str:
