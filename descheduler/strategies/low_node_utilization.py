@@ -132,7 +132,7 @@ def _check_threshold_pairs(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
     one_sided = sorted(args.thresholds.keys() ^ args.target_thresholds.keys())
     if one_sided:
         names = ", ".join(repr(name) for name in one_sided)
-        return [ArgsProblem(("targetThresholds",), f"must name the resources of thresholds; only in one: {names}")]
+        return [ArgsProblem(("targetThresholds",), f"must name the same resources as thresholds; different: {names}")]
     if args.use_deviation_thresholds:
         return []
     return [
@@ -273,7 +273,7 @@ class LowNodeUtilization:
         if query in snapshot.sample_faults:
             raise StrategyError(snapshot.sample_faults[query])
         if samples is None:
-            raise StrategyError(f"prometheus client not initialized: no samples were read for query {query!r}")
+            raise StrategyError(f"prometheus client not initialized: there are no samples of query {query!r}")
         return PrometheusUsage(query, samples)
 
     def _has_provider(self, source: str) -> bool:

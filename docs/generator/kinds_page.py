@@ -13,7 +13,7 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 Nodes, pods and disruption budgets are read in every run, other kinds when a plugin of the policy needs them, or when a
-dry run says where pods would land. Nothing is read twice in a run, and nothing is watched.
+dry run says where replacement pods would be scheduled. Nothing is read twice in a run, and nothing is watched.
 [The snapshot](../explanation/snapshot.md) says what happens when a kind cannot be read."""
 
 _DUMPED = """\

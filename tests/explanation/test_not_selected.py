@@ -228,7 +228,7 @@ MISSES = {
         Question(
             "LowNodeUtilization", pod_object("p"), {**LOAD, "metricsUtilization": {"source": "KubernetesMetrics"}}
         ),
-        "did not work: metrics client not initialized: add KubernetesMetrics to metricsProviders",
+        "failed: metrics client not initialized: add KubernetesMetrics to metricsProviders",
     ),
 }
 

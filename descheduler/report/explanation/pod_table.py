@@ -94,7 +94,7 @@ def _misses(decision: PodDecision) -> Iterator[str]:
 
 
 def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
-    yield style.palette.heading(f"Replacement pod: {printable(landing.summary)}")
+    yield style.palette.heading(f"If evicted: {printable(landing.summary)}")
     for note in landing.notes:
         yield printable(note)
     yield ""
@@ -108,7 +108,9 @@ def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
             "" if landing.margin is None else str(landing.margin),
             ", ".join(landing.nodes),
         ]
-        yield from style.table(["VERDICT", "POD TERMINATING", "POD DELETED", "SPEC FROM", "CREATED", "MARGIN", "NODES"], [row])
+        yield from style.table(
+            ["VERDICT", "POD TERMINATING", "POD DELETED", "SPEC FROM", "CREATED", "MARGIN", "NODES"], [row]
+        )
 
 
 def _age(seconds: float) -> str:

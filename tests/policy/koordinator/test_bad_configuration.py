@@ -34,7 +34,7 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- plugins: {deschedule: {enabled: [{name: RemoveDuplicates}]}}\n"),
-        ":4:43: profiles[0].plugins.deschedule.enabled[0].name: plugin 'RemoveDuplicates' is no deschedule plugin; "
+        ":4:43: profiles[0].plugins.deschedule.enabled[0].name: plugin 'RemoveDuplicates' is not a deschedule plugin; "
         "list it under balance",
         id="a plugin in a set it does not implement",
     ),
@@ -53,7 +53,7 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- plugins: {deschedule: {enabled: [{name: PodLifeTime}]}}\n"),
-        ":4:12: profiles[0].pluginConfig.PodLifeTime: selects by nothing; "
+        ":4:12: profiles[0].pluginConfig.PodLifeTime: has no criterion; "
         "give maxPodLifeTimeSeconds, states, conditions or exitCodes",
         id="default arguments that are not valid",
     ),
@@ -79,8 +79,8 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- pluginConfig: [{name: MigrationController, args: {kind: FooArgs}}]\n"),
-        ":4:59: profiles[0].pluginConfig[0].args.kind: is 'FooArgs', but the arguments of MigrationController say "
-        "MigrationControllerArgs, or nothing",
+        ":4:59: profiles[0].pluginConfig[0].args.kind: is 'FooArgs'; arguments of MigrationController need "
+        "MigrationControllerArgs, or leave it out",
         id="arguments of another kind",
     ),
     pytest.param(

@@ -131,7 +131,7 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "Decision: not selected by any plugin\n"
         "  PodLifeTime: 3 h old (maxPodLifeTimeSeconds: 86400)\n"
         "\n"
-        "landing: the replacement pod can be scheduled onto b\n"
+        "If evicted: the replacement pod can be scheduled onto b\n"
         "\n"
         "placement of the replacement pod: 2/7 nodes are available\n"
         "a note\n"
@@ -159,7 +159,7 @@ def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
 
     assert "TaintToleration" in text
     assert "full-300" in text
-    assert "lands     lands   lands     template    at once      10       b" in text
+    assert "lands     lands             lands         template    at once   10       b" in text
 
 
 def test_a_pod_with_nothing_to_place_says_so() -> None:

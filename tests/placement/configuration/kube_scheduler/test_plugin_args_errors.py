@@ -21,15 +21,15 @@ ARGUMENTS = [
     pytest.param(
         "NodeResourcesFit",
         "{kind: NodeAffinityArgs}",
-        f":7:18: {ARGS}.kind: is 'NodeAffinityArgs', but the arguments of NodeResourcesFit say NodeResourcesFitArgs, "
-        "or nothing",
+        f":7:18: {ARGS}.kind: is 'NodeAffinityArgs'; arguments of NodeResourcesFit need NodeResourcesFitArgs, "
+        "or leave it out",
         id="arguments of another plugin",
     ),
     pytest.param(
         "InterPodAffinity",
         "{apiVersion: kubescheduler.config.k8s.io/v1beta3}",
-        f":7:24: {ARGS}.apiVersion: is 'kubescheduler.config.k8s.io/v1beta3', but the arguments of InterPodAffinity "
-        "say kubescheduler.config.k8s.io/v1, or nothing",
+        f":7:24: {ARGS}.apiVersion: is 'kubescheduler.config.k8s.io/v1beta3'; arguments of InterPodAffinity "
+        "need kubescheduler.config.k8s.io/v1, or leave it out",
         id="arguments of another version",
     ),
     pytest.param(
