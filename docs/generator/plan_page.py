@@ -18,8 +18,8 @@ from docs.generator.markdown import anchor, page, table, wrapped
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
-What `descheduler run` writes with `-o json` or `-o yaml`: a `Plan` when it is dry, an `Outcome`, which holds the plan,
-when it evicts; and the `Explanation` that `descheduler explain` writes. Every field is always present, and there are no
+What the commands write with `-o json` or `-o yaml`: `descheduler run` a `Plan` in a dry run, else an `Outcome`, which holds
+the plan; `descheduler explain` an `Explanation`. Every field is always present, and there are no
 others. `descheduler schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON
 Schema. `apiVersion` changes with every change of a field or its meaning."""
 

@@ -164,8 +164,8 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("DefaultEvictor", "{ignorePvcPods: true, podProtections: {extraEnabled: [PodsWithPVC]}}"),
-        ":7:49: profiles[0].pluginConfig[0].args.podProtections: cannot be used together with ignorePvcPods (deprecated); "
-        "use podProtections for all of them",
+        ":7:49: profiles[0].pluginConfig[0].args.podProtections: cannot be used together with ignorePvcPods "
+        "(deprecated); use podProtections for all of them",
         id="old and new protections mixed",
     ),
     pytest.param(

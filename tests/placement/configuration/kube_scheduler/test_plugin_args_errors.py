@@ -139,8 +139,7 @@ ARGUMENTS = [
     pytest.param(
         "PodTopologySpread",
         "{defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}",
-        f":7:11: {ARGS}.defaultingType: is System, which leaves no room for defaultConstraints; "
-        "say List, or remove them",
+        f":7:11: {ARGS}.defaultingType: is System, which excludes defaultConstraints; write List, or remove them",
         id="constraints beside the system's",
     ),
     pytest.param(

@@ -54,8 +54,7 @@ WARNINGS = [
     ),
     pytest.param(
         with_args("VolumeBinding", "{shape: [{utilization: 0, score: 10}]}"),
-        f":7:19: {ARGS}.shape: is not looked at; "
-        "kube-scheduler scores storage with the gate StorageCapacityScoring only",
+        f":7:19: {ARGS}.shape: is ignored; kube-scheduler scores storage with the gate StorageCapacityScoring only",
         id="storage that is to be scored",
     ),
     pytest.param(
