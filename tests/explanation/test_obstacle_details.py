@@ -200,8 +200,8 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "VolumeBinding",
-                    "no volume for claim data: no free volume of storage class local fits and is reachable from the node"
-                    ", and none can be provisioned",
+                    "no volume for claim data: no free volume of storage class local fits and is reachable from the"
+                    " node, and none can be provisioned",
                 )
             ],
             id="a claim without a volume",

@@ -69,8 +69,8 @@ WARNINGS = [
             "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
             "whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: honor}]}",
         ),
-        f":7:139: {ARGS}.defaultConstraints[0].nodeTaintsPolicy: 'honor' is neither Honor nor Ignore and counts as "
-        "Ignore; did you mean 'Honor'?",
+        f":7:139: {ARGS}.defaultConstraints[0].nodeTaintsPolicy: 'honor' is neither Honor nor Ignore and is "
+        "treated as Ignore; did you mean 'Honor'?",
         id="a policy spelled wrongly",
     ),
     pytest.param(
