@@ -66,7 +66,7 @@ class _Commands(click.Group):
     epilog=_EPILOG,
 )
 def commands() -> None:
-    """Evict pods that should run on other nodes: plan first, then evict, with the policies of kubernetes-sigs/descheduler.
+    """Plan and evict pods that should run on other nodes, with the policies of kubernetes-sigs/descheduler.
 
     Flags without a command are those of 'descheduler run'.
     """

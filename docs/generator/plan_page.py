@@ -18,10 +18,10 @@ from docs.generator.markdown import anchor, page, table, wrapped
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
-What the commands write with `-o json` or `-o yaml`: `descheduler run` a `Plan` in a dry run, else an `Outcome`, which holds
-the plan; `descheduler explain` an `Explanation`. Every field is always present, and there are no
-others. `descheduler schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON
-Schema. `apiVersion` changes with every change of a field or its meaning."""
+With `-o json` or `-o yaml`, `descheduler run` writes a `Plan` in a dry run, else an `Outcome`, which holds the plan;
+`descheduler explain` writes an `Explanation`. Every field is always present, and there are no others. `descheduler
+schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON Schema. `apiVersion`
+changes with every change of a field or its meaning."""
 
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 

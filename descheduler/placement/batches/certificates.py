@@ -61,8 +61,8 @@ def _hopeless(unplaced: UnplacedReplacement, single: SingleLanding) -> str:
         return f"the replacement of {unplaced.victim.key} cannot be scheduled onto any node: {single.refusal}"
     if not single.may.any():
         return (
-            f"the replacement of {unplaced.victim.key} cannot be scheduled onto any node, even after all evicted pods are "
-            f"deleted and without other replacement pods: {single.refusal}"
+            f"the replacement of {unplaced.victim.key} cannot be scheduled onto any node, even without the evicted pods"
+            f" and other replacement pods: {single.refusal}"
         )
     return ""
 

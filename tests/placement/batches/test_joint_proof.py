@@ -309,9 +309,9 @@ class TestCertificates:
             pytest.param(
                 [make_node("x", cpu="1"), cordoned()],
                 [victim("p1", cpu="2")],
-                "the replacement of default/p1 cannot be scheduled onto any node, even after all evicted pods are deleted and"
-                " without other replacement pods: 0/2 nodes are available for the replacement pod: 1 insufficient cpu, 1"
-                " unschedulable",
+                "the replacement of default/p1 cannot be scheduled onto any node, even without the evicted pods and"
+                " other replacement pods: 0/2 nodes are available for the replacement pod: 1 insufficient cpu,"
+                " 1 unschedulable",
                 id="no node has room even for one alone",
             ),
             pytest.param(
