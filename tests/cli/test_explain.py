@@ -66,7 +66,7 @@ def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, d
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert "1 pod would be evicted, 1 pod not evicted, 0 pods would be scheduled here" in ended.out
+    assert "1 pod would be evicted, 1 pod not evicted, 0 replacement pods would be scheduled onto the node" in ended.out
     assert "1                  BarePod" in ended.out
 
 
