@@ -38,6 +38,12 @@ _EVERYWHERE = {
     r"\bturn(s|ed)? (it|them|pods) (away|down)\b": "refuses",
     r"\b(lets?|to let) (it|them|pods|a pod|the pod|pods whose [a-z ]+) go\b": "allows the eviction of",
     r"\bpods? (may|might|can) (only )?go\b": "can be evicted",
+    r"\b(plugins?|pods?|polic(y|ies)|containers?|what [a-z]+)( that)? (asks?|asked) for\b": "requests, selects",
+    r"\b(gives?|gave|given) (it |its lease |the lease )?back\b": "releases",
+    r"\bon the move\b": "migrating, evicted",
+    r"\bat fault\b": "invalid, the cause",
+    r"\blast word\b": "takes precedence",
+    r"\bshall\b": "must, or the imperative",
 }
 """Pattern of a text, without regard to case: what to write instead."""
 
@@ -164,6 +170,10 @@ _BAD = [
     "the budget keeps it",
     "x: the pod stays",
     "Pods kept, by reason",
+    "what plugins asked for is refused",
+    "the run gives its Lease back",
+    "the number of pods on the move",
+    "flags have the last word",
 ]
 _GOOD = [
     "is not allowed to list nodes",
@@ -176,6 +186,8 @@ _GOOD = [
     "a label selector stays empty",
     "selected by A, blocked by PodDisruptionBudget",
     "landing of each move",
+    "the pod requests more CPU than is allocatable",
+    "the Lease is released at the end of the run",
     "read `may not` as `is not allowed to`",
 ]
 

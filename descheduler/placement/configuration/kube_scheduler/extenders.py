@@ -109,7 +109,7 @@ def _check_resource(checks: Checks, name: str, seen: set[str], path: Path) -> No
 
 
 def _warn(checks: Checks, section: ExtenderSection, path: Path) -> None:
-    pods = "pods that ask for its resources" if section.managed_resources else "pods"
+    pods = "pods that request its resources" if section.managed_resources else "pods"
     if section.filter_verb:
         checks.warn((*path, "filterVerb"), f"an extender filters nodes; whether {pods} fit is unknown")
     if section.prioritize_verb:

@@ -149,10 +149,10 @@ class _ProfileReader:
                 dict.fromkeys(
                     name
                     for point in ("filter", "reserve")
-                    for name in self._unprepared(point, "pre_filter", "places no pod of this profile")
+                    for name in self._unprepared(point, "pre_filter", "schedules no pod of this profile")
                 )
             ),
-            unprepared_scorers=self._unprepared("score", "pre_score", "places no pod that fits more than one node"),
+            unprepared_scorers=self._unprepared("score", "pre_score", "schedules no pod that fits more than one node"),
             args=self._read_args(),
         )
 

@@ -24,13 +24,13 @@ WARNINGS = [
     pytest.param(
         with_plugins("{preFilter: {disabled: [{name: NodePorts}, {name: VolumeBinding}]}}"),
         ":5:24: profiles[0].plugins.preFilter: NodePorts, VolumeBinding would run at filter but not at preFilter; "
-        "kube-scheduler then places no pod of this profile",
+        "kube-scheduler then schedules no pod of this profile",
         id="filters that nothing prepares",
     ),
     pytest.param(
         with_plugins("{preScore: {disabled: [{name: TaintToleration}]}}"),
         ":5:23: profiles[0].plugins.preScore: TaintToleration would run at score but not at preScore; "
-        "kube-scheduler then places no pod that fits more than one node",
+        "kube-scheduler then schedules no pod that fits more than one node",
         id="a scorer that nothing prepares",
     ),
     pytest.param(
@@ -81,7 +81,7 @@ WARNINGS = [
     pytest.param(
         scheduler("extenders: [{prioritizeVerb: p, weight: 1, managedResources: [{name: a/b}]}]\n"),
         ":3:30: extenders[0].prioritizeVerb: an extender scores nodes; "
-        "which one pods that ask for its resources get is unknown",
+        "which one pods that request its resources get is unknown",
         id="an extender that scores",
     ),
     pytest.param(
