@@ -66,7 +66,7 @@ class _Commands(click.Group):
     epilog=_EPILOG,
 )
 def commands() -> None:
-    """Move pods to where they should be: kubernetes-sigs/descheduler's policies, planned first and explained.
+    """Plan and evict pods that should run on other nodes, with the policies of kubernetes-sigs/descheduler.
 
     Flags without a command are those of 'descheduler run'.
     """

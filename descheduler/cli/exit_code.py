@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     """Wrong usage, an invalid policy or a dump that cannot be read."""
     INCOMPLETE = 3
     """Finished, with evictions refused, failed or unknown; only with --detailed-exitcode. For a dry run: nothing is
-    planned, and what plugins asked for is refused."""
+    planned, and the pods that plugins selected are not evicted."""
     STOPPED = 4
     """Stopped before everything was done: by the deadline, the loss of the Lease or an overloaded API server."""
     PLANNED = 5

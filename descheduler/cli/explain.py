@@ -67,9 +67,7 @@ class _Flags:
     shell_complete=complete_file,
     help="Policy whose decisions are explained; without it, only where replacement pods would be scheduled.",
 )
-@takes_snapshot(
-    "Read a dump instead of a cluster: a file, a folder or - for standard input; may be given several times."
-)
+@takes_snapshot("Read a dump instead of a cluster: a file, a folder or - for standard input; can be repeated.")
 @takes_subject_namespace
 @click.option(
     "--feature-gates",
@@ -107,12 +105,13 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
 
     deploy/NAME -n NAMESPACE, ns/NAME: the same for each pod of the workload or namespace, as a table.
 
-    node/NAME: which pods leave the node, which stay and why, which replacements come, and what blocks draining it.
+    node/NAME: which pods are evicted and which are not, and why, which replacements are scheduled onto the node, and
+    what blocks draining it.
 
-    plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and who runs it; with a policy
-    and with --snapshot, --kubeconfig or --context also what it decided.
+    plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and which profiles run it; with a
+    policy and with --snapshot, --kubeconfig or --context also what it decided.
 
-    Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or nothing of that name.
+    Exit codes: 0 explained, 1 failed, 2 wrong usage, an invalid policy, or a name that does not exist.
     """
     from descheduler.explanation.subjects import UnknownSubjectError
 

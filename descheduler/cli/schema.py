@@ -15,8 +15,8 @@ __all__ = ["schema"]
 def schema(document: str) -> None:
     """Print the JSON Schema of what is written with -o json, or of a policy.
 
-    With -o json a dry 'descheduler run' writes a plan, one that evicts an outcome, and 'descheduler explain' an
-    explanation. A policy is a DeschedulerPolicy or a DeschedulerConfiguration; its schema serves editors.
+    With -o json, 'descheduler run' writes a plan in a dry run and an outcome otherwise; 'descheduler explain' writes an
+    explanation. A policy is a DeschedulerPolicy or a DeschedulerConfiguration; editors can check it with the schema.
     """
     from descheduler.report.published_schema import published_schema
 

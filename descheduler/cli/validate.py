@@ -44,7 +44,7 @@ class _Verdict:
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="How to say what was found.",
+    help="Format of the findings on standard output.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too, for example on an unknown field.")
 @click.option(
@@ -58,7 +58,7 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: b
 
     A file may be a ConfigMap that holds a policy, or a List or several YAML documents with such a ConfigMap.
 
-    Exits with 2 when any of them would not run, and with 0 otherwise. Warnings do not change the exit code unless
+    Exits with 2 when any of them is invalid, and with 0 otherwise. Warnings do not change the exit code unless
     --strict is given.
     """
     if print_effective and output == "json":

@@ -305,7 +305,7 @@ class SnapshotBuilder:
             ) from error
         if len(self.skipped) == _MOST_SKIPPED:
             raise SnapshotError(
-                f"{self.place}: {sentence}, and so were {_MOST_SKIPPED:,} objects before it; fix the source"
+                f"{self.place}: {sentence}; {_MOST_SKIPPED:,} invalid objects are already skipped, no more are allowed"
             )
         self.skipped.append(sentence)
 
@@ -317,7 +317,7 @@ def _strays(nodes: Iterable[Node], pods: Iterable[Pod]) -> Iterator[str]:
     if strays:
         example = f"such as {strays[0].key} to {strays[0].node_name}"
         bound = "1 pod is bound to a node" if len(strays) == 1 else f"{len(strays)} pods are bound to nodes"
-        yield f"{bound} that the snapshot does not hold, {example}; ignored"
+        yield f"{bound} not in the snapshot, {example}; ignored"
 
 
 def _fault(error: Exception) -> str:
@@ -343,5 +343,5 @@ def _sorted_unique(
     for previous, current in pairwise(ordered):
         if name_of(previous) == name_of(current):
             name = _clipped(name_of(current).replace("\0", "/"))
-            raise SnapshotError(f"{source}: {what} {name} appears twice; a name can stand for one object only")
+            raise SnapshotError(f"{source}: {what} {name} appears twice; names must be unique")
     return tuple(ordered)

@@ -177,7 +177,7 @@ def _read_all(
         except KindAbsent as error:
             if not kind.is_optional:
                 raise SnapshotError(
-                    f"{error}; every Kubernetes cluster has this kind, is this the right server"
+                    f"{error}; every Kubernetes cluster has this kind; check the address of the server"
                 ) from error
             note_absent(kind, f"the cluster does not serve {kind.name} ({kind.path})")
         except KubeError as error:
@@ -199,7 +199,7 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
         except AnswerBroken as error:
             restart()
             if not num_left:
-                raise TransportError(f"{error} (asked {_MAX_RESTARTS + 1} times)") from error
+                raise TransportError(f"{error} (tried {_MAX_RESTARTS + 1} times)") from error
         except KubeError:
             restart()
             raise

@@ -37,7 +37,7 @@ class SnapshotRequest:
     def __post_init__(self) -> None:
         unknown = {key for key in self.needed | self.wanted if key not in self.kinds or not self.kinds[key].is_read}
         if unknown:
-            raise ValueError(f"no kinds that are read: {', '.join(sorted(unknown))}")
+            raise ValueError(f"unknown kinds: {', '.join(sorted(unknown))}")
 
     def needed_kinds(self) -> Iterator[AnyKind]:
         """The kinds that must be read, in reading order."""

@@ -81,7 +81,7 @@ def _decode(data: bytes, noun: str) -> str:
     if data.startswith(b"\x1f\x8b"):
         raise DocumentError("is compressed with gzip; unpack it first")
     if b"\0" in data:
-        raise DocumentError(f"holds NUL bytes, so it is no text file; a {noun} is YAML or JSON in UTF-8")
+        raise DocumentError(f"holds NUL bytes, so it is not a text file; a {noun} is YAML or JSON in UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -95,7 +95,7 @@ def _parse(text: str, path: str, noun: str) -> Document:
     if len(text) > MAX_BYTES:
         raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
     if "\0" in text:
-        raise DocumentError(f"holds NUL characters, so it is no text; a {noun} is YAML or JSON")
+        raise DocumentError(f"holds NUL characters, so it is not text; a {noun} is YAML or JSON")
     document = parse_json(text, path) if text.lstrip().startswith("{") else parse_yaml(text, path)
     _refuse_infinite(document.root)
     return document
@@ -107,7 +107,7 @@ def _refuse_infinite(root: Node) -> None:
     while pending:
         node = pending.pop()
         if isinstance(node.value, float) and not math.isfinite(node.value):
-            raise DocumentError(f"{node.value} is not a number Kubernetes reads", node.mark)
+            raise DocumentError(f"{node.value} is not a number that Kubernetes accepts", node.mark)
         if id(node) in seen:
             continue
         seen.add(id(node))
@@ -130,7 +130,7 @@ class _Importer:
         if depth > MAX_DEPTH:
             raise DocumentError(f"is nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, float) and not math.isfinite(value):
-            raise DocumentError(f"{value} is not a number Kubernetes reads")
+            raise DocumentError(f"{value} is not a number that Kubernetes accepts")
         if isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise DocumentError(f"holds a number of {value.bit_length()} bits")
         if value is None or isinstance(value, (bool, int, float, str)):
@@ -139,7 +139,7 @@ class _Importer:
             return Node(tuple(self.node(item, depth + 1) for item in value))
         if isinstance(value, Mapping):
             return self._object(value, depth)
-        raise DocumentError(f"holds a {type(value).__name__}; only what JSON knows may be in a policy")
+        raise DocumentError(f"holds a {type(value).__name__}; a policy holds only the types of JSON")
 
     def _object(self, value: Mapping[object, object], depth: int) -> Node:
         members: dict[str, Member] = {}

@@ -39,7 +39,7 @@ def _of_kubectl(pod: Pod) -> Iterator[tuple[DrainReason, str, str]]:
     """What kubectl itself minds, and the flag that makes it go on."""
     owner = pod.controller
     if owner is not None and owner.kind == "DaemonSet":
-        yield "DaemonSet", "managed by a DaemonSet: needs --ignore-daemonsets, and the pod stays", owner.name
+        yield "DaemonSet", "managed by a DaemonSet: needs --ignore-daemonsets, and the pod is not evicted", owner.name
         return
     if owner is None:
         yield "BarePod", "no controller recreates the pod: needs --force, and the pod is lost", ""

@@ -26,7 +26,7 @@ from descheduler.report.landings import landing_causes
 
 __all__ = ["explain_node", "explain_node_after", "pods_of"]
 
-_UNWANTED = "no plugin asks for the pod"
+_UNWANTED = "no plugin selects the pod"
 _SUMMARIES = {"": _UNWANTED, **{str(reason.value): reason.summary for reason in Reason}}
 
 

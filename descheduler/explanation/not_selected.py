@@ -32,7 +32,7 @@ def plugin_misses(
         for plugin in dict.fromkeys((*profile.deschedule, *profile.balance)):
             key = profile.name, plugin
             if key in failed:
-                message = f"did not work: {failed[key]}"
+                message = f"failed: {failed[key]}"
             else:
                 message = unseen or _why_not(pod, watch.strategy(*key), is_cut_off=is_cut_off)
             if message and key not in selecting:
@@ -51,7 +51,7 @@ def _why_not(pod: Pod, strategy: object, *, is_cut_off: bool) -> str:
 def _why_unseen(pod: Pod, decisions: Decisions, profile: Profile) -> str:
     """Why no plugin of `profile` is handed the node of `pod`; empty when they are."""
     if not pod.node_name:
-        return "the pod is bound to no node"
+        return "the pod is not scheduled onto a node"
     node = next((node for node in decisions.snapshot.nodes if node.name == pod.node_name), None)
     if node is None:
         return f"node {pod.node_name} does not exist"

@@ -1,4 +1,4 @@
-"""`descheduler explain pod`: what the run decides about a pod, and where the pod created instead would land."""
+"""`descheduler explain pod`: what the run decides about a pod, and where the replacement pod would land."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from descheduler.report.explanation.pod import PodExplanation
 __all__ = ["explain_pod"]
 
 _FITS = (
-    "nothing in the snapshot keeps it pending: its scheduler has not come to it yet, or pods before it in the queue"
-    " take the room"
+    "the snapshot shows no cause: the scheduler has not tried it yet, or pods before it in the queue use the free"
+    " resources"
 )
 
 

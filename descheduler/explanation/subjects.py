@@ -94,7 +94,7 @@ def find_group(snapshot: Snapshot, kind: str, name: str) -> Group:
         namespace, _, bare = matching[0].rpartition("/")
         return Group(kind, namespace, bare, tuple(found))
     if len(matching) > 1:
-        raise UnknownSubjectError(f"{shown(name)} does not say which namespace; write {_listed(matching)}")
+        raise UnknownSubjectError(f"{shown(name)} is in several namespaces; write {_listed(matching)}")
     hint = _elsewhere(_named(groups, name.rpartition("/")[2])) or did_you_mean(name, groups)
     raise UnknownSubjectError(f"no pods of {kind} {shown(name)} in {snapshot.source or 'the snapshot'}{hint}")
 
@@ -131,7 +131,7 @@ def _without_namespace(snapshot: Snapshot, name: str, keys: list[str]) -> str:
     if not keys:
         hint = did_you_mean(name, {pod.name for pod in snapshot.pods})
         return f"no pod {shown(name)} in any namespace of {snapshot.source or 'the snapshot'}{hint}"
-    return f"{shown(name)} does not say which namespace; write {_listed(keys)}"
+    return f"{shown(name)} is in several namespaces; write {_listed(keys)}"
 
 
 def _elsewhere(keys: list[str]) -> str:

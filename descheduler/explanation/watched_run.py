@@ -35,7 +35,7 @@ class WatchedRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What operators must know of the run: plugins that could not work, and what the policy leaves unclear."""
-        failures = (f"{f.plugin} (profile {f.profile}) did not work: {f.message}" for f in self.decisions.failures)
+        failures = (f"{f.plugin} (profile {f.profile}) failed: {f.message}" for f in self.decisions.failures)
         return (*failures, *self.decisions.notes)
 
     def wishes_for(self, pod: Pod) -> list[Wish]:

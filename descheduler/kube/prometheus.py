@@ -149,7 +149,7 @@ def _ratios(answer: _Answer) -> UsageRatios:
     if answer.data.result_type != "vector":
         raise KubeError(
             f"prometheus answered with a {answer.data.result_type or 'result of no type'}, a vector with one sample "
-            "a node is needed; change the query"
+            "for each node is required; change the query"
         )
     try:
         # One sample at a time: the labels of all of them take ten times the memory of their text.
@@ -164,7 +164,9 @@ def _ratio(sample: _Sample) -> tuple[str, float]:
     node = sample.metric.get("instance")
     if not node:
         labels = ", ".join(f'{name}="{text}"' for name, text in sorted(sample.metric.items()))
-        raise KubeError(f"prometheus sample {{{labels}}} has no label instance; the query must keep it as node name")
+        raise KubeError(
+            f"prometheus sample {{{labels}}} has no label instance; the query must keep it with the name of the node"
+        )
     text = sample.value[1]
     try:
         ratio = float(text)

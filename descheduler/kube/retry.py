@@ -52,7 +52,7 @@ class RetryPolicy:
             raise
         except TransportError as error:
             num_attempts = retrying.statistics["attempt_number"]
-            raise TransportError(f"{error} (asked {num_attempts} times)") from error
+            raise TransportError(f"{error} (tried {num_attempts} times)") from error
 
     def _wait_seconds(self, state: tenacity.RetryCallState) -> float:
         backoff = tenacity.wait_random_exponential(multiplier=self.first_wait_seconds, max=self.longest_wait_seconds)

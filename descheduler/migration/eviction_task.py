@@ -124,7 +124,7 @@ class EvictionTask:
         After a call that may have been the cause it counts as evicted: limits must not be exceeded on a guess.
         """
         if self.is_in_doubt:
-            text = "no clear answer came, and the pod left"
+            text = "no clear answer, and the pod no longer exists or is terminating"
             return Judgement(OutcomeKind.EVICTED, OutcomeCode.LEFT_WITHOUT_ANSWER, text)
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
 

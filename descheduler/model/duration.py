@@ -41,7 +41,7 @@ def parse_duration(text: str) -> timedelta:
     if position == 0:
         raise ValueError(f"{text!r} is not a duration: write a number with a unit, such as 90s, 5m or 1h30m")
     if total >= 2**63:
-        raise ValueError(f"{text!r} is longer than a duration may be (292 years)")
+        raise ValueError(f"{text!r} is longer than the longest possible duration (292 years)")
     return timedelta(microseconds=sign * int(total // 1000))
 
 

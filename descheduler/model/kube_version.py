@@ -117,7 +117,7 @@ class KubeVersion:
 
     def __post_init__(self) -> None:
         if not OLDEST <= (self.major, self.minor) <= NEWEST:
-            raise KubeVersionError(f"Kubernetes {self} is not described; use {_dotted(OLDEST)} to {_dotted(NEWEST)}")
+            raise KubeVersionError(f"Kubernetes {self} is not supported; use {_dotted(OLDEST)} to {_dotted(NEWEST)}")
 
     def __str__(self) -> str:
         return _dotted((self.major, self.minor))
@@ -165,9 +165,13 @@ def _dotted(release: tuple[int, int]) -> str:
 
 def _note(release: tuple[int, int]) -> str:
     if release < OLDEST:
-        return f"Kubernetes {_dotted(release)} is taken for {_dotted(OLDEST)}, the oldest release described"
+        return (
+            f"Kubernetes {_dotted(release)} is not supported; the rules of {_dotted(OLDEST)}, the oldest release, apply"
+        )
     if release > NEWEST:
-        return f"Kubernetes {_dotted(release)} is taken for {_dotted(NEWEST)}, the newest release described"
+        return (
+            f"Kubernetes {_dotted(release)} is not supported; the rules of {_dotted(NEWEST)}, the newest release, apply"
+        )
     return ""
 
 

@@ -27,7 +27,10 @@ class Reason(Enum):
     MIRROR_POD = "MirrorPod", "the pod is the mirror pod of a static pod; evicting it has no effect"
     STATIC_POD = "StaticPod", "the pod is a static pod, run by its kubelet"
     TERMINATING = "Terminating", "the pod is being deleted"
-    NO_EVICTION_ANNOTATION = "NoEvictionAnnotation", "the pod prefers no eviction, and the policy makes that mandatory"
+    NO_EVICTION_ANNOTATION = (
+        "NoEvictionAnnotation",
+        "the pod's annotation prefers no eviction (noEvictionPolicy: Mandatory)",
+    )
     SYSTEM_CRITICAL = "SystemCritical", "the pod has a system-critical priority"
     PRIORITY_THRESHOLD = "PriorityThreshold", "the pod's priority is not below the policy's threshold"
     BARE_POD = "BarePod", "the pod has no owner that recreates it"
@@ -54,12 +57,12 @@ class Reason(Enum):
     ALREADY_REQUESTED = "AlreadyRequested", "another controller already evicts the pod"
     API_REFUSED = "APIRefused", "the API server refused the eviction"
     ALREADY_MIGRATING = "AlreadyMigrating", "a PodMigrationJob already migrates the pod"
-    SCHEDULER_NAME = "SchedulerName", "the pod's scheduler cannot hold a reservation for it"
+    SCHEDULER_NAME = "SchedulerName", "the pod's scheduler does not support Reservations"
     EVICTION_COST = "EvictionCost", "the eviction cost of the pod forbids its eviction"
     WORKLOAD_UNKNOWN = "WorkloadUnknown", "the controller of the pod was not found"
     WORKLOAD_REPLICAS = "WorkloadReplicas", "the workload has too few replicas for its limits"
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
-    OUT_OF_SCOPE = "OutOfScope", "the pod is not in the namespaces, or has not the labels, that the run is limited to"
+    OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"
     UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"

@@ -24,7 +24,7 @@ SUCCESS, BACKGROUND = "success", "background"
 
 @dataclass(frozen=True, slots=True)
 class PluginFailure:
-    """A plugin that could not work in this cycle."""
+    """A plugin that failed in this cycle."""
 
     profile: str
     plugin: str

@@ -13,7 +13,7 @@ Unit = Literal["percent", "seconds", "restarts", "pods"]
 
 @dataclass(frozen=True, slots=True)
 class NearestValue:
-    """The value nearest to a limit among all that were examined, on whichever side of it.
+    """The value nearest to a limit among all that were examined, above or below it.
 
     `key` is the limit's name in the policy, or in the pod's spec, and `limit` what it comes to. `subject` is the node,
     the pod (`namespace/name`) or the topology domain that has the `value`.
@@ -30,7 +30,7 @@ class NearestValue:
 class NodeClasses:
     """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
 
-    They are those in effect: with `useDeviationThresholds` they stand around the average. A plugin without target
+    They are those in effect: with `useDeviationThresholds` they are relative to the average. A plugin without target
     thresholds has nobody over them.
     """
 
@@ -46,7 +46,7 @@ class PluginFacts:
     """What one plugin of one profile saw.
 
     `why_nothing` is the sentence that says why it selects no pod; empty when it selects some. `stopped` is the line
-    that kubernetes-sigs/descheduler logs when a condition ends the plugin before it looks at a pod, else empty. Each of
+    that kubernetes-sigs/descheduler logs when a condition ends the plugin before it examines a pod, else empty. Each of
     the `pods_examined` is in `pods_selected`, or left out by the first rule that it does not meet: `left_out` counts by
     the rule's key in the policy, or the field of the pod's spec that decides. `counts` are of other things that the
     plugin looks at, such as `constraints`.

@@ -14,9 +14,9 @@ class OutcomeKind(Enum):
     """How one eviction ended."""
 
     UNSET = "unset"
-    """Never seen; a run that reports it is at fault."""
+    """Never used; in a report it is a defect of this program."""
     EVICTED = "evicted"
-    """The API server accepted the eviction, the pod left after a call without a clear answer, or that is not known."""
+    """The API server accepted the eviction; or its answer was not clear, and the pod is gone or was not seen again."""
     GONE = "gone"
     """The pod did not exist any more; nothing was evicted."""
     REFUSED = "refused"

@@ -110,7 +110,7 @@ def _check_times(checks: Checks, settings: LeaderElection) -> None:
         if duration <= timedelta(0):
             checks.fail_load((*path, key), f"{duration.total_seconds():g}s is not above 0")
     if settings.lease_duration <= settings.renew_deadline:
-        checks.fail_load((*path, "leaseDuration"), "is not above renewDeadline; the lease would expire while renewed")
+        checks.fail_load((*path, "leaseDuration"), "is not above renewDeadline; the Lease would expire while renewed")
     if settings.renew_deadline <= _JITTER * settings.retry_period:
         checks.fail_load((*path, "renewDeadline"), f"is not above {_JITTER} times retryPeriod; leave time for a retry")
 
@@ -125,7 +125,7 @@ def read_address(checks: Checks, key: str, text: str | None) -> str:
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     host_is_good = not host or _is_ip(bare) or bool(_HOST_NAME.match(host))
     if not (colon and host_is_good and port.isascii() and port.isdigit() and int(port[:6]) <= 65535):
-        checks.fail_load((key,), f"{shown(text)} is no address; write host:port, such as 0.0.0.0:{_DEFAULT_PORT}")
+        checks.fail_load((key,), f"{shown(text)} is not an address; write host:port, such as 0.0.0.0:{_DEFAULT_PORT}")
     return f"{host or _DEFAULT_HOST}:{port}"
 
 

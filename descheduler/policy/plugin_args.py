@@ -57,7 +57,7 @@ class ArgsReader:
         if spec.native:
             self._check_type_meta(spec, node, path)
         elif (version := member_text(node, "apiVersion")).count("/") > 1:
-            message = f"{shown(version)} is no version, which has one slash at most; leave it out"
+            message = f"{shown(version)} is not an API version such as group/v1; leave it out"
             self.decoder.problem((*path, "apiVersion"), find(node, ("apiVersion",)).mark, message)
         defaulted: msgspec.Struct = spec.defaults(args)
         self.record(spec.validate(defaulted if spec.native else args), node, path)
@@ -79,7 +79,7 @@ class ArgsReader:
         for key, expected in (("apiVersion", "descheduler/v1alpha2"), ("kind", f"{spec.name}Args")):
             given = members[key].node if key in members else None
             if given is not None and given.value and given.value != expected:
-                message = f"is {shown(str(given.value))}, but the arguments of {spec.name} say {expected}, or nothing"
+                message = f"is {shown(str(given.value))}; arguments of {spec.name} need {expected}, or leave it out"
                 self.decoder.problem((*path, key), given.mark, message)
 
 
@@ -91,7 +91,7 @@ def is_koordinator_only(name: str) -> bool:
 def unknown_plugin(name: str, known: Iterable[str]) -> str:
     """What to say about a plugin that is not in the registry."""
     if name in _KOORDINATOR_ONLY:
-        return f"plugin {shown(name)} of Koordinator is not run by this version; remove it"
+        return f"plugin {shown(name)} of Koordinator is not supported by this version; remove it"
     names = sorted(known)
     return f"unknown plugin {shown(name)}{did_you_mean(name, names) or '; known are ' + ', '.join(names)}"
 
@@ -99,4 +99,4 @@ def unknown_plugin(name: str, known: Iterable[str]) -> str:
 def wrong_extension_point(spec: PluginSpec[Any], used: str, offered: Iterable[ExtensionPoint]) -> str:
     """What to say about a plugin that does not implement the extension point it is listed under."""
     places = " and ".join(sorted(point.lower() for point in spec.extension_points & set(offered)))
-    return f"plugin {shown(spec.name)} is no {used} plugin" + (f"; list it under {places}" if places else "")
+    return f"plugin {shown(spec.name)} is not a {used} plugin" + (f"; list it under {places}" if places else "")

@@ -47,7 +47,7 @@ class Args(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Namespaces(Args, frozen=True):
-    """Exact namespace names to keep to, or to leave out; no globbing. An empty list restricts nothing."""
+    """Exact names of namespaces to include or to exclude, without wildcards. An empty list restricts nothing."""
 
     include: tuple[str, ...] = ()
     """Keep to these."""
@@ -67,7 +67,7 @@ class LabelExpression(Args, frozen=True):
 
 
 class LabelSelectorArg(Args, frozen=True):
-    """A Kubernetes label selector as it stands in the document.
+    """A Kubernetes label selector.
 
     `compile_selector` makes it usable.
     """
@@ -84,7 +84,7 @@ class PriorityThreshold(Args, frozen=True):
     value: Int32 | None = None
     """The priority itself."""
     name: str = ""
-    """A PriorityClass, whose value counts."""
+    """Name of a PriorityClass, whose value is used."""
 
 
 def compile_selector(selector: LabelSelectorArg | None) -> LabelSelector | None:

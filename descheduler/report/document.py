@@ -56,10 +56,10 @@ class PolicyIdentity(Fields, frozen=True):
 
 
 class SnapshotIdentity(Fields, frozen=True):
-    """The view of the cluster that was judged. `age_seconds` is its age when it was judged.
+    """The state of the cluster that the run decided on. `age_seconds` is its age at that time.
 
     `taken_at` and `age_seconds` are null for a dump that does not say when it was made. `skipped_objects` are the
-    broken objects that were left out on request, one sentence each.
+    invalid objects that were skipped on request, one sentence each.
     """
 
     source: str

@@ -15,7 +15,7 @@ __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "facts_of"]
 
 
 class NearestValue(Fields, frozen=True):
-    """The value nearest to a limit among all that were examined, on whichever side of it.
+    """The value nearest to a limit among all that were examined, above or below it.
 
     `key` is the limit's name in the policy or in the pod's spec. `subject` is the node, the pod (`namespace/name`) or
     the topology domain that has the `value`.
@@ -31,7 +31,7 @@ class NearestValue(Fields, frozen=True):
 class NodeClasses(Fields, frozen=True):
     """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
 
-    They are those in effect: with `useDeviationThresholds` they stand around the average.
+    They are those in effect: with `useDeviationThresholds` they are relative to the average.
     """
 
     under: int
@@ -42,13 +42,13 @@ class NodeClasses(Fields, frozen=True):
 
 
 class PluginFacts(Fields, frozen=True):
-    """What the plugin saw.
+    """What the plugin examined.
 
     `why_nothing` is the sentence that says why it evicts nothing, empty when it evicts something. `stopped` is the line
-    that kubernetes-sigs/descheduler logs when a condition ends the plugin before it looks at a pod, else empty. Each of
+    that kubernetes-sigs/descheduler logs when a condition ends the plugin before it examines a pod, else empty. Each of
     the `pods_examined` is in `pods_selected`, or left out by the first rule that it does not meet: `left_out` counts by
     the rule's key in the policy, or the field of the pod's spec that decides. `counts` are of other things that the
-    plugin looks at, such as `constraints`; `nodes` is null for a plugin that does not go by the load of nodes.
+    plugin examines, such as `constraints`; `nodes` is null for a plugin that does not compare the load of nodes.
     """
 
     why_nothing: str

@@ -28,7 +28,7 @@ class Amounts(Fields, frozen=True):
 
 
 class NodeFigures(Fields, frozen=True):
-    """One node that loses pods. `after` leaves replacements out, which may land on this node again."""
+    """One node that loses pods. `after` does not count replacements, which can be scheduled onto this node again."""
 
     name: str
     before: Amounts
@@ -37,7 +37,7 @@ class NodeFigures(Fields, frozen=True):
 
 
 class TotalFigures(Fields, frozen=True):
-    """All nodes together. `displaced` is what leaves its node and has to be placed again: `before` less `after`."""
+    """All nodes together. `displaced` are the evicted pods: `before` less `after`."""
 
     num_nodes: int
     before: Amounts

@@ -19,8 +19,8 @@ ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-
 class EvictionResult(Fields, frozen=True):
     """How one planned eviction ended; there is one for each pod.
 
-    `reason` is why the plugin selected the pod, `target` where its replacement was expected, null where that was not
-    looked up. `message` is the cause, "" for a pod that was evicted for certain. `status_code` is 0 when no answer
+    `reason` is why the plugin selected the pod, `target` where its replacement was expected, null when it was not
+    predicted. `message` is the cause, "" for a pod that was evicted for certain. `status_code` is 0 when no answer
     came, `num_attempts` counts the calls made.
     """
 
@@ -38,7 +38,7 @@ class EvictionResult(Fields, frozen=True):
 
 
 class NotAttempted(Fields, frozen=True):
-    """How many planned evictions were not attempted for one cause, as `code` and `message` of their results say."""
+    """How many planned evictions were not attempted for one cause, with the `code` and `message` of their results."""
 
     code: str
     message: str
@@ -56,10 +56,10 @@ class PluginResults(Fields, frozen=True):
 class Outcome(Fields, frozen=True):
     """A plan and what became of it. `results` are in the order of the plan; `counts` has every kind.
 
-    `unconfirmed` of the evicted pods have code `outcome-unknown`: no clear answer came, and they count as evicted.
+    `unconfirmed` of the evicted pods have code `outcome-unknown`: there was no clear answer, and they count as evicted.
     `not_attempted` says why the results of that kind were left, `stopped_by` what ended the run early ("" when nothing
     did). `landings` and `figures` are of the evicted pods alone; those of everything that was planned are in `plan`.
-    `landings.together` is null, as it is judged for a whole plan only.
+    `landings.together` is null, as it is computed for a whole plan only.
     """
 
     api_version: ApiVersion

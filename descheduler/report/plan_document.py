@@ -51,14 +51,14 @@ class Move(Fields, frozen=True):
 
 
 class PlannedLanding(Fields, frozen=True):
-    """What becomes of the pod that the owner creates instead.
+    """Where the replacement pod would be scheduled.
 
-    `verdict` is lands, lands_if (under `conditions`), likely (every modelled filter passes on `to`, and some check of
-    the scheduler is not modelled), unknown or no; `message` says why for the last three. `cause` names, for likely and
-    unknown, what was not checked, in the words of `LandingTotals.causes`; it is empty otherwise. `cold` is the verdict
-    while the evicted pod is still ending, `settled` once it is gone. `nodes` are those that the scheduler ranks first
-    together with `to`; `margin` is their lead over the next one, null without any. `returns_to_source` is set when the
-    scheduler would take the node again that the pod leaves.
+    `verdict` is `lands` (it can be scheduled), `lands_if` (only under `conditions`), `likely` (every modelled filter
+    passes on `to`, and some check of the scheduler is not modelled), `unknown` or `no`; `message` says why for the last
+    three. `cause` names, for likely and unknown, what was not checked, in the words of `LandingTotals.causes`; it is
+    empty otherwise. `cold` is the verdict while the evicted pod is terminating, `settled` once it is deleted. `nodes`
+    are those that the scheduler ranks first together with `to`; `margin` is their lead over the next one, null without
+    any. `returns_to_source` is set when it would be scheduled onto the same node again.
     """
 
     verdict: LandingWord
@@ -73,7 +73,7 @@ class PlannedLanding(Fields, frozen=True):
 
 
 class LandingCause(Fields, frozen=True):
-    """Something that was not checked, and for how many replacements: those of one `verdict`, likely or unknown."""
+    """Something that was not checked, and for how many replacements: those of one `verdict`, `likely` or `unknown`."""
 
     verdict: Literal["likely", "unknown"]
     cause: str
@@ -81,7 +81,8 @@ class LandingCause(Fields, frozen=True):
 
 
 class Target(Fields, frozen=True):
-    """A landing in short. `node` is "" where no node is expected; verdict and `returns_to_source` as in a landing."""
+    """The expected node of a replacement. `node` is "" when no node is expected; the other fields are as in
+    `PlannedLanding`."""
 
     node: str
     verdict: LandingWord
@@ -89,14 +90,13 @@ class Target(Fields, frozen=True):
 
 
 class LandingTotals(Fields, frozen=True):
-    """Landings of the evicted pods by verdict, each pod once. `num_assessed` of them were looked up at all.
+    """Replacements of the evicted pods by verdict, each pod once. `num_assessed` of them were predicted.
 
-    `not_created` of those that land need no room, as nothing comes back for them: their owner has enough pods without.
-    `is_verified` tells a policy whose evictions are all refused when they cannot land from one in which some profile
-    evicts regardless.
-    `causes` say why landings are likely, and then why they are unknown, the most frequent first; they add up to
-    `likely` and `unknown`. `together` is the verdict on all of them at once, whatever order they come in, under
-    `conditions`; null where that was not judged. `certificate` is the proof of a no.
+    `not_created` of `lands` are not created at all: their owner has enough pods without them.
+    `is_verified` is true when every profile enables PlacementVerification.
+    `causes` say why verdicts are `likely`, and then why they are `unknown`, the most frequent first; they add up to
+    `likely` and `unknown`. `together` is the verdict on all of them at once, in any order, under `conditions`; null
+    when it was not computed. `certificate` is the proof of a `no`.
     """
 
     is_verified: bool = msgspec.field(name="verified")
@@ -126,7 +126,7 @@ class BackgroundEviction(Fields, frozen=True):
 
 
 class RepeatedRequest(Fields, frozen=True):
-    """A further request for a pod that a move evicts already. One call is made for the pod."""
+    """A further request for a pod that a move already evicts. The pod is evicted once."""
 
     pod: PodReference
     node: str
@@ -136,7 +136,7 @@ class RepeatedRequest(Fields, frozen=True):
 
 
 class RefusedAlso(Fields, frozen=True):
-    """A further refusal of a pod that stays."""
+    """A further refusal of a pod that is not evicted."""
 
     profile: str
     plugin: str
@@ -147,10 +147,10 @@ class RefusedAlso(Fields, frozen=True):
 class PlannedRefusal(Fields, frozen=True):
     """A pod that a plugin selected and that is not evicted, once.
 
-    `reason` says why the plugin selected it, empty where it gave no reason. `message` is what blocks the eviction,
-    `subject` names the object at fault, and `limit` the key of the policy whose limit is reached, empty where it is
-    something else. `is_attempt` tells whether the eviction was requested in the run; a limit may have stopped the
-    plugin before, or a filter kept the pod. `others` are further refusals of the pod.
+    `reason` says why the plugin selected it, empty when it gave no reason. `message` says what blocks the eviction,
+    `subject` names the object that blocks it, and `limit` the key of the policy whose limit is reached, empty where it
+    is something else. `is_attempt` tells whether the eviction was requested in the run; a limit can have stopped the
+    plugin before, or a filter excluded the pod. `others` are further refusals of the pod.
     """
 
     pod: PodReference
@@ -194,8 +194,8 @@ class ReachedLimit(Fields, frozen=True):
 class PluginFigures(Fields, frozen=True):
     """How many pods one plugin of one profile evicts, and how many it selected that are not evicted, by code.
 
-    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null
-    for a plugin that could not work.
+    `evicted` counts entries of `moves`, and `refused` entries of `refusals` and their `others`. `facts` are null for a
+    plugin that failed.
     """
 
     profile: str
@@ -207,7 +207,7 @@ class PluginFigures(Fields, frozen=True):
 
 
 class Failure(Fields, frozen=True):
-    """A plugin that could not work in this cycle."""
+    """A plugin that failed in this cycle."""
 
     profile: str
     plugin: str

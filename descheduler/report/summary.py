@@ -29,9 +29,9 @@ _TOGETHER = {
 _WAY_OUT = "enable PlacementVerification to evict only pods whose replacements can be scheduled"
 
 _RESULTS: Mapping[ResultKind, str] = {
-    "gone": "gone already",
+    "gone": "already gone",
     "refused": "refused by the API server",
-    "background": "left to another controller",
+    "background": "being evicted by another controller",
     "failed": "failed",
     "not-attempted": "not attempted",
 }

@@ -82,7 +82,7 @@ class EvictionLimits(Args, frozen=True):
     """Bounds of one run of the plugin."""
 
     node: UInt | None = None
-    """Pods that may leave one node."""
+    """Pods that can be evicted from one node."""
 
 
 class LowNodeUtilizationArgs(Args, frozen=True):
@@ -132,7 +132,7 @@ def _check_threshold_pairs(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
     one_sided = sorted(args.thresholds.keys() ^ args.target_thresholds.keys())
     if one_sided:
         names = ", ".join(repr(name) for name in one_sided)
-        return [ArgsProblem(("targetThresholds",), f"names other resources than thresholds: {names} only on one side")]
+        return [ArgsProblem(("targetThresholds",), f"must name the same resources as thresholds; different: {names}")]
     if args.use_deviation_thresholds:
         return []
     return [
@@ -145,10 +145,10 @@ def _check_threshold_pairs(args: LowNodeUtilizationArgs) -> list[ArgsProblem]:
 def _check_metrics(metrics: MetricsUtilization) -> list[ArgsProblem]:
     problems = []
     if metrics.source == KUBERNETES_METRICS and metrics.metrics_server:
-        message = "is given next to source KubernetesMetrics; drop it, it is the deprecated spelling"
+        message = "is the deprecated spelling of source KubernetesMetrics; remove it"
         problems.append(ArgsProblem(("metricsUtilization", "metricsServer"), message))
     if metrics.source == KUBERNETES_METRICS and metrics.prometheus is not None:
-        message = "is not used by source KubernetesMetrics; drop it or use source Prometheus"
+        message = "is not used by source KubernetesMetrics; remove it or use source Prometheus"
         problems.append(ArgsProblem(("metricsUtilization", "prometheus"), message))
     if metrics.source == PROMETHEUS and (metrics.prometheus is None or not metrics.prometheus.query):
         message = "is empty, but source Prometheus needs it"

@@ -63,7 +63,7 @@ class OwnerKinds(Args, frozen=True):
     include: tuple[str, ...] = ()
     """Kinds one of which must own the pod."""
     exclude: tuple[str, ...] = ()
-    """Kinds none of which may own it."""
+    """Kinds of which none owns the pod."""
 
 
 class ConditionFilter(Args, frozen=True):
@@ -76,7 +76,7 @@ class ConditionFilter(Args, frozen=True):
     reason: str = ""
     """Such as `ContainersNotReady`."""
     min_time_since_last_transition_seconds: UInt | None = None
-    """Whole seconds for which the condition has at least been so."""
+    """Least number of whole seconds since the condition changed."""
 
 
 class PodLifeTimeArgs(Args, frozen=True):
@@ -123,7 +123,7 @@ def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:
     ]
     if args.max_pod_life_time_seconds is None and not (args.states or args.conditions or args.exit_codes):
         problems.append(
-            ArgsProblem((), "selects by nothing; give maxPodLifeTimeSeconds, states, conditions or exitCodes")
+            ArgsProblem((), "has no criterion; give maxPodLifeTimeSeconds, states, conditions or exitCodes")
         )
     return problems
 
@@ -141,8 +141,8 @@ class PodLifeTime:
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Selects pods of any phase on all `nodes`, then evicts them, the oldest first.
 
-        Only the run's limit ends it: after any other refusal the next pod is tried. Raises StrategyError when
-        conditions are asked for and the snapshot was taken without them.
+        It ends only when the limit of the run is reached; after any other refusal it tries the next pod. Raises
+        StrategyError when conditions are asked for and the snapshot was taken without them.
         """
         selection = self._selection = Selection(_rules(self._args, self._now))
         selected = (pod for node in nodes for pod in selection.of(self._view.pods_on(node.name)))
@@ -221,7 +221,7 @@ def _owned(kinds: OwnerKinds) -> Rule:
         owners = f"owned by {', '.join(owner.kind for owner in pod.owners)}" if pod.owners else "has no owner"
         return f"{owners} {wanted}"
 
-    return Match(key, is_met, miss, f"no pod has an owner that is asked for {wanted}")
+    return Match(key, is_met, miss, f"no pod has an included owner {wanted}")
 
 
 def _in_condition(wanted: Sequence[ConditionFilter], now: datetime) -> Rule:

@@ -23,7 +23,7 @@ __all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
 
 
 class RemoveDuplicatesArgs(Args, frozen=True):
-    """Arguments of RemoveDuplicates; there is no label selector.
+    """Arguments of RemoveDuplicates; it has no label selector.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removeduplicates/types.go`.
     """

@@ -53,7 +53,7 @@ class RemovePodsViolatingInterPodAntiAffinity:
         self._spares_namesakes = handle.policy.compatibility == "upstream"
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
-        """Evicts node by node, the least important first, the pods whose own anti-affinity is broken at that moment."""
+        """Evicts node by node, the least important first, the pods whose own anti-affinity is then violated."""
         from descheduler.strategies.inter_pod_anti_affinity.conflicts import AntiAffinityConflicts
 
         looked_at = self._looked_at = Selection(pod_filter(self._args.namespaces, self._args.label_selector))

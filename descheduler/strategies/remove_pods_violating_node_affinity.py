@@ -28,7 +28,7 @@ __all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityAr
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the plugin looks at has room for the pod")
+_NO_FIT = refuse(Reason.NO_NODE_FITS, "no node that the plugin examines has room for the pod")
 
 
 class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
@@ -67,9 +67,10 @@ class RemovePodsViolatingNodeAffinity:
         self._selections: list[Selection] = []
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
-        """Evicts, one affinity type after the other, pods that some of `nodes` fits and whose own node does not suit.
+        """Evicts, one affinity type after the other, pods that fit one of `nodes` and whose own node violates their
+        affinity.
 
-        The run's limit ends a type, not the strategy. A type that is not known selects nothing.
+        When the limit of the run is reached, the type ends, not the plugin. A type that is not known selects nothing.
         """
         self._nodes = {node.name: node for node in nodes}
         rules = {_REQUIRED: self._requirement(), _PREFERRED: self._preference(PreferredNodes(nodes))}
@@ -86,7 +87,7 @@ class RemovePodsViolatingNodeAffinity:
         """How many pods state node affinity, and of those how many each type leaves alone."""
         by_type = [facts_of(self._looked_at, selection) for selection in self._selections]
         if not by_type:
-            return PluginFacts("nodeAffinityType names no type that is known", 0, 0)
+            return PluginFacts("nodeAffinityType has no known type", 0, 0)
         sentences = dict.fromkeys(facts.why_nothing for facts in by_type)
         return replace(
             by_type[0],

@@ -43,7 +43,7 @@ def validate_args(args: RemovePodsViolatingNodeTaintsArgs) -> list[ArgsProblem]:
     """Problems of `args`; taints may be included or excluded, not both."""
     problems = [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
     if args.included_taints and args.excluded_taints:
-        problems.append(ArgsProblem(("includedTaints",), "is given next to excludedTaints; keep one of them"))
+        problems.append(ArgsProblem(("includedTaints",), "cannot be used with excludedTaints; keep one of them"))
     return problems
 
 

@@ -105,7 +105,7 @@ class RemovePodsViolatingTopologySpreadConstraint:
     def balance(self, nodes: Sequence[Node]) -> None:
         """Marks, constraint by constraint, the pods that make domains too full, then evicts what was marked.
 
-        A marked pod still counts for every other constraint. Pods that may not go count nowhere.
+        A marked pod still counts for every other constraint. Pods that cannot be evicted are not counted.
         """
         from descheduler.strategies.topology_spread.domains import DomainFinder
         from descheduler.strategies.topology_spread.surplus import Listing

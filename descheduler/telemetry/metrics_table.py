@@ -48,7 +48,7 @@ METRICS = (
         "descheduler_loop_duration_seconds",
         "histogram",
         (),
-        "Time from the first object read to the last eviction, one observation a run",
+        "Time from the first object read to the last eviction, one observation for each run",
         is_upstream=True,
     ),
     MetricSpec(
@@ -64,30 +64,26 @@ METRICS = (
         LAST_SUCCESS,
         "gauge",
         (),
-        "When the last run ended that succeeded (exit code 0 or 3), in seconds since 1970; a failed run keeps it",
+        "End of the last successful run (exit code 0 or 3), in seconds since 1970; a failed run does not change it",
     ),
     MetricSpec("descheduler_run_exit_code", "gauge", (), "Exit code of the run"),
-    MetricSpec("descheduler_run_dry", "gauge", (), "1 when the run only planned, 0 when it evicted as well"),
+    MetricSpec("descheduler_run_dry", "gauge", (), "1 for a dry run, 0 for a run that evicts"),
     MetricSpec("descheduler_snapshot_duration_seconds", "gauge", (), "Time that reading the cluster took"),
     MetricSpec("descheduler_snapshot_objects", "gauge", ("kind",), "Objects in the snapshot; workloads are one kind"),
-    MetricSpec(
-        "descheduler_moves_planned", "gauge", ("strategy", "profile"), "Pods that were to leave their node by the plan"
-    ),
+    MetricSpec("descheduler_moves_planned", "gauge", ("strategy", "profile"), "Pods that the plan evicts"),
     MetricSpec(
         "descheduler_eviction_outcomes",
         "gauge",
         ("result", "code"),
-        "Evictions of the plan by how and why they ended, in the words of the outcome document",
+        "Evictions of the plan by result and code, as in the outcome document",
     ),
     MetricSpec(
         "descheduler_refusals",
         "gauge",
         ("code", "attempt"),
-        "Pods kept by reason code; attempt is true when their eviction was asked for",
+        "Pods not evicted, by reason code; attempt is true when their eviction was requested",
     ),
-    MetricSpec(
-        "descheduler_strategy_failures", "gauge", ("strategy", "profile"), "Plugins that could not work in the run"
-    ),
+    MetricSpec("descheduler_strategy_failures", "gauge", ("strategy", "profile"), "Plugins that failed in the run"),
 )
 """In the order in which they are written."""
 

@@ -15,8 +15,8 @@ from docs.generator.markdown import page, table, wrapped
 __all__ = ["make_page"]
 
 _IDLE = """\
-These flags of kubernetes-sigs/descheduler are taken by `descheduler run`, so that the arguments of its manifests work
-unchanged. They have no effect, and a warning in the log says so and why."""
+`descheduler run` accepts these flags of kubernetes-sigs/descheduler, so that the arguments of its manifests work
+unchanged. They have no effect, and a warning in the log says why."""
 
 _KUBECTL = """\
 The same program is installed as `kubectl-deschedule`, so that `kubectl deschedule run …` works as well. Where kubectl's

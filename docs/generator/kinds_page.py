@@ -13,16 +13,16 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 Nodes, pods and disruption budgets are read in every run, other kinds when a plugin of the policy needs them, or when a
-dry run says where pods would land. Nothing is read twice in a run, and nothing is watched.
+dry run says where replacement pods would be scheduled. Nothing is read twice in a run, and nothing is watched.
 [The snapshot](../explanation/snapshot.md) says what happens when a kind cannot be read."""
 
 _DUMPED = """\
-`descheduler snapshot` writes these besides. No rule reads them yet. Of every object a dump keeps the fields alone that
-some rule reads or a scheduler computes with, and Secrets and ConfigMaps are never asked for."""
+`descheduler snapshot` also writes these kinds. No rule reads them yet. A dump holds only fields that some rule or a
+scheduler reads. Secrets and ConfigMaps are never read."""
 
 _RIGHTS = """\
 A ServiceAccount that runs every policy needs these rules, and those of `cronjob/base/rbac.yaml` that evict. A kind that
-the policy does not need is not read, whatever stands here."""
+the policy does not need is not read, even if it is listed here."""
 
 
 def make_page() -> str:

@@ -12,18 +12,18 @@ __all__ = ["make_page"]
 _INTRODUCTION = """\
 A run writes these metrics when it ends, also when it fails: to a file with `--metrics-textfile`, to a Pushgateway with
 `--metrics-push-url`. [Operate](../how-to/operate.md#metrics) shows how. Every value is that of the last run, counters
-included: each run starts from zero. A second run that found the Lease held writes nothing."""
+included: each run starts from zero. A run that does not get the Lease writes nothing."""
 
 _UPSTREAM = """\
-Names, labels, buckets and the values of `result` are those of kubernetes-sigs/descheduler 0.36, so that dashboards go
-on working. Its twins that are deprecated since 0.34 (`descheduler_pods_evicted` and names that begin with
-`descheduler_descheduler_`) are not written, and `descheduler_build_info` is 1 and names the version of Python instead
-of Go's and of git's."""
+Names, labels, buckets and the values of `result` are those of kubernetes-sigs/descheduler 0.36, so that dashboards
+work unchanged. The names that are deprecated since 0.34 (`descheduler_pods_evicted` and names that begin with
+`descheduler_descheduler_`) are not written. `descheduler_build_info` is 1 and has the version of Python instead of
+those of Go and git."""
 
 _CARDINALITY = """\
 `descheduler_pods_evicted_total` has a series for each pair of namespace and node among the requests of a run. Limits of
-the policy do not bound it, for refused requests count too. In a large cluster drop the labels `namespace` and `node`
-where metrics are collected, unless you need them."""
+the policy do not limit their number, because refused requests count too. In a large cluster, drop the labels
+`namespace` and `node` where metrics are collected, unless you need them."""
 
 
 def make_page() -> str:

@@ -18,10 +18,10 @@ from docs.generator.markdown import anchor, page, table, wrapped
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
-What `descheduler run` writes with `-o json` or `-o yaml`: a `Plan` when it is dry, an `Outcome`, which holds the plan,
-when it evicts; and the `Explanation` that `descheduler explain` writes. Every field is always there; no other field may
-be. `descheduler schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON Schema.
-`apiVersion` grows with every change that a reader could notice."""
+With `-o json` or `-o yaml`, `descheduler run` writes a `Plan` in a dry run, else an `Outcome`, which holds the plan;
+`descheduler explain` writes an `Explanation`. Every field is always present, and there are no others. `descheduler
+schema plan`, `descheduler schema outcome` and `descheduler schema explanation` print the JSON Schema. `apiVersion`
+changes with every change of a field or its meaning."""
 
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
@@ -49,7 +49,7 @@ def _section(cls: type[msgspec.Struct], schema: Schema) -> Iterator[str]:
     yield ""
     spelling = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
     for paragraph in paragraphs(cls.__doc__):
-        yield from wrapped(_PYTHON_NAME.sub(lambda match: f"`{spelling[match[1]]}`", paragraph))
+        yield from wrapped(_PYTHON_NAME.sub(lambda match: f"`{spelling.get(match[1], match[1])}`", paragraph))
     rows = [[f"`{name}`", _type(schema["properties"][name])] for name in spelling.values()]
     yield from table(("Field", "Type"), rows)
 

@@ -19,9 +19,9 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 Every plugin of this version. Names, arguments and defaults are those of kubernetes-sigs/descheduler 0.36, and of
-Koordinator 1.8 for `MigrationController`, which only a `DeschedulerConfiguration` may name. In a `DeschedulerPolicy`
-the key of the extension point `preEvictionFilter` is spelt `preevictionfilter`, as upstream reads it. Arguments are
-strict: an unknown one is an error with its line and column. A default that is not shown means "unset"."""
+Koordinator 1.8 for `MigrationController`, which is allowed in a `DeschedulerConfiguration` only. In a
+`DeschedulerPolicy` the key of the extension point `preEvictionFilter` is `preevictionfilter`, as upstream reads it. An
+unknown argument is an error with its line and column. An argument without a default is unset by default."""
 _HEADER = ("Argument", "Type", "Default", "Meaning")
 
 

@@ -10,9 +10,9 @@ from docs.generator.markdown import page, table
 __all__ = ["make_page"]
 
 _INTRODUCTION = """\
-Every pod that a plugin would have evicted and that stays has one of these codes, a sentence with the particulars, and
-often the object at fault (`subject`). They stand in `refusals` of a [plan](plan.md). How to change the answer is in
-[Why was my pod kept?](../how-to/troubleshoot.md)."""
+Every pod that a plugin selected and that is not evicted has one of these codes, a sentence with the details, and often
+the object that blocks the eviction (`subject`). They are in `refusals` of a [plan](plan.md). For what to do, see
+[Why was my pod not evicted?](../how-to/troubleshoot.md)."""
 
 
 def make_page() -> str:

@@ -29,8 +29,8 @@ def test_a_pod_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, du
         "Decision: evicted\nSelected by:   PodLifeTime (profile main): 1 h old (maxPodLifeTimeSeconds: 60)\n"
         in ended.out
     )
-    assert "landing: the replacement pod can be scheduled onto b" in ended.out
-    assert "placement of the pod created instead: 2/2 nodes are available" in ended.out
+    assert "If evicted: the replacement pod can be scheduled onto b" in ended.out
+    assert "placement of the replacement pod: 2/2 nodes are available" in ended.out
 
 
 def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler, dump: Path) -> None:
@@ -38,7 +38,7 @@ def test_without_a_policy_only_the_landing_is_explained(descheduler: Descheduler
 
     assert ended.code == 0
     assert "Decision:" not in ended.out
-    assert "landing: the replacement pod can be scheduled onto b" in ended.out
+    assert "If evicted: the replacement pod can be scheduled onto b" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, d
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 
     assert ended.code == 0
-    assert "1 pod would be evicted, 1 pod not evicted, 0 pods would be scheduled here" in ended.out
+    assert "1 pod would be evicted, 1 pod not evicted, 0 replacement pods would be scheduled onto the node" in ended.out
     assert "1                  BarePod" in ended.out
 
 
@@ -171,8 +171,8 @@ def test_the_scheduler_of_a_configuration_places_the_pods(descheduler: Deschedul
     unknown = descheduler(*arguments)
     known = descheduler(*arguments, "--scheduler-config", configuration)
 
-    assert "landing: the replacement pod is likely scheduled onto" in unknown.out
-    assert "landing: the replacement pod can be scheduled onto a, the node of the pod itself" in known.out
+    assert "If evicted: the replacement pod is likely scheduled onto" in unknown.out
+    assert "If evicted: the replacement pod can be scheduled onto a, the node of the pod itself" in known.out
 
 
 def test_a_configuration_that_is_wrong_names_the_place(descheduler: Descheduler, dump: Path, tmp_path: Path) -> None:

@@ -97,5 +97,5 @@ def test_pods_of_nodes_that_were_not_read_are_named_in_a_warning() -> None:
     snapshot = builder.finish()
 
     assert snapshot.warnings == (
-        "1 pod is bound to a node that the snapshot does not hold, such as default/stray to gone; ignored",
+        "1 pod is bound to a node not in the snapshot, such as default/stray to gone; ignored",
     )

@@ -132,7 +132,7 @@ def test_absent_optional_kind_is_noted() -> None:
 def test_absent_core_kind_ends_the_run() -> None:
     server = FakeServer({PODS: [[KindAbsent("the API server does not serve pods", status_code=404)]]})
 
-    with pytest.raises(SnapshotError, match="is this the right server"):
+    with pytest.raises(SnapshotError, match="check the address of the server"):
         read_live(server, SnapshotRequest({"Pod"}))
 
 

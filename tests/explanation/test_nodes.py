@@ -54,7 +54,7 @@ def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them() -> None:
     assert [(s.pod.name, s.code) for s in explanation.stays] == [("bare", "BarePod")]
     assert explanation.stay_counts == (
         StayCount(code="BarePod", summary="the pod has no owner that recreates it", num_pods=1),
-        StayCount(code="", summary="no plugin asks for the pod", num_pods=2),
+        StayCount(code="", summary="no plugin selects the pod", num_pods=2),
     )
 
 

@@ -96,7 +96,7 @@ MISSES = {
         ),
         "labels do not match (labelSelector)",
     ),
-    "pending": (old(node="", phase="Pending"), "the pod is bound to no node"),
+    "pending": (old(node="", phase="Pending"), "the pod is not scheduled onto a node"),
     "node that is not ready": (
         Question(
             "PodLifeTime",
@@ -252,7 +252,7 @@ MISSES = {
         Question(
             "LowNodeUtilization", pod_object("p"), {**LOAD, "metricsUtilization": {"source": "KubernetesMetrics"}}
         ),
-        "did not work: metrics client not initialized: add KubernetesMetrics to metricsProviders",
+        "failed: metrics client not initialized: add KubernetesMetrics to metricsProviders",
     ),
 }
 

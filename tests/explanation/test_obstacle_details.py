@@ -92,7 +92,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pod_object("holder", node="here", spec=port(80)),
                 pending_pod("new", spec=port(80)),
             ],
-            [("NodePorts", "host port 80/TCP is held by default/holder")],
+            [("NodePorts", "host port 80/TCP is in use by default/holder")],
             id="the pod that holds a port",
         ),
         pytest.param(
@@ -165,7 +165,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "VolumeBinding",
-                    f"volume pv of claim data is reached only from nodes with {ZONE} in (z1), the node has z2",
+                    f"volume pv of claim data is reachable only from nodes with {ZONE} in (z1), the node has z2",
                 )
             ],
             id="a volume of another zone",
@@ -189,7 +189,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "VolumeBinding",
-                    "volume pv of claim data is reached only from nodes with topology.ebs.csi.aws.com/zone in (z1),"
+                    "volume pv of claim data is reachable only from nodes with topology.ebs.csi.aws.com/zone in (z1),"
                     " the node has no such label",
                 )
             ],
@@ -200,8 +200,8 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "VolumeBinding",
-                    "claim data gets no volume here: none of storage class local that is free and fits is reached"
-                    " from the node, and none can be made for it",
+                    "no volume for claim data: no free volume of storage class local fits and is reachable from the"
+                    " node, and none can be provisioned",
                 )
             ],
             id="a claim without a volume",
@@ -226,7 +226,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
                 pod_object("user", node="here", claims=["data"]),
                 pending_pod("new", claims=["data"]),
             ],
-            [("VolumeRestrictions", "claim data is for one pod alone, and default/user on here uses it")],
+            [("VolumeRestrictions", "claim data is ReadWriteOncePod and in use by pod default/user on here")],
             id="the pod that uses a claim for one pod",
         ),
     ],

@@ -187,7 +187,7 @@ def test_a_pending_pod_that_fits_says_that_it_is_still_to_come() -> None:
 
     assert explanation.placement is not None
     assert explanation.placement.num_feasible == 2
-    assert explanation.placement.notes[0].startswith("nothing in the snapshot keeps it pending")
+    assert explanation.placement.notes[0].startswith("the snapshot shows no cause")
 
 
 def test_a_finished_pod_without_a_node_is_not_placed() -> None:

@@ -34,7 +34,7 @@ def test_pods_and_nodes_are_found_by_name() -> None:
         ),
         pytest.param(
             "cart-7f9",
-            "'cart-7f9' does not say which namespace; write 'shop/cart-7f9' or 'test/cart-7f9'",
+            "'cart-7f9' is in several namespaces; write 'shop/cart-7f9' or 'test/cart-7f9'",
             id="a name in two namespaces",
         ),
         pytest.param("thing", "no pod 'thing' in any namespace of dump.json", id="a name without namespace"),

@@ -233,5 +233,5 @@ def test_run_says_that_no_room_is_reserved_yet(fake_api: FakeApi, client: KubeCl
     result = run(client, configuration())
 
     assert result.decisions.notes == (
-        "MigrationController evicts directly: ReservationFirst is not held yet, so no room is reserved beforehand",
+        "defaultJobMode ReservationFirst has no effect: pods are evicted without a Reservation",
     )

@@ -130,7 +130,7 @@ def test_list_that_is_cut_off_is_read_from_its_start(served: FakeApi, client: Ku
 def test_list_that_is_always_cut_off_ends_the_run(served: FakeApi, client: KubeClient) -> None:
     served.fail_always("GET", PODS, Truncate(2000))
 
-    with pytest.raises(SnapshotError, match=r"/api/v1/pods: GET .* \(asked 4 times\); the snapshot would not be"):
+    with pytest.raises(SnapshotError, match=r"/api/v1/pods: GET .* \(tried 4 times\); the snapshot would not be"):
         read(client)
 
 

@@ -350,7 +350,7 @@ def test_server_that_cannot_be_reached_is_an_error_that_names_it(
         kubeconfig = gone.write_kubeconfig(tmp_path / "kubeconfig")
         url = gone.url
 
-    with pytest.raises(KubeError, match=rf"{url}: no connection .* \(asked 5 times\)"):
+    with pytest.raises(KubeError, match=rf"{url}: no connection .* \(tried 5 times\)"):
         run_live(
             load_policy(taint_policy(), REGISTRY),
             ConnectionOptions(kubeconfig=str(kubeconfig)),

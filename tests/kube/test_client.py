@@ -76,7 +76,7 @@ def test_wait_that_the_server_asks_for_is_bounded(fake_api: FakeApi, client: Kub
 def test_reading_gives_up_after_the_agreed_number_of_attempts(fake_api: FakeApi, client: KubeClient) -> None:
     fake_api.fail_always("GET", NODES, Drop())
 
-    with pytest.raises(TransportError, match=r"closed before the answer was complete \(asked 5 times\)"):
+    with pytest.raises(TransportError, match=r"closed before the answer was complete \(tried 5 times\)"):
         client.fetch(NODES, bytes)
 
     assert len(fake_api.sent("GET", NODES)) == client.retry.attempts

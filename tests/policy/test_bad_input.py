@@ -75,12 +75,12 @@ DOCUMENTS = [
     ),
     pytest.param(upstream("? [a]\n: b\n"), ":3:3: is used as a key; keys are strings", id="a list as a key"),
     pytest.param(upstream("a: !!int x\n"), ":3:4: is tagged !!int, but is not one", id="a tag that lies"),
-    pytest.param(upstream("foo: .nan\n"), ":3:6: nan is not a number Kubernetes reads", id="not a number"),
-    pytest.param(upstream("foo: [-.inf]\n"), ":3:7: -inf is not a number Kubernetes reads", id="infinity"),
+    pytest.param(upstream("foo: .nan\n"), ":3:6: nan is not a number that Kubernetes accepts", id="not a number"),
+    pytest.param(upstream("foo: [-.inf]\n"), ":3:7: -inf is not a number that Kubernetes accepts", id="infinity"),
     pytest.param(
         upstream("a: \x07\n"), ":3:4: holds the character '\\x07', which YAML does not allow", id="a control character"
     ),
-    pytest.param("a\0b", ": holds NUL characters, so it is no text; a policy is YAML or JSON", id="binary"),
+    pytest.param("a\0b", ": holds NUL characters, so it is not text; a policy is YAML or JSON", id="binary"),
     pytest.param(
         "{a: 1}",
         ":1:2: not JSON (the text begins with a brace): expected a key in double quotes, found 'a'",
@@ -97,7 +97,9 @@ DOCUMENTS = [
         ":2:1: not JSON (the text begins with a brace): more text after the end of the document, found '{'",
         id="two JSON documents",
     ),
-    pytest.param('{"a": 1e999}', ":1:7: inf is not a number Kubernetes reads", id="a JSON number beyond all floats"),
+    pytest.param(
+        '{"a": 1e999}', ":1:7: inf is not a number that Kubernetes accepts", id="a JSON number beyond all floats"
+    ),
 ]
 
 OUTER_FIELDS = [
@@ -185,7 +187,7 @@ OUTER_FIELDS = [
     ),
     pytest.param(
         upstream("metricsCollector: {enabled: true}\nmetricsProviders:\n- source: KubernetesMetrics\n"),
-        ":5:3: metricsProviders[0]: does not go together with metricsCollector.enabled; drop the latter",
+        ":5:3: metricsProviders[0]: cannot be used with metricsCollector.enabled; remove the latter",
         id="a metrics provider next to the collector",
     ),
 ]
@@ -233,9 +235,9 @@ def test_object_gets_messages_without_line_and_column() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        pytest.param({"a": float("nan")}, "nan is not a number Kubernetes reads", id="not a number"),
+        pytest.param({"a": float("nan")}, "nan is not a number that Kubernetes accepts", id="not a number"),
         pytest.param({1: "a"}, "has the key 1; keys are strings", id="a number as a key"),
-        pytest.param({"a": {1, 2}}, "holds a set; only what JSON knows may be in a policy", id="a set"),
+        pytest.param({"a": {1, 2}}, "holds a set; a policy holds only the types of JSON", id="a set"),
         pytest.param({"a": 10**5000}, "holds a number of 16610 bits", id="a huge number"),
     ],
 )
@@ -252,7 +254,7 @@ def test_object_that_json_cannot_hold_is_refused(document: dict[str, object], me
         pytest.param(b"a: \xff\xfe\n", "{path}:1:4: byte 0xff is not UTF-8; save the policy as UTF-8", id="latin text"),
         pytest.param(
             b"\x7fELF\0\0",
-            "{path}: holds NUL bytes, so it is no text file; a policy is YAML or JSON in UTF-8",
+            "{path}: holds NUL bytes, so it is not a text file; a policy is YAML or JSON in UTF-8",
             id="binary",
         ),
         pytest.param(b"\x1f\x8b\x08", "{path}: is compressed with gzip; unpack it first", id="gzip"),

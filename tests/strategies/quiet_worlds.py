@@ -89,7 +89,7 @@ QUIET: dict[str, tuple[World, str]] = {
     ),
     "there are no pods": (
         World("PodLifeTime", [], {"maxPodLifeTimeSeconds": 60}),
-        "no pod runs on the nodes that the plugin looks at",
+        "no pod runs on the nodes that the plugin examines",
     ),
     "restarts are too few": (
         World(

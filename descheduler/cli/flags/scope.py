@@ -61,14 +61,14 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
         "run_namespaces",
         multiple=True,
         metavar="NAME",
-        help="As -n of 'descheduler run': explain a run that moves only pods of this namespace; can be repeated.",
+        help="As -n of 'descheduler run': explain a run that evicts only pods of this namespace; can be repeated.",
     )
     @click.option(
         "-l",
         "--selector",
         "labels",
         metavar="SELECTOR",
-        help="As -l of 'descheduler run': explain a run that moves only pods with these labels.",
+        help="As -l of 'descheduler run': explain a run that evicts only pods with these labels.",
     )
     @wraps(command)
     def with_namespace(

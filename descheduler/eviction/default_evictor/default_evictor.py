@@ -1,4 +1,4 @@
-"""DefaultEvictor: which pods may be evicted at all."""
+"""DefaultEvictor: which pods can be evicted at all."""
 
 from __future__ import annotations
 
@@ -112,23 +112,24 @@ class DefaultEvictorArgs(Args, frozen=True):
     """
 
     node_selector: str = ""
-    """Nodes that `nodeFit` considers. A syntax error only shows when the plugin runs: then every pod is rejected."""
+    """Nodes that `nodeFit` considers. A syntax error has an effect only when the plugin runs: then every pod is
+    rejected."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels may go."""
+    """Only pods with these labels can be evicted."""
     namespace_label_selector: LabelSelectorArg | None = None
-    """Only pods of namespaces with these labels may go."""
+    """Only pods of namespaces with these labels can be evicted."""
     priority_threshold: PriorityThreshold | None = None
     """Pods from this priority on are protected; 2000000000 when unset. The loader turns a name into a number."""
     node_fit: bool = False
-    """Whether a pod may only go when it fits some other node."""
+    """Whether only pods that fit some other node can be evicted."""
     min_replicas: UInt = 0
-    """Pods whose only owner has fewer pods stay; only matters above 1."""
+    """Pods whose only owner has fewer pods are not evicted; has an effect above 1 only."""
     min_pod_age: timedelta | None = None
-    """Pods that started less than this ago stay."""
+    """Pods that started less than this ago are not evicted."""
     no_eviction_policy: Annotated[str, one_of(_NO_EVICTION_POLICIES)] = ""
-    """`Mandatory` keeps every pod that asks for it by annotation; otherwise such pods only go last."""
+    """`Mandatory` protects pods with the annotation `prefer-no-eviction`; otherwise they are evicted last."""
     pod_protections: PodProtections = PodProtections()
-    """What protects pods; goes without the deprecated switches below."""
+    """What protects pods; cannot be used with the deprecated switches below."""
     evict_local_storage_pods: bool = False
     """Deprecated: switches `PodsWithLocalStorage` off."""
     evict_daemon_set_pods: bool = False
@@ -182,7 +183,7 @@ def _check_deprecated(args: DefaultEvictorArgs) -> list[ArgsProblem]:
     used = [key for attribute, key in _DEPRECATED.items() if getattr(args, attribute)]
     if not used:
         return []
-    message = f"does not go together with {', '.join(used)} (deprecated); use podProtections for all of them"
+    message = f"cannot be used together with {', '.join(used)} (deprecated); use podProtections for all of them"
     return [ArgsProblem(("podProtections",), message)]
 
 

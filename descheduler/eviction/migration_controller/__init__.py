@@ -1,1 +1,1 @@
-"""MigrationController: which pods Koordinator would let migrate, and how many of them at once."""
+"""MigrationController: which pods Koordinator would migrate, and how many of them at once."""

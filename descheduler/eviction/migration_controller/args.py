@@ -64,7 +64,7 @@ class Preconditions(Args, frozen=True):
     """What must still hold for an object to be deleted."""
 
     uid: str | None = None
-    """Read, and without effect: the uid of the judged pod is always required."""
+    """Read, and without effect: the UID of the pod in the snapshot is always required."""
     resource_version: str | None = None
     """Read, and without effect."""
 
@@ -73,7 +73,7 @@ class DeleteOptions(Args, frozen=True):
     """Options of the eviction or deletion call (`metav1.DeleteOptions`)."""
 
     grace_period_seconds: Int64 | None = None
-    """Seconds the pod has to end; its own grace period when unset."""
+    """Seconds that the pod has to terminate; its own grace period when unset."""
     preconditions: Preconditions | None = None
     """Read, and without effect."""
     orphan_dependents: bool | None = None
@@ -112,43 +112,43 @@ class MigrationControllerArgs(Args, frozen=True):
     """
 
     dry_run: bool = False
-    """Whether nothing is evicted in the name of the profile, whose evictions are planned last and shown."""
+    """Whether the profile evicts nothing; its evictions are planned last and shown."""
     max_concurrent_reconciles: Int32 | None = None
     """Read, and without effect."""
     evict_failed_bare_pods: bool = False
-    """Whether failed pods without owner may go."""
+    """Whether failed pods without owner can be evicted."""
     evict_all_bare_pods: bool = False
-    """Whether pods without owner may go in any phase."""
+    """Whether pods without owner can be evicted in any phase."""
     evict_local_storage_pods: bool = False
-    """Whether pods with hostPath or emptyDir volumes may go."""
+    """Whether pods with hostPath or emptyDir volumes can be evicted."""
     evict_system_critical_pods: bool = False
-    """Whether system-critical pods may go; switches `priorityThreshold` off too."""
+    """Whether system-critical pods can be evicted; switches `priorityThreshold` off too."""
     ignore_pvc_pods: bool = False
-    """Whether pods that mount a PersistentVolumeClaim stay."""
+    """Whether pods that mount a PersistentVolumeClaim are protected."""
     priority_threshold: PriorityThreshold | None = None
     """Pods from this priority on are protected."""
     label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels may go."""
+    """Only pods with these labels can be evicted."""
     namespaces: Namespaces | None = None
-    """Only pods of these namespaces may go."""
+    """Only pods of these namespaces can be evicted."""
     node_fit: bool = False
-    """Whether a pod may only go when some other node has room for it."""
+    """Whether only pods that some other node has room for can be evicted."""
     node_selector: str = ""
     """Nodes that `nodeFit` considers."""
     skip_eviction_gates: tuple[Annotated[str, one_of(EVICTION_GATES)], ...] = ()
     """Checks to leave out, such as `ExpectedReplicas`, `NodeFit` or `PVC`."""
     max_migrating_globally: Int32 | None = None
-    """Pods that may be on the move at once; 0 means unlimited, here and in the next two."""
+    """Pods that can migrate at the same time; 0 means unlimited, here and in the next two."""
     max_migrating_per_node: Int32 | None = None
-    """Pods of one node that may be on the move at once."""
+    """Pods of one node that can migrate at the same time."""
     max_migrating_per_namespace: Int32 | None = None
-    """Pods of one namespace that may be on the move at once."""
+    """Pods of one namespace that can migrate at the same time."""
     max_migrating_per_workload: int | str | None = None
-    """Pods of one workload that may be on the move at once; automatic when unset, else a number or percentage."""
+    """Pods of one workload that can migrate at the same time; automatic when unset, else a number or percentage."""
     max_unavailable_per_workload: int | str | None = None
-    """Pods of one workload that may be unavailable or on the move; as above."""
+    """Pods of one workload that can be unavailable or migrating; as above."""
     skip_check_expected_replicas: bool | None = None
-    """Whether workloads so small that all their pods might be away at once may move too."""
+    """Whether pods of workloads so small that all replicas could be away at once can be evicted."""
     object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
     """Limits of how many migrations start, by `workload` and by `namespace`."""
     default_job_mode: Annotated[str, one_of(_JOB_MODES)] = ""
@@ -156,19 +156,19 @@ class MigrationControllerArgs(Args, frozen=True):
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
     """Read, and without effect; 0 means no time limit."""
     scheduler_names: tuple[str, ...] = ()
-    """Schedulers that understand Reservations."""
+    """Schedulers that support Reservations."""
     evict_qps: float | str | None = msgspec.field(name="evictQPS", default=None)
     """Evictions a second, a number or a text that holds one."""
     evict_burst: Int32 | None = None
     """Evictions that may be made at once."""
     eviction_policy: Annotated[str, one_of(_EVICTION_POLICIES)] = ""
-    """`Eviction`, `Delete` or `SoftEviction`; pods leave through the eviction API with each of them."""
+    """`Eviction`, `Delete` or `SoftEviction`; pods are evicted through the eviction API with each of them."""
     default_delete_options: DeleteOptions | None = None
     """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None
     """How waiting migrations are put in order."""
     reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
-    """How room is held: `koordinator` (Reservation objects), `placeholder` (a pause pod) or `none`."""
+    """How resources are reserved: `koordinator` (Reservation objects), `placeholder` (a pause pod) or `none`."""
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:

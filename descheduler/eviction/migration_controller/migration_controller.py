@@ -1,4 +1,4 @@
-"""MigrationController: which pods Koordinator would let migrate, and how many of them at once."""
+"""MigrationController: which pods Koordinator would migrate, and how many of them at once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MigrationController:
             return _MIGRATING
         if self._needs_reservation and _scheduler_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)
-            message = f"scheduler {_scheduler_of(pod)} holds no reservations (schedulerNames: {names})"
+            message = f"scheduler {_scheduler_of(pod)} does not support Reservations (schedulerNames: {names})"
             return refuse(Reason.SCHEDULER_NAME, message)
         if EVICT_ANNOTATION in pod.annotations:
             return ACCEPTED

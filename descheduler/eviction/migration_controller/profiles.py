@@ -28,7 +28,7 @@ def is_dry(policy: Policy) -> bool:
 
 
 def migration_notes(policy: Policy) -> tuple[str, ...]:
-    """One sentence for each promise of the arguments that is not kept yet, and for each profile that is dry alone."""
+    """One sentence for each argument that has no effect yet, and for each profile that is dry alone."""
     controllers = migration_controllers(policy)
     dry = () if is_dry(policy) else sorted(dry_profiles(policy))
     return (
@@ -39,6 +39,6 @@ def migration_notes(policy: Policy) -> tuple[str, ...]:
 
 def _notes(args: MigrationControllerArgs) -> Iterator[str]:
     if args.default_job_mode == "ReservationFirst":
-        yield "MigrationController evicts directly: ReservationFirst is not held yet, so no room is reserved beforehand"
+        yield "defaultJobMode ReservationFirst has no effect: pods are evicted without a Reservation"
     if args.eviction_policy != "Eviction":
         yield f"evictionPolicy {args.eviction_policy} has no effect: pods are always evicted through the eviction API"

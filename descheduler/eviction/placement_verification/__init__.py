@@ -1,1 +1,1 @@
-"""PlacementVerification: a pod may go only when its replacement lands."""
+"""PlacementVerification: blocks the eviction of pods whose replacement cannot be scheduled."""

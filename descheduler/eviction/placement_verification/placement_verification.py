@@ -1,4 +1,4 @@
-"""Plugin PlacementVerification: a pod may go only when its replacement lands, together with all that went before it.
+"""Plugin PlacementVerification: blocks the eviction of pods whose replacement cannot be scheduled.
 
 An own plugin of this program, at the extension point preEvictionFilter; by default it is part of every profile of a
 DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
@@ -51,18 +51,18 @@ class PlacementVerificationArgs(Args, frozen=True):
     """Arguments of PlacementVerification."""
 
     on_unknown: Annotated[str, one_of(_CHOICES)] = ""
-    """`refuse` (the default) or `allow` evictions whose landing is likely or unknown, such as pods with resource claims
-    or of a scheduler that is not modelled. A landing that is no is always refused."""
+    """`refuse` (the default) or `allow` evictions whose verdict is `likely` or `unknown`, such as pods with resource
+    claims or of a scheduler that is not modelled. The verdict `no` is always refused."""
     on_conditional: Annotated[str, one_of(_CHOICES)] = ""
-    """`refuse` (the default) or `allow` evictions whose replacement lands only under a condition, which the plan
-    shows."""
+    """`refuse` (the default) or `allow` evictions whose replacement can be scheduled only under a condition, which the
+    plan shows."""
     on_return_to_source: Annotated[str, one_of(_RETURN_CHOICES)] = ""
-    """What to do where the scheduler would take the same node again: `refuseBalance` (the default) refuses it to
-    plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
+    """What to do when the replacement would be scheduled onto the same node again: `refuseBalance` (the default)
+    refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers that run the plugins of the first profile beside plugins of their own; `koord-scheduler` when empty.
-    Their pods are judged as if they were that profile's; those that use what only such a scheduler knows, like shared
-    devices, quotas and gangs, are likely at best."""
+    Their pods are checked with that profile; pods that use what only such a scheduler knows, such as shared devices,
+    quotas and gangs, are `likely` at best."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration; kube-scheduler's defaults when empty."""
     kube_version: str = ""

@@ -79,7 +79,7 @@ def _home_kubeconfig(environ: Mapping[str, str]) -> Path:
     file = _expanded(environ.get("HOME") or "~") / ".kube" / "config"
     if not file.exists():
         raise KubeConfigError(
-            f"no cluster to talk to: neither {file} nor a service account is there; "
+            f"no cluster is configured: neither {file} nor a service account exists; "
             "name a kubeconfig with --kubeconfig or KUBECONFIG"
         )
     return file

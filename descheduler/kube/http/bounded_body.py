@@ -149,4 +149,4 @@ def _decoder(encoding: str) -> _Decoder:
         return _Gzip()
     if name in _PLAIN_NAMES:
         return _Plain()
-    raise DecodeError("an encoding that was not asked for")
+    raise DecodeError("an encoding that was not requested")

@@ -77,7 +77,7 @@ class IncomingList:
         is_more = True
         while is_more:
             if len(self._bytes) - self._at > _MOST_BEHIND_BYTES:
-                self._refuse("it goes on behind its end")
+                self._refuse("it continues after its end")
             is_more = self._more()
         return self._bytes[self._at :]
 

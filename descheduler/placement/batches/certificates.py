@@ -59,10 +59,11 @@ def certificate(
 def _hopeless(unplaced: UnplacedReplacement, single: SingleLanding) -> str:
     """A replacement for which no node is left even on its own, and that no other can help."""
     if not single.open.any():
-        return f"no node is ever available for the replacement of {unplaced.victim.key}: {single.refusal}"
+        return f"the replacement of {unplaced.victim.key} cannot be scheduled onto any node: {single.refusal}"
     if not single.may.any():
         return (
-            f"even with all evicted pods gone and no other replacement pod, for {unplaced.victim.key}: {single.refusal}"
+            f"the replacement of {unplaced.victim.key} cannot be scheduled onto any node, even without the evicted pods"
+            f" and other replacement pods: {single.refusal}"
         )
     return ""
 

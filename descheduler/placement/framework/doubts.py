@@ -21,7 +21,7 @@ def doubt_about(pod: Pod, profile: SchedulerProfile, configuration: SchedulerCon
         return f"scheduler {plugins} not modelled"
     for extender in configuration.extenders:
         if extender.filters and extender.is_interested(pod.spec.requests):
-            return f"scheduler extender {extender.url_prefix} is not asked"
+            return f"scheduler extender {extender.url_prefix} is not called"
     if feature := koordinator_feature(pod):
         return f"{feature.words} are not modelled ({feature.plugin})"
     if pod.spec.has_scheduling_group:

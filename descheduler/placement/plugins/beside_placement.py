@@ -20,7 +20,7 @@ __all__ = [
     "TOPOLOGY_PLACEMENT_GENERATOR",
 ]
 
-_NO_PART = "It has no part in where a pod fits, so it is not asked here."
+_NO_PART = "It does not affect on which nodes a pod fits, so it is not modelled."
 
 
 class DefaultPreemptionSection(Args, frozen=True):
@@ -44,7 +44,7 @@ DEFAULT_PREEMPTION = SchedulingPlugin(
     interactions=own_node,
     preempts=True,
     about=About(
-        check=f"Evicts pods of lower priority for one that fits nowhere. {_NO_PART}",
+        check=f"Evicts pods of lower priority for a pod that fits on no node. {_NO_PART}",
     ),
 )
 DEFAULT_BINDER = SchedulingPlugin(
@@ -60,7 +60,7 @@ PRIORITY_SORT = SchedulingPlugin(
     by_default=ByDefault(),
     interactions=own_node,
     about=About(
-        check="Puts pods of higher priority first, then those that wait longer. The prediction follows this order.",
+        check="Sorts the queue: higher priority first, then longer waiting time. The prediction follows this order.",
     ),
 )
 GANG_SCHEDULING = SchedulingPlugin(
@@ -68,7 +68,7 @@ GANG_SCHEDULING = SchedulingPlugin(
     by_default=ByDefault(gate="GangScheduling"),
     interactions=own_node,
     about=About(
-        check="Pods of a pod group wait for each other. Off by default; such pods cannot be judged here.",
+        check="Pods of a pod group wait for each other. Off by default; for such pods the prediction is unknown.",
     ),
 )
 POD_GROUP_PODS_COUNT = SchedulingPlugin(

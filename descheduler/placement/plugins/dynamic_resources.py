@@ -60,7 +60,7 @@ class DynamicResourcesSection(Args, frozen=True):
 
 def _read_args(block: ArgsBlock, section: DynamicResourcesSection) -> None:
     if section.filter_timeout is not None and section.filter_timeout < timedelta(0):
-        block.fail(("filterTimeout",), "is negative; 0s stands for no limit")
+        block.fail(("filterTimeout",), "is negative; 0s means no limit")
     if section.binding_timeout is not None and section.binding_timeout < timedelta(seconds=1):
         block.fail(("bindingTimeout",), "is below 1s")
 
@@ -73,7 +73,7 @@ ROW = SchedulingPlugin(
     args=ArgsKind(DynamicResourcesSection, _read_args),
     interactions=own_node,
     about=About(
-        check="Devices for the pod's resource claims. A snapshot holds no devices, so such pods cannot be judged.",
+        check="Devices for the pod's resource claims. A snapshot holds no devices; predictions are unknown.",
         reasons=("uses resource claims, which a snapshot cannot allocate",),
     ),
 )

@@ -78,6 +78,6 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(weight=1),
     interactions=own_node,
     about=About(
-        preference="Nodes that hold the pod's images already, by size.",
+        preference="Nodes that already have the images of the pod, by size.",
     ),
 )

@@ -63,7 +63,7 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_declared_features,
     about=About(
-        check="A node has to declare the features of its kubelet that the pod needs.",
+        check="The node must declare the kubelet features that the pod requires.",
         reasons=tuple(reason.reason for reason in FeatureReason),
     ),
 )

@@ -64,7 +64,7 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_node_name,
     about=About(
-        check="A pod that names a node goes to that node or nowhere.",
+        check="A pod with spec.nodeName runs on that node only.",
         reasons=tuple(reason.reason for reason in NodeNameReason),
     ),
 )

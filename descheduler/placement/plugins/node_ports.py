@@ -148,7 +148,7 @@ def explain_ports(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
             pod.key for pod in refused.pods_here() if any(_clashes(wanted, held) for held in pod.spec.host_ports)
         ]
         if holders:
-            yield f"host port {wanted.port}/{wanted.protocol} is held by {listed(holders)}"
+            yield f"host port {wanted.port}/{wanted.protocol} is in use by {listed(holders)}"
 
 
 def _clashes(wanted: HostPort, held: HostPort) -> bool:
@@ -164,7 +164,7 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_ports,
     about=About(
-        check="A host port that the pod wants must not be held by another pod of the node.",
+        check="A host port that the pod requests must not be in use by another pod on the node.",
         reasons=tuple(reason.reason for reason in PortReason),
     ),
 )

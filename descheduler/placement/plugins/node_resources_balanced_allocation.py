@@ -190,6 +190,6 @@ ROW = SchedulingPlugin(
     args=ArgsKind(NodeResourcesBalancedAllocationSection, _read_args, NodeResourcesBalancedAllocationArgs, _shown),
     interactions=own_node,
     about=About(
-        preference="Nodes on which the pod leaves cpu and memory used to similar shares.",
+        preference="Nodes on which the shares of requested cpu and memory are similar with the pod.",
     ),
 )

@@ -64,7 +64,7 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_cordon,
     about=About(
-        check="A cordoned node takes no pod that does not tolerate node.kubernetes.io/unschedulable.",
+        check="A cordoned node accepts only pods that tolerate node.kubernetes.io/unschedulable.",
         reasons=tuple(reason.reason for reason in CordonReason),
     ),
 )

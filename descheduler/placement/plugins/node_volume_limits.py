@@ -92,7 +92,7 @@ ROW = SchedulingPlugin(
     explain=explain_volume_limits,
     reads_kinds=CLAIM_KINDS | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "VolumeAttachment.storage.k8s.io"},
     about=About(
-        check="A storage driver attaches only so many volumes to a node, as its CSINode says.",
+        check="A storage driver attaches a limited number of volumes to a node (CSINode).",
         reasons=tuple(reason.reason for reason in LimitReason),
     ),
 )

@@ -34,7 +34,7 @@ ROW = SchedulingPlugin(
     by_default=ByDefault(),
     interactions=own_node,
     about=About(
-        check="A pod with scheduling gates is not tried until somebody takes the gates off.",
+        check="A pod with scheduling gates is not scheduled until they are removed.",
         reasons=("waiting for scheduling gates: [<gates>]",),
     ),
 )

@@ -119,8 +119,8 @@ def explain_volume_binding(refused: RefusedNode, obstacle: Obstacle) -> Iterator
             yield f"no room for the volume of claim {claim.name}: {room} of storage class {claim.storage_class}"
         else:
             yield (
-                f"claim {claim.name} gets no volume here: none of storage class {claim.storage_class} that is free"
-                " and fits is reached from the node, and none can be made for it"
+                f"no volume for claim {claim.name}: no free volume of storage class {claim.storage_class} fits and"
+                " is reachable from the node, and none can be provisioned"
             )
 
 
@@ -134,7 +134,7 @@ def _out_of_reach(refused: RefusedNode, claim: PersistentVolumeClaim) -> Iterato
     if csi_node is not None and volume.in_tree_plugin in csi_node.migrated_plugins:
         affinity = migrated_affinity(volume.in_tree_plugin, affinity, volume.labels)
     for index, fault in enumerate(unmet(affinity or (), refused.node)):
-        lead = "or with" if index else f"volume {volume.name} of claim {claim.name} is reached only from nodes with"
+        lead = "or with" if index else f"volume {volume.name} of claim {claim.name} is reachable only from nodes with"
         yield f"{lead} {fault}"
 
 
@@ -149,7 +149,7 @@ class VolumeBindingSection(Args, frozen=True):
 
 def _read_args(block: ArgsBlock, section: VolumeBindingSection) -> None:
     if section.shape is not None:
-        message = "is not looked at; kube-scheduler scores storage with the gate StorageCapacityScoring only"
+        message = "is ignored; kube-scheduler scores storage with the gate StorageCapacityScoring only"
         block.warn(("shape",), message)
 
 
@@ -165,7 +165,7 @@ ROW = SchedulingPlugin(
     reads_kinds=CLAIM_KINDS
     | {"CSINode.storage.k8s.io", "CSIDriver.storage.k8s.io", "CSIStorageCapacity.storage.k8s.io"},
     about=About(
-        check="Bound volumes have to be in reach of the node, and unbound claims have to get a volume there.",
+        check="Bound volumes must be reachable from the node, and unbound claims must get a volume there.",
         reasons=(
             *(fault.reason for fault in VolumeFault),
             "pod has unbound immediate PersistentVolumeClaims",

@@ -110,7 +110,7 @@ class VolumeRestrictions:
         return bool(modes) and modes <= {READ_WRITE_ONCE, READ_WRITE_ONCE_POD}
 
     def _node_name(self, node: int) -> str:
-        return "a node that the snapshot does not hold" if node == NO_NODE else self._table.nodes[node].name
+        return "a node that is not in the snapshot" if node == NO_NODE else self._table.nodes[node].name
 
 
 def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
@@ -123,7 +123,7 @@ def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Ite
     }
     for pod, node in refused.pods_everywhere() if alone else ():
         for name in sorted(alone.intersection(pod.claim_names)) if pod.namespace == refused.pod.namespace else ():
-            yield f"claim {name} is for one pod alone, and {pod.key} on {node.name} uses it"
+            yield f"claim {name} is ReadWriteOncePod and in use by pod {pod.key} on {node.name}"
     disks = {(disk.kind, disk.identity) for disk in refused.pod.spec.inline_disks if disk.is_exclusive}
     for pod in refused.pods_here() if disks else ():
         for disk in pod.spec.inline_disks:
@@ -140,7 +140,7 @@ ROW = SchedulingPlugin(
     explain=explain_volume_restrictions,
     reads_kinds=CLAIM_KINDS,
     about=About(
-        check="A ReadWriteOncePod claim serves one pod, and some kinds of inline disks one pod a node.",
+        check="A ReadWriteOncePod claim is used by one pod only, some kinds of inline disks by one pod for each node.",
         reasons=tuple(reason.reason for reason in VolumeUseReason),
     ),
 )

@@ -162,7 +162,7 @@ ROW = SchedulingPlugin(
     explain=explain_volume_zone,
     reads_kinds=CLAIM_KINDS,
     about=About(
-        check="A volume whose labels name a zone or region is used from there alone.",
+        check="A volume with zone or region labels can be used only there.",
         reasons=(ZoneReason.ANOTHER_ZONE.reason,),
     ),
 )

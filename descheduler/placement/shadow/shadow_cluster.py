@@ -27,7 +27,7 @@ from descheduler.placement.shadow.placement_class import PlacementClass, class_k
 __all__ = ["NO_NODE", "Changes", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
 
 NO_NODE = -1
-"""Stands for a node that the snapshot does not hold: such pods use claims and nothing else."""
+"""Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
 
 
 class Follower(Protocol):

@@ -155,7 +155,7 @@ class _ProfileReader:
         decoder = self._decoder_for(spec)
         args = ArgsReader(decoder, "error").read(spec, node, args_path)
         if spec.name not in self._enabled:
-            self._checks.warn(path, f"{spec.name} is configured, but enabled nowhere in this profile")
+            self._checks.warn(path, f"{spec.name} is configured but not enabled in this profile")
             if not spec.native:
                 return None
         if args is None:
@@ -180,7 +180,7 @@ class _ProfileReader:
         if name in self._enabled:
             return
         if is_koordinator_only(name):
-            self._checks.warn(path, f"plugin {shown(name)} is not run by this version; its arguments are ignored")
+            self._checks.warn(path, f"plugin {shown(name)} is not supported by this version; its arguments are ignored")
         else:
             self._checks.fail_load(path, unknown_plugin(name, self._registry))
 

@@ -73,7 +73,7 @@ def read_providers(
             checks.fail_load((*path, "source"), f"{shown(section.source)} is configured twice; keep one of them")
         seen.add(section.source)
         if section.source == _KUBERNETES and collector.enabled:
-            checks.fail_load(path, "does not go together with metricsCollector.enabled; drop the latter")
+            checks.fail_load(path, "cannot be used with metricsCollector.enabled; remove the latter")
         elif section.source == _PROMETHEUS:
             _check_prometheus(checks, section.prometheus, (*path, "prometheus"))
         elif section.source != _KUBERNETES:

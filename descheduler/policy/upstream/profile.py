@@ -121,7 +121,7 @@ class _ProfileReader:
             if reads_documented:
                 sets[_DOCUMENTED] = self._checks.load.partial(documented, PluginSetSection, path, _LENIENT)
             else:
-                way_out = "spell it preevictionfilter, or set 'compatibility: fixed'"
+                way_out = "write preevictionfilter, or set 'compatibility: fixed'"
                 self._checks.warn(path, f"is not read, as in kubernetes-sigs/descheduler; {way_out}")
         return sets
 
@@ -137,7 +137,7 @@ class _ProfileReader:
             if section.name in seen:
                 self._checks.warn(path, f"{section.name} is configured twice; the first entry counts")
             elif section.name not in self._built:
-                self._checks.warn(path, f"{section.name} is configured, but enabled nowhere in this profile")
+                self._checks.warn(path, f"{section.name} is configured but not enabled in this profile")
             seen.add(section.name)
             if config is not None:
                 configs.append(config)

@@ -37,7 +37,11 @@ def url_problem(url: str) -> str | None:
         path = slash + path
         if problem := _authority_problem(authority, scheme[1].lower() if scheme else "", is_quotable="@" not in url):
             return problem
-    return "holds a '%' that begins no escape" if _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment) else None
+    return (
+        "holds a '%' that does not begin an escape"
+        if _BAD_ESCAPE.search(path) or _BAD_ESCAPE.search(fragment)
+        else None
+    )
 
 
 def _authority_problem(authority: str, scheme: str, *, is_quotable: bool) -> str | None:
@@ -62,7 +66,9 @@ def _authority_problem(authority: str, scheme: str, *, is_quotable: bool) -> str
         return "has an invalid character in its host name"
     if not is_bracketed or _is_ipv6(host):
         return None
-    return f"has {host!r} in brackets, which is no IPv6 address" if is_quotable else "has no IPv6 address in brackets"
+    return (
+        f"has {host!r} in brackets, which is not an IPv6 address" if is_quotable else "has no IPv6 address in brackets"
+    )
 
 
 def _is_ipv6(host: str) -> bool:

@@ -15,10 +15,10 @@ __all__ = ["Explanation"]
 
 
 class Explanation(Fields, frozen=True):
-    """What was asked about, in one of `pod`, `node`, `plugin` and `group`, the pods of a workload or a namespace; the
-    others are null.
+    """The subject, in one of `pod`, `node`, `plugin` and `group`, the pods of a workload or a namespace; the others are
+    null.
 
-    `policy` is null without a policy, `snapshot` when no cluster was looked at. `now` is the instant that all ages
+    `policy` is null without a policy, `snapshot` without a cluster or a dump. `now` is the instant that all ages
     were taken at.
     """
 

@@ -21,11 +21,11 @@ class LandingCount(Fields, frozen=True):
 
 
 class ExplainedPod(Fields, frozen=True):
-    """One of the pods: what the run decides about it, and what becomes of its replacement.
+    """One of the pods: what the run decides about it, and where its replacement would be scheduled.
 
     `outcome` is as in `PodDecision`, null without a policy. `plugin` and `reason` are those of the plugin that selected
     it, `code` and `message` say what blocks its eviction. With a policy `landing`, `to` and `landing_message` are those
-    of the run, for an evicted pod alone; without one those of this pod evicted by itself.
+    of the run, for an evicted pod only; without one they are those of this pod evicted alone.
     """
 
     pod: PodReference

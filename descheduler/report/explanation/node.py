@@ -31,8 +31,8 @@ DrainReason = Literal["PodDisruptionBudget", "BarePod", "LocalStorage", "DaemonS
 class NodeResource(Fields, frozen=True):
     """One resource of a node: cpu in milli cores, all else in whole units.
 
-    `requested` is what its pods ask for now, `planned` what is asked for after the run: without the pods that leave and
-    with the pending pods and the replacements that land here. Without a policy the two are equal.
+    `requested` is the sum of the requests now, `planned` after the run: without the evicted pods and with the pending
+    pods and the replacements that are scheduled onto it. Without a policy the two are equal.
     """
 
     resource: str
@@ -56,10 +56,10 @@ class NodeFacts(Fields, frozen=True):
 
 
 class Departure(Fields, frozen=True):
-    """A pod that leaves the node, and where its replacement lands.
+    """A pod that is evicted from the node, and where its replacement would be scheduled.
 
-    `landing` is null when nothing comes back, `to` when it lands nowhere. `message` says why it does not land, or under
-    which condition it does.
+    `landing` is null when no replacement is created, `to` when no node is available. `message` says why it cannot be
+    scheduled, or under which condition it can.
     """
 
     pod: PodReference
@@ -72,7 +72,7 @@ class Departure(Fields, frozen=True):
 
 
 class Stay(Fields, frozen=True):
-    """A pod that a plugin wants gone and that stays, with the first rule that keeps it."""
+    """A pod that a plugin selected and that is not evicted, with the first rule that blocks its eviction."""
 
     pod: PodReference
     profile: str
@@ -83,7 +83,7 @@ class Stay(Fields, frozen=True):
 
 
 class StayCount(Fields, frozen=True):
-    """How many pods of the node stay for one reason; the code is empty for pods that no plugin asks for."""
+    """How many pods of the node are not evicted for one reason; the code is empty for pods that no plugin selects."""
 
     code: str
     summary: str
@@ -101,9 +101,10 @@ class Arrival(Fields, frozen=True):
 
 
 class NodeLanding(Fields, frozen=True):
-    """Where the replacement of one pod of the node would land if that pod alone were evicted now.
+    """Where the replacement of one pod of the node would be scheduled if only that pod were evicted now.
 
-    `landing` is null when nothing comes back; `message` says why it does not land, or under which condition it does.
+    `landing` is null when no replacement is created; `message` says why it cannot be scheduled, or under which
+    condition it can.
     """
 
     pod: PodReference
@@ -113,7 +114,7 @@ class NodeLanding(Fields, frozen=True):
 
 
 class DrainBlocker(Fields, frozen=True):
-    """Something that stops `kubectl drain` without flags at a pod. `subject` names the budget or the DaemonSet."""
+    """Something that blocks `kubectl drain` without flags. `subject` names the budget or the DaemonSet."""
 
     pod: PodReference
     blocker: DrainReason
@@ -125,9 +126,9 @@ class NodeExplanation(Fields, frozen=True):
     """Everything about one node.
 
     With a policy, `departures`, `stays`, `stay_counts` and `arrivals` are those of one run, and `unjudged` says why no
-    plugin ran, else it is empty. Without one, `landings` says for each pod where it would go. `landing_counts` and
-    `causes` count the replacements of the departures, or else those in `landings`. `drain_blockers` say what stops a
-    drain of the node; a pod may have several.
+    plugin ran, else it is empty. Without one, `landings` says for each pod where its replacement would be scheduled.
+    `landing_counts` and `causes` count the replacements of the departures, or else those in `landings`.
+    `drain_blockers` say what blocks draining the node; a pod can have several.
     """
 
     facts: NodeFacts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from descheduler.model.amounts import amount_text, percent_text
+from descheduler.model.counted import counted
 from descheduler.report.explanation.landing_words import landing_lines, target_text
 from descheduler.report.explanation.node import Departure, DrainBlocker, NodeExplanation, NodeFacts
 from descheduler.report.explanation.pod import Verdict
@@ -62,8 +63,8 @@ def _summary(explanation: NodeExplanation) -> str:
     num_staying = sum(count.num_pods for count in explanation.stay_counts)
     left_out = "; plugins do not process this node: it is not ready, or nodeSelector does not match it"
     return (
-        f"{_pods(len(explanation.departures))} would be evicted, {_pods(num_staying)} not evicted, "
-        f"{_pods(len(explanation.arrivals))} would be scheduled here"
+        f"{counted(len(explanation.departures), 'pod')} would be evicted, {counted(num_staying, 'pod')} not evicted, "
+        f"{counted(len(explanation.arrivals), 'replacement pod')} would be scheduled onto the node"
         f"{left_out if explanation.role == 'left out' else ''}"
     )
 
@@ -118,7 +119,3 @@ def _drain(blockers: Sequence[DrainBlocker], style: TableStyle) -> Iterator[str]
 def _others(nodes: tuple[str, ...], explanation: NodeExplanation) -> str:
     others = [node for node in nodes if node != explanation.facts.name]
     return others[0] if len(others) == 1 else f"{len(others)} nodes" if others else ""
-
-
-def _pods(number: int) -> str:
-    return "1 pod" if number == 1 else f"{number} pods"

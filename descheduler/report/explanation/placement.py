@@ -16,7 +16,7 @@ Finality = Literal["unschedulable", "unresolvable", "unknown"]
 
 
 class PodRefusal(Fields, frozen=True):
-    """A plugin that refuses the pod before any node is looked at."""
+    """A plugin that refuses the pod before any node is examined."""
 
     plugin: str
     finality: Finality
@@ -24,7 +24,7 @@ class PodRefusal(Fields, frozen=True):
 
 
 class ObstacleCount(Fields, frozen=True):
-    """How many nodes one reason of one plugin stands against; on `num_alone` of them nothing else does."""
+    """How many nodes one reason of one plugin excludes; on `num_alone` of them it is the only reason."""
 
     plugin: str
     reason: str
@@ -35,8 +35,8 @@ class ObstacleCount(Fields, frozen=True):
 class Deficit(Fields, frozen=True):
     """A resource that a node is short of: cpu in milli cores, all else in whole units.
 
-    `missing` is how much more would have to be free, `requested` what the pod asks for, `free` what is left, which is
-    below zero on an overcommitted node.
+    `missing` is how much more would have to be free, `requested` what the pod requests, `free` what is left, which is
+    below zero on an over-committed node.
     """
 
     resource: str
@@ -47,9 +47,9 @@ class Deficit(Fields, frozen=True):
 
 
 class NodeObstacle(Fields, frozen=True):
-    """What one plugin has against the pod on one node.
+    """Why one plugin excludes one node.
 
-    `reasons` are the scheduler's words; `details` name what is missing or who is in the way, as far as can be told.
+    `reasons` are the scheduler's words; `details` name what is missing or which pod blocks it, if that is known.
     """
 
     plugin: str
@@ -60,7 +60,7 @@ class NodeObstacle(Fields, frozen=True):
 
 
 class NearMiss(Fields, frozen=True):
-    """A node that would take the pod but for little."""
+    """A node that is excluded by few plugins only."""
 
     node: str
     is_source: bool = msgspec.field(name="source")
@@ -68,9 +68,9 @@ class NearMiss(Fields, frozen=True):
 
 
 class RankedNode(Fields, frozen=True):
-    """A node that takes the pod, and its score: `scores` by plugin, weighted, add up to `total`.
+    """A node that passes all filters, and its score: `scores` by plugin, weighted, add up to `total`.
 
-    `is_best` marks those that the scheduler takes one of, `is_source` the node that the pod would leave.
+    `is_best` marks the nodes of which the scheduler chooses one, `is_source` the current node of the pod.
     """
 
     node: str
@@ -81,16 +81,16 @@ class RankedNode(Fields, frozen=True):
 
 
 class PlacementAnalysis(Fields, frozen=True):
-    """The scheduler's filters and scores for one pod, asked of every node.
+    """The scheduler's filters and scores for one pod, on every node.
 
-    `summary` is what the scheduler would say in its event, or how many nodes take the pod. `is_queued` is false for a
-    pod that a scheduling gate holds back. `refusals` are set when the pod is refused before nodes are looked at; then
-    no node is. `obstacles` count reasons over all nodes.
+    `summary` is what the scheduler would say in its event, or how many nodes are available. `is_queued` is false for a
+    pod with scheduling gates. `refusals` are set when the pod is refused before any node is examined.
+    `obstacles` count reasons over all nodes.
 
     `misses` are nodes with the fewest obstacles: those that lack resources by the size of the deficit, then the others,
     then those that are too small for the pod; of each kind of obstacle the first few. `num_misses` counts all that have
-    as few. `ranking` holds the best nodes in order, and the node that the pod would leave. `margin` is the lead of the
-    best over the next, null without a next. `notes` are conditions of the answer.
+    as few. `ranking` holds the best nodes in order, and the current node of the pod. `margin` is the lead of the
+    best over the next, null without a next. `notes` are assumptions of the answer.
     """
 
     scheduler: str

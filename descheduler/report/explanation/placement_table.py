@@ -35,7 +35,7 @@ def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) 
 
 def _obstacles(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
     rows = [[str(o.num_nodes), str(o.num_alone), o.plugin, o.reason] for o in placement.obstacles]
-    yield from style.table(["NODES", "NOTHING ELSE", "PLUGIN", "REASON"], rows)
+    yield from style.table(["NODES", "ONLY REASON", "PLUGIN", "REASON"], rows)
 
 
 def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:

@@ -38,11 +38,11 @@ class PluginUse(Fields, frozen=True):
 
 
 class PluginDecisions(Fields, frozen=True):
-    """What the plugin did in one run over the snapshot, in one profile, and what it saw.
+    """What the plugin did in one run over the snapshot, in one profile, and what it examined.
 
-    A plugin that asks for evictions has `evicted` pods, and counts those that it selected and that are not evicted by
+    A plugin that selects pods has `evicted` pods, and counts those that it selected and that are not evicted by
     reason code; one that filters counts the pods that it refused by code. A pod counts once for each code. `facts` are
-    null for a filter, and for a plugin that could not work.
+    null for a filter, and for a plugin that failed.
     """
 
     profile: str
@@ -52,7 +52,8 @@ class PluginDecisions(Fields, frozen=True):
 
 
 class PluginExplanation(Fields, frozen=True):
-    """Everything about one plugin. `kind` tells those of a descheduler's policy from those of a scheduler.
+    """Everything about one plugin. `kind` is `descheduling` for plugins of a policy, `scheduling` for plugins of
+    kube-scheduler.
 
     `reasons` are the words with which a scheduling plugin refuses nodes or pods. `uses` is empty when nothing that was
     given enables the plugin; `not_enabled` then says so of a policy and where to add it, else it is empty. `decisions`

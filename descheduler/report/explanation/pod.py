@@ -27,7 +27,7 @@ Verdict = Literal["lands", "lands_if", "likely", "unknown", "no"]
 class PodFacts(Fields, frozen=True):
     """The pod as the snapshot has it. `owner` is `Kind/name` of its controller, empty without one.
 
-    `node` is null while it is unbound, `age_seconds` when the object does not say when it was made. `requests` are the
+    `node` is null while it is unbound, `age_seconds` when the object has no creation time. `requests` are the
     effective ones as the scheduler counts them: cpu in milli cores, all else in whole units.
     """
 
@@ -44,10 +44,10 @@ class PodFacts(Fields, frozen=True):
 
 
 class PluginAnswer(Fields, frozen=True):
-    """One plugin that selected the pod, and the answer to that.
+    """One plugin that selected the pod, and the result.
 
-    `result` is refused for an eviction that was asked for, kept for a candidate that was not even asked for. `reason`
-    is the plugin's own sentence, empty where it gave none; `code`, `message` and `subject` say what blocks it.
+    `result` is `refused` for an eviction that was requested, `kept` for a candidate whose eviction was not requested.
+    `reason` is the plugin's own sentence, empty when it gave none; `code`, `message` and `subject` say what blocks it.
     """
 
     profile: str
@@ -68,7 +68,7 @@ class PluginMiss(Fields, frozen=True):
 
 
 class FilterAnswer(Fields, frozen=True):
-    """What the filters of a profile say of the pod at the end of the run; an empty `code` lets it go."""
+    """The result of the filters of a profile for the pod at the end of the run; `code` is empty when they pass."""
 
     profile: str
     code: str
@@ -79,10 +79,10 @@ class FilterAnswer(Fields, frozen=True):
 class PodDecision(Fields, frozen=True):
     """What one run of the policy decides about the pod, in one sentence and in detail.
 
-    `outcome` is evicted, kept (selected, and not evicted), unwanted (not selected by any plugin) or unjudged (no plugin
-    ran). `answers` are those to the plugins that selected the pod; of a kept pod the first one names what blocks its
-    eviction. `not_selected` says of the other plugins why they do not select it. `num_moves_before` counts the pods
-    that the run evicts before it.
+    `outcome` is `evicted`, `kept` (selected but not evicted), `unwanted` (not selected by any plugin) or `unjudged` (no
+    plugin ran). `answers` has an entry for each plugin that selected the pod; when the pod is not evicted, the first
+    one names what blocks its eviction. `not_selected` says why the other plugins do not select it. `num_moves_before`
+    counts the pods that the run evicts before it.
     """
 
     outcome: Literal["evicted", "kept", "unwanted", "unjudged"]
@@ -94,12 +94,12 @@ class PodDecision(Fields, frozen=True):
 
 
 class ExplainedLanding(Fields, frozen=True):
-    """What becomes of the pod that the owner creates instead; fields as in a plan's landing.
+    """Where the replacement pod would be scheduled; fields as in `PlannedLanding`.
 
     `summary` is one sentence. `source` says what the replacement was made from: the owner's template, a copy of the
-    live pod, or none when nothing comes back. `returns` says when it is created. `verdict` and the two clocks are null
-    when nothing comes back. `node` is the predicted one of `nodes`, and `sampled` says that the scheduler may miss it
-    because it stops looking before it has seen every node.
+    live pod, or `none` when no replacement is created. `returns` says when it is created. `verdict`, `cold` and
+    `settled` are null when no replacement is created. `node` is the predicted one of `nodes`; `sampled` is set when the
+    scheduler examines only some of the nodes and can miss it.
     """
 
     summary: str
@@ -121,10 +121,10 @@ class ExplainedLanding(Fields, frozen=True):
 
 
 class PodExplanation(Fields, frozen=True):
-    """Everything about one pod. `decision` is null without a policy, `landing` for a pod that has no node yet.
+    """Everything about one pod. `decision` is null without a policy, `landing` for a pod that is not scheduled yet.
 
-    `placement` is that of the replacement with the pod gone, or of the pod itself while it is pending; null when there
-    is nothing to place.
+    `placement` is that of the replacement with the pod gone, or of the pod itself while it is pending; null when no pod
+    is to be scheduled.
     """
 
     facts: PodFacts

@@ -25,10 +25,10 @@ def pod_table(explanation: PodExplanation, style: TableStyle) -> Iterator[str]:
     if explanation.landing is not None:
         yield from _landing(explanation.landing, style)
     if explanation.placement is not None:
-        lead = "the pod created instead" if facts.node is not None else f"the pending pod {facts.pod.name}"
+        lead = "the replacement pod" if facts.node is not None else f"the pending pod {facts.pod.name}"
         yield from placement_table(explanation.placement, style, lead)
     elif explanation.landing is None:
-        yield style.palette.heading("placement: the pod has finished or is being deleted, so nothing is to be placed")
+        yield style.palette.heading("placement: the pod has finished or is being deleted, so no placement is predicted")
         yield ""
 
 
@@ -95,7 +95,7 @@ def _misses(decision: PodDecision) -> Iterator[str]:
 
 
 def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
-    yield from style.heading(f"landing: {landing.summary}")
+    yield from style.heading(f"If evicted: {landing.summary}")
     for note in landing.notes:
         yield from style.paragraph(note)
     yield ""
@@ -109,7 +109,9 @@ def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
             "" if landing.margin is None else str(landing.margin),
             ", ".join(landing.nodes),
         ]
-        yield from style.table(["VERDICT", "COLD", "SETTLED", "MADE FROM", "COMES BACK", "MARGIN", "NODES"], [row])
+        yield from style.table(
+            ["VERDICT", "POD TERMINATING", "POD DELETED", "SPEC FROM", "CREATED", "MARGIN", "NODES"], [row]
+        )
 
 
 def _age(seconds: float) -> str:

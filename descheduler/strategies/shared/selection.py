@@ -11,7 +11,7 @@ from descheduler.strategies.shared.rules import Rule
 
 __all__ = ["Selection", "facts_of"]
 
-_NO_PODS = "no pod runs on the nodes that the plugin looks at"
+_NO_PODS = "no pod runs on the nodes that the plugin examines"
 
 
 class Selection:

@@ -117,5 +117,5 @@ def test_broken_object_of_the_kind_is_named() -> None:
     ],
 )
 def test_request_for_a_kind_that_is_not_read_is_refused(key: str) -> None:
-    with pytest.raises(ValueError, match=f"no kinds that are read: {key}"):
+    with pytest.raises(ValueError, match=f"unknown kinds: {key}"):
         SnapshotRequest({key}, kinds=TABLE)

@@ -71,4 +71,4 @@ def test_limiter_of_no_duration_is_off() -> None:
 def test_operators_are_told_that_no_room_is_reserved_yet() -> None:
     decisions = run_taints([], {})
 
-    assert any("ReservationFirst is not held yet" in note for note in decisions.notes)
+    assert any("ReservationFirst has no effect" in note for note in decisions.notes)

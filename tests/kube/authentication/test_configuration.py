@@ -150,7 +150,9 @@ def test_missing_kubeconfig_names_the_file(tmp_path: Path) -> None:
 
 
 def test_nothing_to_connect_to_says_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(KubeConfigError, match=r"no cluster to talk to: neither .*/\.kube/config nor a service account"):
+    with pytest.raises(
+        KubeConfigError, match=r"no cluster is configured: neither .*/\.kube/config nor a service account"
+    ):
         connect(environ={"HOME": str(tmp_path)})
 
 

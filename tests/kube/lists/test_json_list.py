@@ -94,7 +94,7 @@ def test_text_that_is_no_list_in_json_is_broken(body: bytes) -> None:
     [
         pytest.param(listed({"a": "x" * 1000}), AnswerTooLarge, "one object is larger", id="a large object"),
         pytest.param(listed(*[{}] * 100), KubeError, "holds more than 50 objects", id="many objects"),
-        pytest.param(listed({}) + b" " * 5000, KubeError, "goes on behind its end", id="much behind it"),
+        pytest.param(listed({}) + b" " * 5000, KubeError, "continues after its end", id="much behind it"),
         pytest.param(b'{"kind": ' + b" " * 5000, KubeError, "it is blank", id="blanks without end"),
         pytest.param(b'{"kind": "' + b"x" * 5000, AnswerTooLarge, "a part of the answer", id="a large head"),
     ],

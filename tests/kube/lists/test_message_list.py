@@ -123,7 +123,7 @@ def test_list_without_its_end_is_broken(length: int) -> None:
         pytest.param(
             answer(proto_list("Pod", []).replace(b"List", b"Lost")), KubeError, "not the list of pods", id="kind"
         ),
-        pytest.param(answer(pods_in_protobuf() + b"x" * 2000), KubeError, "goes on behind its end", id="too much"),
+        pytest.param(answer(pods_in_protobuf() + b"x" * 2000), KubeError, "continues after its end", id="too much"),
     ],
 )
 def test_answer_that_is_not_the_list_is_an_error(

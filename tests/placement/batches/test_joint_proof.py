@@ -302,15 +302,16 @@ class TestCertificates:
             pytest.param(
                 [make_node("x", taints=["pool=gpu:NoSchedule"]), cordoned()],
                 [victim("p1")],
-                "no node is ever available for the replacement of default/p1: 0/2 nodes are available for the"
+                "the replacement of default/p1 cannot be scheduled onto any node: 0/2 nodes are available for the"
                 " replacement pod: 1 untolerated taint, 1 unschedulable",
                 id="no node passes what no move changes",
             ),
             pytest.param(
                 [make_node("x", cpu="1"), cordoned()],
                 [victim("p1", cpu="2")],
-                "even with all evicted pods gone and no other replacement pod, for default/p1: 0/2 nodes are available"
-                " for the replacement pod: 1 insufficient cpu, 1 unschedulable",
+                "the replacement of default/p1 cannot be scheduled onto any node, even without the evicted pods and"
+                " other replacement pods: 0/2 nodes are available for the replacement pod: 1 insufficient cpu,"
+                " 1 unschedulable",
                 id="no node has room even for one alone",
             ),
             pytest.param(

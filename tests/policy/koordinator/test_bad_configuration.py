@@ -34,14 +34,14 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- plugins: {deschedule: {enabled: [{name: RemoveDuplicates}]}}\n"),
-        ":4:43: profiles[0].plugins.deschedule.enabled[0].name: plugin 'RemoveDuplicates' is no deschedule plugin; "
+        ":4:43: profiles[0].plugins.deschedule.enabled[0].name: plugin 'RemoveDuplicates' is not a deschedule plugin; "
         "list it under balance",
         id="a plugin in a set it does not implement",
     ),
     pytest.param(
         koordinator("profiles:\n- plugins: {balance: {enabled: [{name: LowNodeLoad}]}}\n"),
         ":4:40: profiles[0].plugins.balance.enabled[0].name: "
-        "plugin 'LowNodeLoad' of Koordinator is not run by this version; remove it",
+        "plugin 'LowNodeLoad' of Koordinator is not supported by this version; remove it",
         id="a plugin of Koordinator that is not there",
     ),
     pytest.param(
@@ -53,7 +53,7 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- plugins: {deschedule: {enabled: [{name: PodLifeTime}]}}\n"),
-        ":4:12: profiles[0].pluginConfig.PodLifeTime: selects by nothing; "
+        ":4:12: profiles[0].pluginConfig.PodLifeTime: has no criterion; "
         "give maxPodLifeTimeSeconds, states, conditions or exitCodes",
         id="default arguments that are not valid",
     ),
@@ -79,8 +79,8 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- pluginConfig: [{name: MigrationController, args: {kind: FooArgs}}]\n"),
-        ":4:59: profiles[0].pluginConfig[0].args.kind: is 'FooArgs', but the arguments of MigrationController say "
-        "MigrationControllerArgs, or nothing",
+        ":4:59: profiles[0].pluginConfig[0].args.kind: is 'FooArgs'; arguments of MigrationController need "
+        "MigrationControllerArgs, or leave it out",
         id="arguments of another kind",
     ),
     pytest.param(
@@ -104,12 +104,12 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("leaderElection: {leaseDuration: 5s}\n"),
-        ":3:33: leaderElection.leaseDuration: is not above renewDeadline; the lease would expire while renewed",
+        ":3:33: leaderElection.leaseDuration: is not above renewDeadline; the Lease would expire while renewed",
         id="a lease shorter than its renewal",
     ),
     pytest.param(
         koordinator("healthzBindAddress: ':health'\n"),
-        ":3:21: healthzBindAddress: ':health' is no address; write host:port, such as 0.0.0.0:10251",
+        ":3:21: healthzBindAddress: ':health' is not an address; write host:port, such as 0.0.0.0:10251",
         id="an address without a port number",
     ),
     pytest.param(

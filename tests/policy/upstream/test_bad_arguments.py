@@ -24,7 +24,7 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("RemoveDuplicates", "{apiVersion: a/b/c}"),
-        ":7:24: profiles[0].pluginConfig[0].args.apiVersion: 'a/b/c' is no version, which has one slash at most; "
+        ":7:24: profiles[0].pluginConfig[0].args.apiVersion: 'a/b/c' is not an API version such as group/v1; "
         "leave it out",
         id="a version that is none",
     ),
@@ -50,8 +50,8 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("LowNodeUtilization", "{thresholds: {cpu: 1}, targetThresholds: {memory: 1}}"),
-        ":7:52: profiles[0].pluginConfig[0].args.targetThresholds: names other resources than thresholds: "
-        "'cpu', 'memory' only on one side",
+        ":7:52: profiles[0].pluginConfig[0].args.targetThresholds: must name the same resources as thresholds; "
+        "different: 'cpu', 'memory'",
         id="thresholds of different resources",
     ),
     pytest.param(
@@ -105,7 +105,7 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("PodLifeTime", "{}"),
-        ":7:11: profiles[0].pluginConfig[0].args: selects by nothing; "
+        ":7:11: profiles[0].pluginConfig[0].args: has no criterion; "
         "give maxPodLifeTimeSeconds, states, conditions or exitCodes",
         id="nothing to select by",
     ),
@@ -128,7 +128,7 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("RemovePodsViolatingNodeTaints", "{includedTaints: [a], excludedTaints: [b]}"),
-        ":7:28: profiles[0].pluginConfig[0].args.includedTaints: is given next to excludedTaints; keep one of them",
+        ":7:28: profiles[0].pluginConfig[0].args.includedTaints: cannot be used with excludedTaints; keep one of them",
         id="taints both ways",
     ),
     pytest.param(
@@ -164,8 +164,8 @@ ARGUMENTS = [
     ),
     pytest.param(
         with_args("DefaultEvictor", "{ignorePvcPods: true, podProtections: {extraEnabled: [PodsWithPVC]}}"),
-        ":7:49: profiles[0].pluginConfig[0].args.podProtections: does not go together with ignorePvcPods (deprecated); "
-        "use podProtections for all of them",
+        ":7:49: profiles[0].pluginConfig[0].args.podProtections: cannot be used together with ignorePvcPods "
+        "(deprecated); use podProtections for all of them",
         id="old and new protections mixed",
     ),
     pytest.param(
@@ -200,7 +200,7 @@ EXTENSION_POINTS = [
                 deschedule: {enabled: [RemoveDuplicates]}
             """
         ),
-        ":6:28: profiles[0].plugins.deschedule.enabled[0]: plugin 'RemoveDuplicates' is no deschedule plugin; "
+        ":6:28: profiles[0].plugins.deschedule.enabled[0]: plugin 'RemoveDuplicates' is not a deschedule plugin; "
         "list it under balance",
         id="a balance plugin under deschedule",
     ),
@@ -222,8 +222,8 @@ EXTENSION_POINTS = [
             "{thresholds: {MetricResource: 2}, targetThresholds: {cpu: 5, MetricResource: 3},"
             " metricsUtilization: {source: Prometheus, prometheus: {query: q}}}",
         ),
-        ":7:63: profiles[0].pluginConfig[0].args.targetThresholds: names other resources than thresholds: "
-        "'cpu' only on one side",
+        ":7:63: profiles[0].pluginConfig[0].args.targetThresholds: must name the same resources as thresholds; "
+        "different: 'cpu'",
         id="prometheus with another resource",
     ),
 ]

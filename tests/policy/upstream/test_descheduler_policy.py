@@ -192,7 +192,7 @@ def test_empty_document_loads_empty_with_a_warning(text: str) -> None:
         pytest.param(
             upstream("profiles:\n- plugins: {preEvictionFilter: {enabled: [Nope]}}\n"),
             "4:32: profiles[0].plugins.preEvictionFilter: is not read, as in kubernetes-sigs/descheduler; "
-            "spell it preevictionfilter, or set 'compatibility: fixed'",
+            "write preevictionfilter, or set 'compatibility: fixed'",
             id="the documented spelling of the pre-eviction filter",
         ),
         pytest.param(
@@ -222,7 +222,7 @@ def test_empty_document_loads_empty_with_a_warning(text: str) -> None:
         ),
         pytest.param(
             upstream("profiles:\n- pluginConfig: [{name: RemoveDuplicates}]\n"),
-            "4:18: profiles[0].pluginConfig[0]: RemoveDuplicates is configured, but enabled nowhere in this profile",
+            "4:18: profiles[0].pluginConfig[0]: RemoveDuplicates is configured but not enabled in this profile",
             id="a plugin that is configured but not enabled",
         ),
     ],

@@ -133,17 +133,17 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "Decision: not selected by any plugin\n"
         "  PodLifeTime: 3 h old (maxPodLifeTimeSeconds: 86400)\n"
         "\n"
-        "landing: the replacement pod can be scheduled onto b\n"
+        "If evicted: the replacement pod can be scheduled onto b\n"
         "\n"
-        "placement of the pod created instead: 2/7 nodes are available\n"
+        "placement of the replacement pod: 2/7 nodes are available\n"
         "a note\n"
         "\n"
         "AVAILABLE NODE   TOTAL   NodeResourcesFit   REMARK\n"
         "b                390     90                 best\n"
         "a                380     80                 current node\n"
         "\n"
-        "NODES   NOTHING ELSE   PLUGIN             REASON\n"
-        "5       5              NodeResourcesFit   Insufficient cpu\n"
+        "NODES   ONLY REASON   PLUGIN             REASON\n"
+        "5       5             NodeResourcesFit   Insufficient cpu\n"
         "\n"
         "NODE THAT NEARLY FITS   PLUGIN             REASON\n"
         "full-100                NodeResourcesFit   100m CPU short\n"
@@ -182,13 +182,13 @@ def test_wide_tables_show_all_scores_all_misses_and_both_clocks() -> None:
 
     assert "TaintToleration" in text
     assert "full-300" in text
-    assert "lands     lands   lands     template    at once      10       b" in text
+    assert "lands     lands             lands         template    at once   10       b" in text
 
 
 def test_a_pod_with_nothing_to_place_says_so() -> None:
     pod = PodExplanation(facts=FACTS, decision=None, landing=None, placement=None)
 
-    assert "so nothing is to be placed" in text_of(pod)
+    assert "so no placement is predicted" in text_of(pod)
 
 
 def test_a_pod_that_cannot_be_scored_says_why() -> None:

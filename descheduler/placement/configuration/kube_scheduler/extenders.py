@@ -109,13 +109,13 @@ def _check_resource(checks: Checks, name: str, seen: set[str], path: Path) -> No
 
 
 def _warn(checks: Checks, section: ExtenderSection, path: Path) -> None:
-    pods = "pods that ask for its resources" if section.managed_resources else "pods"
+    pods = "pods that request its resources" if section.managed_resources else "pods"
     if section.filter_verb:
         checks.warn((*path, "filterVerb"), f"an extender filters nodes; whether {pods} fit is unknown")
     if section.prioritize_verb:
         checks.warn((*path, "prioritizeVerb"), f"an extender scores nodes; which one {pods} get is unknown")
     if section.bind_verb:
-        checks.warn((*path, "bindVerb"), f"an extender binds {pods}; it is taken to do as it is told")
+        checks.warn((*path, "bindVerb"), f"an extender binds {pods}; it is assumed to bind to the chosen node")
 
 
 def _extender(section: ExtenderSection) -> Extender:

@@ -110,4 +110,4 @@ def _check_type_meta(block: ArgsBlock, name: str, node: Node) -> None:
     for key, expected in (("apiVersion", SCHEDULER_API_VERSION), ("kind", f"{name}Args")):
         given = members[key].node.value if key in members else None
         if isinstance(given, str) and given not in ("", expected):
-            block.fail((key,), f"is {shown(given)}, but the arguments of {name} say {expected}, or nothing")
+            block.fail((key,), f"is {shown(given)}; arguments of {name} need {expected}, or leave it out")

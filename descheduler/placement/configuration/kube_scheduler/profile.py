@@ -149,10 +149,10 @@ class _ProfileReader:
                 dict.fromkeys(
                     name
                     for point in ("filter", "reserve")
-                    for name in self._unprepared(point, "pre_filter", "places no pod of this profile")
+                    for name in self._unprepared(point, "pre_filter", "schedules no pod of this profile")
                 )
             ),
-            unprepared_scorers=self._unprepared("score", "pre_score", "places no pod that fits more than one node"),
+            unprepared_scorers=self._unprepared("score", "pre_score", "schedules no pod that fits more than one node"),
             args=self._read_args(),
         )
 
@@ -221,7 +221,7 @@ class _ProfileReader:
             self._checks.warn(place, message)
         elif point != "multi_point" and point not in row.points:
             listed = " or ".join(field_of(name) for name in POINTS if name in row.points)
-            message = f"plugin {shown(plugin.name)} is no {field_of(point)} plugin; list it under {listed}"
+            message = f"plugin {shown(plugin.name)} is not a {field_of(point)} plugin; list it under {listed}"
             self._checks.fail_load(place, message)
 
     def _check_queue_and_binding(self) -> None:
@@ -263,7 +263,7 @@ class _ProfileReader:
         elif row is not None and row.args is None:
             self._checks.warn(path, f"{name} takes no arguments; they are ignored")
         elif row is not None and name not in self._running:
-            self._checks.warn(path, f"{name} is configured, but enabled nowhere in this profile")
+            self._checks.warn(path, f"{name} is configured but not enabled in this profile")
         elif row is None and name not in self._enabled:
             hint = did_you_mean(name, [known for known, row in self._plugins.items() if row.args is not None])
             self._checks.warn(place, f"unknown plugin {shown(name)}, its arguments are ignored{hint}")

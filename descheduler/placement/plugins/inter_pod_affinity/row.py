@@ -28,7 +28,7 @@ ROW = SchedulingPlugin(
     reads_kinds=frozenset({"Namespace"}),
     about=About(
         check="Required pod affinity and anti-affinity, of the pod and, for anti-affinity, of the pods that are there.",
-        preference="Nodes near the pods that preferred terms ask for, and far from those that they shun.",
+        preference="Nodes that meet more preferred terms of pod affinity and anti-affinity, by weight.",
         reasons=tuple(fault.reason for fault in AffinityFault),
     ),
 )

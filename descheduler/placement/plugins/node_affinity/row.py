@@ -20,7 +20,7 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_node_affinity,
     about=About(
-        check="The node has to carry the labels of nodeSelector and to meet a term of the required node affinity.",
+        check="The node must have the labels of nodeSelector and match a term of the required node affinity.",
         preference="Nodes that meet more of the preferred node affinity, by weight.",
         reasons=tuple(reason.reason for reason in NodeAffinityReason),
     ),

@@ -103,7 +103,7 @@ def _read_fit(block: ArgsBlock, section: NodeResourcesFitSection) -> NodeResourc
             block.fail(("ignoredResources", index), message)
     for index, group in enumerate(section.ignored_resource_groups):
         if "/" in group or key_problem(group):
-            message = f"{shown(group)} is not a group of resources; write what stands before the '/', as example.com"
+            message = f"{shown(group)} is not a group of resources; write the part before the '/', such as example.com"
             block.fail(("ignoredResourceGroups", index), message)
     fit = NodeResourcesFitArgs(frozenset(section.ignored_resources), frozenset(section.ignored_resource_groups))
     if section.scoring_strategy is not None:

@@ -21,8 +21,8 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_resources,
     about=About(
-        check="What the pod requests has to be free on the node: allocatable less the requests of the pods there.",
-        preference="By default emptier nodes, by the requests of cpu and memory.",
+        check="The requests of the pod must be free on the node: allocatable less the requests of the pods there.",
+        preference="By default nodes with lower requests of cpu and memory.",
         reasons=("Insufficient <resource>", "Too many pods"),
     ),
 )

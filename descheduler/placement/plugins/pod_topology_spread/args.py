@@ -72,7 +72,7 @@ def _read_spread(block: ArgsBlock, section: PodTopologySpreadSection) -> PodTopo
     block.choose(("defaultingType",), defaulting, _DEFAULTING_TYPES)
     if defaulting == "System":
         if section.default_constraints:
-            message = "is System, which leaves no room for defaultConstraints; say List, or remove them"
+            message = "is System, which excludes defaultConstraints; write List, or remove them"
             block.fail(("defaultingType",), message)
         return None
     constraints = tuple(
@@ -116,7 +116,7 @@ def _check_policies(block: ArgsBlock, section: SpreadConstraintSection, path: Pa
     for key, policy in given.items():
         if policy not in _INCLUSION_POLICIES:
             hint = did_you_mean(policy, _INCLUSION_POLICIES)
-            block.warn((*path, key), f"{shown(policy)} is neither Honor nor Ignore and counts as Ignore{hint}")
+            block.warn((*path, key), f"{shown(policy)} is neither Honor nor Ignore and is treated as Ignore{hint}")
 
 
 def _shown(args: PodTopologySpreadArgs) -> Mapping[str, object]:

@@ -24,11 +24,11 @@ ROW = SchedulingPlugin(
     reads_kinds=frozenset({"Service"}),
     about=About(
         check=(
-            "No domain may hold more than maxSkew pods above the emptiest one (topologySpreadConstraints that say "
+            "A domain must not have over maxSkew pods more than the emptiest domain (topologySpreadConstraints with "
             "DoNotSchedule)."
         ),
         preference=(
-            "Domains with fewer of the pods, for constraints that say ScheduleAnyway; without any, nodes and "
+            "Domains with fewer of the pods, for constraints with ScheduleAnyway; without any, nodes and "
             "zones with fewer pods of the same workload."
         ),
         reasons=tuple(reason.reason for reason in SpreadReason),

@@ -19,7 +19,7 @@ ROW = SchedulingPlugin(
     interactions=own_node,
     explain=explain_taints,
     about=About(
-        check="Every NoSchedule and NoExecute taint of a node has to be tolerated.",
+        check="The pod must tolerate every NoSchedule and NoExecute taint of the node.",
         preference="Nodes with fewer PreferNoSchedule taints that the pod does not tolerate.",
         reasons=tuple(reason.reason for reason in TaintReason),
     ),

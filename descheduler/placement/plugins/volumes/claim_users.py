@@ -57,6 +57,6 @@ class ClaimUsers:
         return any(user >= 0 for user in self._users.get(namespace, {}).get(name, ()))
 
     def holders(self, namespace: str, name: str) -> frozenset[int]:
-        """The nodes of users that stay; `NO_NODE` among them for a node that the snapshot does not hold."""
+        """The nodes of users that stay; `NO_NODE` among them for a node that is not in the snapshot."""
         users = self._users.get(namespace, {}).get(name, ())
         return frozenset(user >> 1 for user in users if not user & 1)

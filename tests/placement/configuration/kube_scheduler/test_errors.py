@@ -128,13 +128,13 @@ PLUGIN_FAULTS = [
     ),
     pytest.param(
         "{filter: {enabled: [{name: ImageLocality}]}}",
-        ":5:39: profiles[0].plugins.filter.enabled[0].name: plugin 'ImageLocality' is no filter plugin; "
+        ":5:39: profiles[0].plugins.filter.enabled[0].name: plugin 'ImageLocality' is not a filter plugin; "
         "list it under score",
         id="a plugin that does not implement the point",
     ),
     pytest.param(
         "{permit: {enabled: [{name: TaintToleration}]}}",
-        ":5:39: profiles[0].plugins.permit.enabled[0].name: plugin 'TaintToleration' is no permit plugin; "
+        ":5:39: profiles[0].plugins.permit.enabled[0].name: plugin 'TaintToleration' is not a permit plugin; "
         "list it under filter or preScore or score",
         id="a plugin that implements several others",
     ),

@@ -21,15 +21,15 @@ ARGUMENTS = [
     pytest.param(
         "NodeResourcesFit",
         "{kind: NodeAffinityArgs}",
-        f":7:18: {ARGS}.kind: is 'NodeAffinityArgs', but the arguments of NodeResourcesFit say NodeResourcesFitArgs, "
-        "or nothing",
+        f":7:18: {ARGS}.kind: is 'NodeAffinityArgs'; arguments of NodeResourcesFit need NodeResourcesFitArgs, "
+        "or leave it out",
         id="arguments of another plugin",
     ),
     pytest.param(
         "InterPodAffinity",
         "{apiVersion: kubescheduler.config.k8s.io/v1beta3}",
-        f":7:24: {ARGS}.apiVersion: is 'kubescheduler.config.k8s.io/v1beta3', but the arguments of InterPodAffinity "
-        "say kubescheduler.config.k8s.io/v1, or nothing",
+        f":7:24: {ARGS}.apiVersion: is 'kubescheduler.config.k8s.io/v1beta3'; arguments of InterPodAffinity "
+        "need kubescheduler.config.k8s.io/v1, or leave it out",
         id="arguments of another version",
     ),
     pytest.param(
@@ -42,7 +42,7 @@ ARGUMENTS = [
         "NodeResourcesFit",
         "{ignoredResourceGroups: [example.com/gpu]}",
         f":7:36: {ARGS}.ignoredResourceGroups[0]: 'example.com/gpu' is not a group of resources; "
-        "write what stands before the '/', as example.com",
+        "write the part before the '/', such as example.com",
         id="a resource instead of a group",
     ),
     pytest.param(
@@ -139,8 +139,7 @@ ARGUMENTS = [
     pytest.param(
         "PodTopologySpread",
         "{defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}",
-        f":7:11: {ARGS}.defaultingType: is System, which leaves no room for defaultConstraints; "
-        "say List, or remove them",
+        f":7:11: {ARGS}.defaultingType: is System, which excludes defaultConstraints; write List, or remove them",
         id="constraints beside the system's",
     ),
     pytest.param(
@@ -208,7 +207,7 @@ ARGUMENTS = [
     pytest.param(
         "DynamicResources",
         "{filterTimeout: -5s}",
-        f":7:27: {ARGS}.filterTimeout: is negative; 0s stands for no limit",
+        f":7:27: {ARGS}.filterTimeout: is negative; 0s means no limit",
         id="a filter that ends before it starts",
     ),
     pytest.param(

@@ -24,13 +24,13 @@ WARNINGS = [
     pytest.param(
         with_plugins("{preFilter: {disabled: [{name: NodePorts}, {name: VolumeBinding}]}}"),
         ":5:24: profiles[0].plugins.preFilter: NodePorts, VolumeBinding would run at filter but not at preFilter; "
-        "kube-scheduler then places no pod of this profile",
+        "kube-scheduler then schedules no pod of this profile",
         id="filters that nothing prepares",
     ),
     pytest.param(
         with_plugins("{preScore: {disabled: [{name: TaintToleration}]}}"),
         ":5:23: profiles[0].plugins.preScore: TaintToleration would run at score but not at preScore; "
-        "kube-scheduler then places no pod that fits more than one node",
+        "kube-scheduler then schedules no pod that fits more than one node",
         id="a scorer that nothing prepares",
     ),
     pytest.param(
@@ -49,13 +49,12 @@ WARNINGS = [
             "profiles:\n- plugins: {multiPoint: {disabled: [{name: NodePorts}, {name: NodeAffinity}]}}\n"
             "  pluginConfig: [{name: NodeAffinity}]\n"
         ),
-        ":5:18: profiles[0].pluginConfig[0]: NodeAffinity is configured, but enabled nowhere in this profile",
+        ":5:18: profiles[0].pluginConfig[0]: NodeAffinity is configured but not enabled in this profile",
         id="arguments of a plugin that does not run",
     ),
     pytest.param(
         with_args("VolumeBinding", "{shape: [{utilization: 0, score: 10}]}"),
-        f":7:19: {ARGS}.shape: is not looked at; "
-        "kube-scheduler scores storage with the gate StorageCapacityScoring only",
+        f":7:19: {ARGS}.shape: is ignored; kube-scheduler scores storage with the gate StorageCapacityScoring only",
         id="storage that is to be scored",
     ),
     pytest.param(
@@ -70,8 +69,8 @@ WARNINGS = [
             "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, "
             "whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: honor}]}",
         ),
-        f":7:139: {ARGS}.defaultConstraints[0].nodeTaintsPolicy: 'honor' is neither Honor nor Ignore and counts as "
-        "Ignore; did you mean 'Honor'?",
+        f":7:139: {ARGS}.defaultConstraints[0].nodeTaintsPolicy: 'honor' is neither Honor nor Ignore and is "
+        "treated as Ignore; did you mean 'Honor'?",
         id="a policy spelled wrongly",
     ),
     pytest.param(
@@ -82,12 +81,12 @@ WARNINGS = [
     pytest.param(
         scheduler("extenders: [{prioritizeVerb: p, weight: 1, managedResources: [{name: a/b}]}]\n"),
         ":3:30: extenders[0].prioritizeVerb: an extender scores nodes; "
-        "which one pods that ask for its resources get is unknown",
+        "which one pods that request its resources get is unknown",
         id="an extender that scores",
     ),
     pytest.param(
         scheduler("extenders: [{bindVerb: b}]\n"),
-        ":3:24: extenders[0].bindVerb: an extender binds pods; it is taken to do as it is told",
+        ":3:24: extenders[0].bindVerb: an extender binds pods; it is assumed to bind to the chosen node",
         id="an extender that binds",
     ),
     pytest.param(
