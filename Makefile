@@ -20,6 +20,7 @@ $(VENV)/.installed: pyproject.toml requirements-dev.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --editable .
 	$(BIN)/python -m pip check
+	$(BIN)/python -m compileall -q descheduler
 	touch $@
 
 run: setup ## Show what the sample policy would evict in the sample cluster.

@@ -15,6 +15,7 @@ import click
 from descheduler.cli.commands import commands
 from descheduler.cli.exit_code import ExitCode
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
+from descheduler.cli.garbage import collect_no_more, collect_rarely
 from descheduler.cli.known_errors import is_policy_error, known_error
 from descheduler.cli.leaving import leave
 from descheduler.model.printable import printable
@@ -40,12 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs.
     """
     is_program = arguments is None
+    if is_program:
+        collect_rarely()
     watch = Watch(started=_STARTED if is_program else None)
     code = _run(sys.argv[1:] if arguments is None else arguments, watch)
     if is_program and (watch.has_given_up or watch.is_over):
         leave(code)
     if is_program:
         _drop_what_nobody_reads()
+        collect_no_more()
     return code
 
 

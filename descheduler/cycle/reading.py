@@ -33,7 +33,7 @@ def read_cluster(
     `git_version` is the server's. `tell` is told of what is done besides reading through `client`, and may raise to end
     it. Raises SnapshotError when it cannot be read whole.
     """
-    # Dry runs on a dump must not pay for the Kubernetes client, which this module imports.
+    # Dry runs on a dump must not pay for the edge to the API server, which this module imports.
     from descheduler.cluster.live import read_live
 
     snapshot = read_live(client, request, source=client.host, taken_at=taken_at, git_version=git_version)

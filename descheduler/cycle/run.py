@@ -61,7 +61,7 @@ def run_live(
     first eviction, LeaseHeld before anything is read when another run is under way, KubeError when the cluster cannot
     be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
-    # Dry runs on a dump must not pay for the Kubernetes client, so it is imported by the runs that talk to one.
+    # Dry runs on a dump must not pay for the edge to the API server, which is imported by the runs that talk to one.
     from descheduler.kube.client import connect
     from descheduler.kube.retry import RetryPolicy
 

@@ -104,6 +104,12 @@ class Evictor:
         """Whether `pod` is not created yet: the replacement of one that this run evicts."""
         return self._view.is_arrival(pod)
 
+    def settled(self, pod: Pod) -> Verdict | None:
+        """The answer of every filter about `pod`, which is not asked; None where it is."""
+        if self._view.is_arrival(pod):
+            return NOT_CREATED
+        return ACCEPTED if self._prior and self.awaits(pod) else None
+
     def awaits(self, pod: Pod) -> bool:
         """Whether an earlier round has evicted `pod` and this one has not booked it yet."""
         return pod.uid in self._prior and pod.uid not in self._booked_again
@@ -124,7 +130,7 @@ class Evictor:
 
         Of pods that are not created yet nothing is noted: no report knows them.
         """
-        if not self.is_to_come(candidate.pod):
+        if not self._view.is_arrival(candidate.pod):
             self.book.keep(candidate.pod, profile, plugin, verdict, candidate.reason)
 
     def _grant(self, bundle: Bundle, asked: Bundle) -> None:

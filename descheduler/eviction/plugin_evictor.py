@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Literal, Protocol
 
-from descheduler.eviction.evictor import NOT_CREATED, Evictor
+from descheduler.eviction.evictor import Evictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
@@ -45,8 +45,8 @@ class PluginEvictor:
         self._profile = profile
         self._profile_index = profile_index
         self._plugin = plugin
-        self._filters = filters
-        self._pre_eviction_filters = pre_eviction_filters
+        self._filters = [plugin.filter for plugin in filters]
+        self._pre_eviction_filters = [plugin.pre_eviction_filter for plugin in pre_eviction_filters]
 
     def filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's filters, else acceptance. Notes nothing.
@@ -54,35 +54,35 @@ class PluginEvictor:
         What an earlier round has evicted passes here and below until it is booked again: filters that count pods on the
         move, or those that an owner has left, would refuse it for having left. What is not created yet cannot leave.
         """
-        if self._evictor.is_to_come(pod):
-            return NOT_CREATED
-        if self._evictor.awaits(pod):
-            return ACCEPTED
-        for plugin in self._filters:
-            verdict = plugin.filter(pod)
+        settled = self._evictor.settled(pod)
+        if settled is not None:
+            return settled
+        for ask in self._filters:
+            verdict = ask(pod)
             if verdict.reason is not None:
                 return verdict
         return ACCEPTED
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """The first refusal of the profile's pre-eviction filters, else acceptance. Notes nothing."""
-        if self._evictor.is_to_come(pod):
-            return NOT_CREATED
-        if self._evictor.awaits(pod):
-            return ACCEPTED
-        for plugin in self._pre_eviction_filters:
-            verdict = plugin.pre_eviction_filter(pod)
+        settled = self._evictor.settled(pod)
+        if settled is not None:
+            return settled
+        for ask in self._pre_eviction_filters:
+            verdict = ask(pod)
             if verdict.reason is not None:
                 return verdict
         return ACCEPTED
 
     def admits(self, candidate: Pod, reason: ReasonOf = "") -> bool:
         """Whether the filter accepts a pod that the plugin selects; a refusal is noted, with the plugin's reason."""
-        return self._noted(candidate, self.filter(candidate), reason)
+        verdict = self.filter(candidate)
+        return verdict.reason is None or self._refused(candidate, verdict, reason)
 
     def admits_now(self, candidate: Pod, reason: ReasonOf = "") -> bool:
         """Whether the pre-eviction filter accepts a pod that the plugin selects; a refusal is noted likewise."""
-        return self._noted(candidate, self.pre_eviction_filter(candidate), reason)
+        verdict = self.pre_eviction_filter(candidate)
+        return verdict.reason is None or self._refused(candidate, verdict, reason)
 
     def lets_go(self, candidate: Pod, reason: ReasonOf = "") -> bool:
         """Whether both filters accept a pod that the plugin selects; a refusal is noted likewise."""
@@ -108,8 +108,7 @@ class PluginEvictor:
         """A context at whose end all that was granted, refused and noted in it is taken back."""
         return self._evictor.what_if()
 
-    def _noted(self, candidate: Pod, verdict: Verdict, reason: ReasonOf) -> bool:
-        if verdict.reason is None:
-            return True
+    def _refused(self, candidate: Pod, verdict: Verdict, reason: ReasonOf) -> Literal[False]:
+        """Notes the refusal of a candidate."""
         self.keep(candidate, verdict, reason if isinstance(reason, str) else reason(candidate))
         return False

@@ -1,4 +1,5 @@
 """The edge to the API server: the only package that imports the `kubernetes` client.
 
-It is used for configuration, credentials and transport; objects cross this edge as bytes.
+Objects cross this edge as bytes. The official client, whose import takes longer than many a run decides, serves the
+`auth-provider` of old kubeconfigs alone.
 """

@@ -37,6 +37,9 @@ class PriorMoves:
     def __iter__(self) -> Iterator[PriorMove]:
         return iter(self._moves.values())
 
+    def __bool__(self) -> bool:
+        return bool(self._moves)
+
     def have_taken(self, pod: Pod) -> bool:
         """Whether `pod` has left, or may have left."""
         return pod.uid in self._moves

@@ -126,6 +126,8 @@ class RemoveDuplicates:
         """
         pods = self._looked_at.of(self._view.active_pods_on(node.name))
         view = self._view
+        if not view.has_arrivals and not view.prior_moves:
+            return pods
         return sorted(pods, key=lambda pod: (not view.is_arrival(pod), view.prior_moves.have_taken(pod)))
 
     def _can_leave(self, pod: Pod) -> bool:

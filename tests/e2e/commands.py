@@ -50,6 +50,9 @@ def kube_apiserver(binary: Path, *, folder: Path, port: int, etcd_url: str) -> l
         "--disable-admission-plugins=ServiceAccount",  # pods of the tests have no token volume
         "--max-requests-inflight=2000",
         "--max-mutating-requests-inflight=1000",
+        # Else the server compares its cache with etcd every five minutes, by reading all objects: seconds of CPU for
+        # 150,000 pods, which a bench would take for the price of the run that was under way.
+        "--feature-gates=DetectCacheInconsistency=false",
     ]
 
 

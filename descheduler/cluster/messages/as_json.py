@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 __all__ = ["json_of", "json_of_all", "moment_of"]
 
 Value = None | bool | int | str | list["Value"] | dict[str, "Value"]
+Reader = Callable[[Any], Value]
 
 
 def json_of(message: Message) -> bytes:
@@ -38,30 +39,59 @@ def moment_of(time: Any) -> datetime | None:
 def _object(message: Message) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for field, value in message.ListFields():
-        kind = field.message_type
-        if kind is None:
-            found[field.name] = value if isinstance(value, str | int) else list(value)
-        elif not isinstance(value, Message):
-            is_map = kind.name.endswith("Entry")
-            found[field.name] = {e.key: _entry(e) for e in value} if is_map else [_object(each) for each in value]
-        elif kind.name == "VolumeSource":  # Go embeds it
+        known = _known.get(field)
+        if known is None:
+            known = _known[field] = field.name, _reader(field, value)
+        name, read = known
+        if read is _embedded:
             found.update(_object(value))
         else:
-            found[field.name] = _special(kind.name, value)
+            found[name] = read(value)
     return found
 
 
-def _special(kind: str, value: Any) -> Value:
-    match kind:
-        case "Time":
-            moment = moment_of(value)
-            return None if moment is None else moment.isoformat()
-        case "Quantity":
-            return str(value.string) or "0"
-        case _:
-            return _object(value)
+_known: dict[Any, tuple[str, Reader]] = {}
+"""Descriptor of a field that was seen → its name and what reads it: descriptors take their time to say so."""
 
 
-def _entry(entry: Any) -> Value:
-    value = entry.value
-    return value if isinstance(value, str) else _special("Quantity", value)
+def _reader(field: Any, value: Any) -> Reader:
+    """What reads this field, of which `value` is one."""
+    kind = field.message_type
+    if kind is None:
+        return _same if isinstance(value, str | int) else list
+    if isinstance(value, Message):
+        return _embedded if kind.name == "VolumeSource" else _SPECIAL.get(kind.name, _object)
+    return _entries if kind.name.endswith("Entry") else _objects
+
+
+def _same(value: Any) -> Value:
+    return value  # type: ignore[no-any-return]  # text, a number or a truth value
+
+
+def _embedded(value: Any) -> Value:
+    """Of what Go embeds the fields stand among those around it."""
+    return _object(value)
+
+
+def _objects(values: Iterable[Message]) -> Value:
+    return [_object(each) for each in values]
+
+
+def _entries(values: Iterable[Any]) -> Value:
+    return {entry.key: _entry(entry.value) for entry in values}
+
+
+def _entry(value: Any) -> Value:
+    return value if isinstance(value, str) else _quantity(value)
+
+
+def _quantity(value: Any) -> Value:
+    return str(value.string) or "0"
+
+
+def _time(value: Any) -> Value:
+    moment = moment_of(value)
+    return None if moment is None else moment.isoformat()
+
+
+_SPECIAL: Mapping[str, Reader] = {"Time": _time, "Quantity": _quantity}

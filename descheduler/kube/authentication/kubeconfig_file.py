@@ -1,7 +1,7 @@
 """What a kubeconfig says: the files merged, the context chosen, and what it names found and checked.
 
-The official client's own messages repeat whole entries of the file, tokens included, and it passes over missing files
-and users in silence; every message here names file, entry and way out, and no value that could be secret.
+The official client's messages repeat whole entries of the file, tokens included, and it passes over missing files and
+users in silence. Every message here names file, entry and way out, and no value that could be secret.
 """
 
 from __future__ import annotations

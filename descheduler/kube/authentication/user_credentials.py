@@ -6,7 +6,6 @@ import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from descheduler.kube.authentication.credentials import (
     NO_CREDENTIALS,
@@ -23,32 +22,21 @@ from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.http.header_values import bearer
 from descheduler.model.urls import SplitUrl, basic_authorization, is_https
 
-if TYPE_CHECKING:
-    from kubernetes.client import Configuration
-
 __all__ = ["UserCredentials", "user_credentials"]
 
 _PLUGIN_EXTENSION = "client.authentication.k8s.io/exec"
-_PROVIDER_SECONDS = 10.0
-"""How often an `auth-provider` is asked whether its token has expired, which it finds out without a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserCredentials:
     """Credentials, and the entries of cluster and user about certificates, with paths that are absolute.
 
-    `credentials` is None when an `auth-provider` gives them.
+    `credentials` is None when an `auth-provider` gives them, which is an entry of the user then.
     """
 
     credentials: Credentials | None
     cluster_settings: Mapping[str, object] = field(repr=False)
     user_settings: Mapping[str, object] = field(repr=False)
-
-    def provided(self, configuration: Configuration) -> Credentials:
-        """The credentials, of the provider that `configuration` has been loaded with where there is one."""
-        if self.credentials is not None:
-            return self.credentials
-        return RenewedCredentials(lambda: _provider_token(configuration))
 
 
 def user_credentials(chosen: ChosenContext, server: SplitUrl) -> UserCredentials:
@@ -144,17 +132,6 @@ def _checked(credentials: RenewedCredentials) -> RenewedCredentials:
     """`credentials`, of which a first value could be had: a fault is told before anything is sent."""
     credentials.authorization()
     return credentials
-
-
-def _provider_token(configuration: Configuration) -> Issued:
-    """What the official client's `auth-provider` code gives as of now, renewed by it when it has expired."""
-    owner = "the token of the kubeconfig's auth-provider"
-    try:
-        setting = configuration.auth_settings().get("BearerToken")
-    except Exception:  # whatever a provider does; its text may hold the token
-        raise KubeConfigError(f"{owner} cannot be renewed; log in again") from None
-    value = str(setting["value"] or "") if setting else ""
-    return Issued(bearer(value.removeprefix("Bearer "), owner), _PROVIDER_SECONDS)
 
 
 def _cluster_settings(chosen: ChosenContext) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""One HTTP exchange with the API server: the pool and the credentials of the official client, bytes in and out."""
+"""One HTTP exchange with the API server over a pool of connections: credentials and bytes in, bytes out."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import TextIO
 from tests.bench.peer.cases import CASES, Case
 from tests.bench.peer.clusters import filled_cluster, stir
 from tests.bench.peer.measure import Run, measured
-from tests.bench.peer.programs import Job, Program, ours, upstream
+from tests.bench.peer.programs import Job, Program, compile_ours, ours, upstream
 from tests.bench.peer.table import render
 from tests.e2e.binaries import Binaries, BinariesMissingError, resolve
 from tests.e2e.control_plane import ControlPlane
@@ -36,6 +36,7 @@ def main() -> None:
         binaries = resolve((CONTROL_PLANE, *(pins for pins in PEERS if pins.name == "descheduler")), say=_say)
     except BinariesMissingError as error:
         sys.exit(str(error))
+    compile_ours()
     for size in options.size or _SIZES:
         nodes, _, pods = size.partition("x")
         _measure_size(int(nodes), int(pods), cases, binaries, num_runs=options.runs, limit_seconds=options.limit)

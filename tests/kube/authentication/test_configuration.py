@@ -204,6 +204,18 @@ def test_importing_the_edge_does_not_import_the_heavy_client() -> None:
     assert output.strip() == "False"
 
 
+def test_connecting_does_not_import_the_heavy_client_either(fake_api: FakeApi, tmp_path: Path) -> None:
+    file = fake_api.write_kubeconfig(tmp_path / "config")
+    code = (
+        "import sys; from descheduler.kube.client import connect; "
+        f"connect({str(file)!r}).fetch('/version', bytes); print('kubernetes' in sys.modules)"
+    )
+
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert output.strip() == "False"
+
+
 def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
     cluster = {"server": "https://east", "proxy-url": f"http://{SECRET}@ea st"}
     file = write(tmp_path / "config", make_config(clusters=[{"name": "east", "cluster": cluster}]))

@@ -309,6 +309,13 @@ def test_plugin_is_told_of_the_cluster_when_it_asks_for_that(secure_api: FakeApi
     assert base64.b64decode(cluster["certificate-authority-data"]).startswith(b"-----BEGIN CERTIFICATE")
 
 
+def test_token_of_an_auth_provider_is_sent(secure_api: FakeApi, tmp_path: Path) -> None:
+    provider = {"name": "gcp", "config": {"access-token": SECRET, "expiry": "2999-01-01T00:00:00Z"}}
+    client = connect(str(write_kubeconfig(tmp_path, secure_api, {"auth-provider": provider})))
+
+    assert authorization_of(secure_api, client) == f"Bearer {SECRET}"
+
+
 def test_nothing_that_holds_a_secret_shows_it_in_its_representation(secure_api: FakeApi, tmp_path: Path) -> None:
     from descheduler.kube.authentication.configuration import load_connection
     from descheduler.kube.authentication.kubeconfig_file import choose_context

@@ -12,6 +12,7 @@ import urllib3
 
 from descheduler.kube.client import connect
 from descheduler.kube.errors import KubeConfigError, KubeError, TransportError
+from descheduler.kube.http.proxies import Proxy, proxy_for
 from descheduler.kube.http.timed_connections import keep_to_time
 from descheduler.kube.http.transport import exchange
 from descheduler.kube.retry import RetryPolicy
@@ -92,6 +93,30 @@ def test_no_proxy_keeps_the_proxy_of_the_environment_out_however_odd_it_is(
     connect(str(write_kubeconfig(tmp_path, secure_api, {}))).fetch(NODES, bytes)
 
     assert len(secure_api.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("no_proxy", "is_direct"),
+    [
+        pytest.param("*", True, id="everything"),
+        pytest.param("other, API.Example.com ", True, id="the host in other letters"),
+        pytest.param("example.com", True, id="its domain"),
+        pytest.param(".example.com", True, id="its domain with a dot"),
+        pytest.param("api.example.com:6443", True, id="host and port"),
+        pytest.param("api.example.com:443", False, id="another port"),
+        pytest.param("ample.com", False, id="the end of its domain's name"),
+        pytest.param(",10.0.0.0/8", False, id="a network"),
+    ],
+)
+def test_no_proxy_names_what_is_reached_directly(
+    monkeypatch: pytest.MonkeyPatch, no_proxy: str, *, is_direct: bool
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "proxy:3128")
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+
+    proxy = proxy_for("https://api.example.com:6443")
+
+    assert proxy == (None if is_direct else Proxy("http://proxy:3128", {}))
 
 
 ODD_URLS = [
