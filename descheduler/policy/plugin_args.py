@@ -98,5 +98,8 @@ def unknown_plugin(name: str, known: Iterable[str]) -> str:
 
 def wrong_extension_point(spec: PluginSpec[Any], used: str, offered: Iterable[ExtensionPoint]) -> str:
     """What to say about a plugin that does not implement the extension point it is listed under."""
-    places = " and ".join(sorted(point.lower() for point in spec.extension_points & set(offered)))
-    return f"plugin {shown(spec.name)} is not a {used} plugin" + (f"; list it under {places}" if places else "")
+    places = sorted(point.lower() for point in spec.extension_points & set(offered))
+    if not places:
+        return f"plugin {shown(spec.name)} is not a {used} plugin"
+    lists = " or ".join(f"plugins.{place}.enabled" for place in places)
+    return f"{spec.name} is a {' and '.join(places)} plugin, not a {used} plugin; move it to {lists}"

@@ -75,14 +75,14 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
 def plan_headline(plan: Plan) -> str:
     """Such as `12 pods would be evicted`."""
     if plan.skipped:
-        return f"Nothing was evicted: {plan.skipped}"
+        return f"Skipped: {plan.skipped}"
     return f"{counted(len(plan.moves), 'pod')} would be evicted"
 
 
 def outcome_headline(outcome: Outcome) -> str:
     """Such as `10 pods evicted, 1 refused by the API server, 1 not attempted`."""
     if outcome.plan.skipped:
-        return f"Nothing was evicted: {outcome.plan.skipped}"
+        return f"Skipped: {outcome.plan.skipped}"
     unconfirmed = f", {outcome.unconfirmed:,} of them unconfirmed" if outcome.unconfirmed else ""
     parts = [f"{counted(outcome.counts['evicted'], 'pod')} evicted{unconfirmed}"]
     parts += [f"{outcome.counts[kind]:,} {text}" for kind, text in _RESULTS.items() if outcome.counts[kind]]
@@ -101,13 +101,13 @@ def landing_summary(totals: LandingTotals) -> str:
         "can be scheduled under a condition": totals.lands_if,
         "would stay pending": totals.no,
         "unknown": totals.unknown,
-        "would return to the same node": totals.returns_to_source,
     }
     said = ", ".join(f"{number:,} {text}" for text, number in parts.items() if number)
     of_all = f" (the first {totals.num_assessed:,})" if totals.num_assessed < totals.num_evicted else ""
     causes = ", ".join(f"{cause.cause} ({counted(cause.num_pods, 'pod')})" for cause in totals.causes)
     sentences = [
         f"{said}{of_all}",
+        *([f"{totals.returns_to_source:,} of them onto the same node again"] if totals.returns_to_source else []),
         *([f"not checked: {causes}"] if causes else []),
         *([_TOGETHER[totals.together]] if totals.together in _TOGETHER and totals.num_assessed > 1 else []),
         *([_WAY_OUT] if not totals.is_verified and (totals.no or totals.returns_to_source) else []),
@@ -148,11 +148,12 @@ def _scopes(reached: list[ReachedLimit]) -> str:
 
 def _requested(total: TotalFigures) -> str:
     """What all pods request of all nodes, and how much of it has to be scheduled again."""
+    displaced = f"{_cores(total.displaced.cpu_milli)} cores and {_gib(total.displaced.memory_bytes)} GiB"
     return (
         f"{counted(total.before.pods, 'pod')} on {counted(total.num_nodes, 'node')} request "
         f"{_cores(total.before.cpu_milli)} of {_cores(total.allocatable.cpu_milli)} CPU cores and "
-        f"{_gib(total.before.memory_bytes)} of {_gib(total.allocatable.memory_bytes)} GiB memory; "
-        f"evicted pods request {_cores(total.displaced.cpu_milli)} cores and {_gib(total.displaced.memory_bytes)} GiB"
+        f"{_gib(total.before.memory_bytes)} of {_gib(total.allocatable.memory_bytes)} GiB memory"
+        + (f"; evicted pods request {displaced}" if total.displaced.pods else "")
     )
 
 

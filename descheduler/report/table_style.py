@@ -46,10 +46,13 @@ class TableStyle:
         yield from aligned((), rows, width=self._room)
 
     def paragraph(self, text: str, *, indent: str = "") -> Iterator[str]:
-        """`text` on as many lines as the width takes, each behind `indent`; what does not print is escaped."""
-        room = None if self._room is None else self._room - len(indent)
-        for line in aligned((), [[text]], width=room):
-            yield f"{indent}{line}"
+        """`text` on as many lines as the width takes, behind `indent`, and twice that from the second line on.
+
+        What does not print is escaped.
+        """
+        room = None if self._room is None else self._room - 2 * len(indent)
+        for number, line in enumerate(aligned((), [[text]], width=room)):
+            yield f"{indent * (2 if number else 1)}{line}"
 
     def heading(self, text: str) -> Iterator[str]:
         """`text` as a paragraph that stands out."""

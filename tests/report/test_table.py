@@ -109,7 +109,7 @@ def test_a_share_of_nothing_is_not_a_number() -> None:
 
 
 def test_a_run_that_was_skipped_says_why() -> None:
-    assert text_of(make_test_plan(nodes=[])).startswith("Nothing was evicted: ")
+    assert text_of(make_test_plan(nodes=[])).startswith("Skipped: ")
 
 
 def test_warnings_and_skipped_objects_come_before_the_summary() -> None:

@@ -34,8 +34,8 @@ CONFIGURATIONS = [
     ),
     pytest.param(
         koordinator("profiles:\n- plugins: {deschedule: {enabled: [{name: RemoveDuplicates}]}}\n"),
-        ":4:43: profiles[0].plugins.deschedule.enabled[0].name: plugin 'RemoveDuplicates' is not a deschedule plugin; "
-        "list it under balance",
+        ":4:43: profiles[0].plugins.deschedule.enabled[0].name: "
+        "RemoveDuplicates is a balance plugin, not a deschedule plugin; move it to plugins.balance.enabled",
         id="a plugin in a set it does not implement",
     ),
     pytest.param(

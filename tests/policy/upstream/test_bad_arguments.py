@@ -200,8 +200,8 @@ EXTENSION_POINTS = [
                 deschedule: {enabled: [RemoveDuplicates]}
             """
         ),
-        ":6:28: profiles[0].plugins.deschedule.enabled[0]: plugin 'RemoveDuplicates' is not a deschedule plugin; "
-        "list it under balance",
+        ":6:28: profiles[0].plugins.deschedule.enabled[0]: "
+        "RemoveDuplicates is a balance plugin, not a deschedule plugin; move it to plugins.balance.enabled",
         id="a balance plugin under deschedule",
     ),
     pytest.param(
