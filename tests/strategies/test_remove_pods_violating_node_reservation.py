@@ -92,7 +92,7 @@ def test_pod_that_is_pinned_to_reserved_cpus_leaves(policy: str) -> None:
     decisions = run_plugin(PLUGIN, [node], pods)
 
     assert evicted(decisions) == ["on"]
-    assert [move.reason for move in decisions.moves] == ["pinned to CPUs 1 of node a (reservedCPUs: 0-1)"]
+    assert [move.reason for move in decisions.moves] == ["pinned to CPU 1 of node a (reservedCPUs: 0-1)"]
 
 
 @pytest.mark.parametrize("text", ["", "null", "{", '{"cpuset": "x"}', '{"cpuset": null}', '{"numaNodeResources": []}'])

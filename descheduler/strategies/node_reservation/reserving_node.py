@@ -39,8 +39,8 @@ class ReservingNode:
     def reason(self, pod: Pod) -> str:
         """Why `pod`, which occupies what is reserved, is to leave."""
         if overlap := self.overlap(pod):
-            reserved = cpu_list_text(self.cpus)
-            return f"pinned to CPUs {cpu_list_text(overlap)} of node {self.name} (reservedCPUs: {reserved})"
+            pinned = f"{'CPU' if len(overlap) == 1 else 'CPUs'} {cpu_list_text(overlap)}"
+            return f"pinned to {pinned} of node {self.name} (reservedCPUs: {cpu_list_text(self.cpus)})"
         return (
             f"requests on node {self.name} exceed allocatable minus reserved by {self.shortage.text} "
             f"(annotation {NODE_RESERVATION_ANNOTATION})"
