@@ -90,7 +90,11 @@ class SnapshotBuilder:
             keep_conditions=self.request.keep_conditions,
             annotation_keys=AnnotationKeys(KNOWN_ANNOTATIONS | self.request.annotations),
         )
-        decoding = Decoding(self.pod_decoder, keep_templates=self.request.keep_templates)
+        decoding = Decoding(
+            self.pod_decoder,
+            keep_templates=self.request.keep_templates,
+            trims_reservations=self.request.trims_reservations,
+        )
         decoders = {key: kind.decoder for key, kind in self.request.kinds.items() if kind.decoder is not None}
         self._decoders = {key: decoder(decoding) for key, decoder in decoders.items()}
         self.objects = {key: [] for key in decoders}

@@ -30,6 +30,8 @@ class SnapshotRequest:
     annotations: frozenset[str] = frozenset()
     """Keys of annotations of pods and nodes that plugins read beside those that are always known; all of a domain for
     one that ends with `/`."""
+    trims_reservations: bool = False
+    """Whether what nodes reserve by Koordinator's annotation is taken off their `allocatable`."""
     skip_broken: bool = False
     """Whether a broken object is left out and named, instead of being an error."""
     kinds: Kinds = field(default_factory=lambda: KINDS, repr=False)

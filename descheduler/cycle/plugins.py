@@ -18,6 +18,7 @@ from descheduler.strategies import (
     remove_pods_having_too_many_restarts,
     remove_pods_violating_inter_pod_anti_affinity,
     remove_pods_violating_node_affinity,
+    remove_pods_violating_node_reservation,
     remove_pods_violating_node_taints,
     remove_pods_violating_topology_spread_constraint,
 )
@@ -94,6 +95,13 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_affinity.RemovePodsViolatingNodeAffinity,
         validate=remove_pods_violating_node_affinity.validate_args,
+    ),
+    PluginSpec(
+        name="RemovePodsViolatingNodeReservation",
+        args_type=remove_pods_violating_node_reservation.RemovePodsViolatingNodeReservationArgs,
+        extension_points=_DESCHEDULE,
+        factory=remove_pods_violating_node_reservation.RemovePodsViolatingNodeReservation,
+        validate=remove_pods_violating_node_reservation.validate_args,
     ),
     PluginSpec(
         name="RemovePodsViolatingNodeTaints",

@@ -42,6 +42,8 @@ def snapshot_request(
         keep_conditions=needs.pod_conditions,
         keep_templates=needs.pod_templates or wanted.pod_templates,
         annotations=needs.annotations | wanted.annotations,
+        # Only Koordinator's scheduler knows such reservations; kube-scheduler fills the node regardless.
+        trims_reservations=policy is not None and policy.kind == "DeschedulerConfiguration",
         skip_broken=skip_broken,
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
     EVICTION_IN_PROGRESS_ANNOTATION,
@@ -21,16 +22,20 @@ __all__ = [
     "BOUND_ANNOTATION",
     "COST_ANNOTATION",
     "DEFAULT_CLASS_ANNOTATIONS",
+    "DELETION_COST_ANNOTATION",
     "FEATURE_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
     "READ_ANNOTATIONS",
+    "RESOURCE_STATUS_ANNOTATION",
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
     "AnnotationKeys",
 ]
 
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
+DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
+RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
@@ -60,6 +65,9 @@ READ_ANNOTATIONS = frozenset(
         MIRROR_ANNOTATION,
         SOURCE_ANNOTATION,
         COST_ANNOTATION,
+        DELETION_COST_ANNOTATION,
+        NODE_RESERVATION_ANNOTATION,
+        RESOURCE_STATUS_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
@@ -72,12 +80,9 @@ READ_ANNOTATIONS = frozenset(
 """Keys that some rule reads."""
 
 KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
-    "controller.kubernetes.io/pod-deletion-cost",
-    "node.koordinator.sh/reservation",
     "scheduling.k8s.io/group-name",
     "scheduling.koordinator.sh/device-allocated",
     "scheduling.koordinator.sh/reservation-allocated",
-    "scheduling.koordinator.sh/resource-status",
     "scheduling.volcano.sh/group-name",
     "scheduling.volcano.sh/queue-name",
 }

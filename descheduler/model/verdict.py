@@ -47,6 +47,10 @@ class Reason(Enum):
     NO_NODE_FITS = "NoNodeFits", "the pod does not fit on any other node"
     NO_DESTINATION = "NoDestination", "the pod does not tolerate the taints of any destination node"
     USAGE_UNKNOWN = "UsageUnknown", "the usage of the pod is not measured"
+    IRREDUCIBLE_SHORTAGE = (
+        "IrreducibleShortage",
+        "pods that cannot be evicted already request more than the node's reservation leaves",
+    )
     LIMIT_REACHED = "LimitReached", "an eviction limit of the policy is reached"
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no more disruptions"
     SEVERAL_BUDGETS = (

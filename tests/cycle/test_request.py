@@ -78,6 +78,12 @@ def test_verified_placement_needs_owners_and_their_templates() -> None:
     assert {"ReplicaSet.apps", "StorageClass.storage.k8s.io", "ResourceQuota"} < request.needed
 
 
+def test_node_reservations_are_taken_off_for_koordinators_document_alone() -> None:
+    """kube-scheduler, for whose clusters the other document is written, does not know the annotation."""
+    assert asked(VERIFIED).trims_reservations
+    assert not asked(TAINTS).trims_reservations
+
+
 def test_landings_are_assessed_with_what_little_reading_gives() -> None:
     request = asked(TAINTS, Landings.ASSESSED)
 

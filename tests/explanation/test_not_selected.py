@@ -62,6 +62,9 @@ def old(**facts: Any) -> Question:
     return Question("PodLifeTime", pod_object("p", **facts), {"maxPodLifeTimeSeconds": 86400})
 
 
+RESERVATION = {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}, "reservedCPUs": "0-1"}'}
+RESERVING = [node_object("a", annotations=RESERVATION), *NODES[1:]]
+
 MISSES = {
     "age": (old(age=10800), "3 h old (maxPodLifeTimeSeconds: 86400)"),
     "state": (
@@ -247,6 +250,35 @@ MISSES = {
             policy={"maxNoOfPodsToEvictTotal": 0},
         ),
         "a limit stopped the plugin before it came to the pod; without it, evicting other pods is enough",
+    "a node without a reservation": (
+        Question("RemovePodsViolatingNodeReservation", pod_object("p")),
+        "node a does not have a valid annotation node.koordinator.sh/reservation",
+    ),
+    "a node whose reservation is free": (
+        Question("RemovePodsViolatingNodeReservation", pod_object("p", cpu="2"), nodes=RESERVING),
+        "requests on node a do not exceed allocatable minus reserved, and the pod is not pinned to reserved CPUs 0-1",
+    ),
+    "a pod that requests nothing that is reserved": (
+        Question(
+            "RemovePodsViolatingNodeReservation",
+            pod_object("p", memory="1Gi"),
+            nodes=RESERVING,
+            others=[pod_object("q", cpu="3")],
+        ),
+        "requests nothing that node a is short of: cpu 1",
+    ),
+    "a pod whose node is relieved of others": (
+        Question(
+            "RemovePodsViolatingNodeReservation",
+            pod_object("p", cpu="1", priority=5),
+            nodes=RESERVING,
+            others=[pod_object("q", cpu="2", priority=1)],
+        ),
+        "evicting other pods is enough for node a",
+    ),
+    "a pod that is terminating where a node reserves": (
+        Question("RemovePodsViolatingNodeReservation", pod_object("p", deleted=5), nodes=RESERVING),
+        "the pod is terminating",
     ),
     "metrics that are missing": (
         Question(

@@ -31,6 +31,7 @@ NODES = [make_node("a", labels={"zone": "1"}), make_node("b", labels={"zone": "2
 REQUIRED = {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}
 PREFERRED = {"nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]}
 LOAD = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
+RESERVING = [make_node("a", annotations={"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}'})]
 SPREAD = [
     {
         "maxSkew": 2,
@@ -150,6 +151,14 @@ QUIET: dict[str, tuple[World, str]] = {
     "no two replicas share a node": (
         World("RemoveDuplicates", [make_pod("p"), make_pod("q", node="b")]),
         "no node runs 2 evictable pods of one owner with the same images (2 pods examined)",
+    ),
+    "no node has a reservation": (
+        World("RemovePodsViolatingNodeReservation", [make_pod("p", cpu="3")]),
+        "no node has a valid annotation node.koordinator.sh/reservation",
+    ),
+    "requests leave what is reserved free": (
+        World("RemovePodsViolatingNodeReservation", [make_pod("p", cpu="3")], nodes=RESERVING),
+        "no pod occupies what its node reserves (annotation node.koordinator.sh/reservation); 1 pod examined",
     ),
     "replicas are spread evenly": (
         World("RemoveDuplicates", [make_pod(f"p{n}", node=node) for n, node in enumerate("aabb")]),

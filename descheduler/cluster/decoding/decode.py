@@ -19,6 +19,7 @@ from descheduler.cluster.decoding.blocks import (
     decode_owners,
     decode_quantities,
 )
+from descheduler.cluster.decoding.node_reservation import decode_reservation
 from descheduler.cluster.decoding.pods.specs import SpecDecoder
 from descheduler.cluster.decoding.pods.status import (
     PodStatus,
@@ -32,6 +33,7 @@ from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.node import Node
+from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.taints import Taint
@@ -175,9 +177,13 @@ class PodDecoder:
 
 
 class NodeDecoder:
-    """Makes `Node` values."""
+    """Makes `Node` values; with `trims_reservations` what a node reserves is no longer in its `allocatable`.
 
-    def __init__(self, annotation_keys: AnnotationKeys = _KNOWN) -> None:
+    Koordinator trims likewise, when its informers hand a node out, so that no plugin sees the amounts reported.
+    """
+
+    def __init__(self, annotation_keys: AnnotationKeys = _KNOWN, *, trims_reservations: bool = False) -> None:
+        self._trims_reservations = trims_reservations
         self._labels = BlockCache(decode_labels)
         self._annotations = AnnotationReader(annotation_keys)
         self._quantities = BlockCache(decode_quantities)
@@ -188,18 +194,24 @@ class NodeDecoder:
         metadata = node.metadata or _NO_METADATA
         spec = node.spec or _NO_NODE_SPEC
         status = node.status or _NO_NODE_STATUS
+        annotations = self._annotations.read(metadata.annotations)
+        reservation = decode_reservation(annotations.get(NODE_RESERVATION_ANNOTATION, ""))
+        trimming = reservation if self._trims_reservations else None
+        reported = self._quantities[bytes(status.allocatable)]
         return Node(
             name=metadata.name or "",
             uid=metadata.uid or "",
             labels=self._labels[bytes(metadata.labels)],
-            annotations=self._annotations.read(metadata.annotations),
+            annotations=annotations,
             unschedulable=bool(spec.unschedulable),
             taints=tuple(Taint(t.key or "", t.value or "", t.effect or "") for t in spec.taints or ()),
-            allocatable=self._quantities[bytes(status.allocatable)],
+            allocatable=reported if trimming is None else trimming.rest_of(reported),
             capacity=self._quantities[bytes(status.capacity)],
             is_ready=all(c.type != "Ready" or c.status == "True" for c in status.conditions or ()),
             images=self._images[bytes(status.images)],
             declared_features=decode_features(bytes(status.declared_features)),
+            reservation=reservation,
+            is_trimmed=trimming is not None,
         )
 
 
@@ -209,6 +221,7 @@ class Decoding:
 
     pods: PodDecoder = field(default_factory=PodDecoder)
     keep_templates: bool = False
+    trims_reservations: bool = False
 
 
 def pod_decoder(decoding: Decoding) -> Callable[[bytes], Pod]:
@@ -224,7 +237,7 @@ def pod_decoder(decoding: Decoding) -> Callable[[bytes], Pod]:
 
 def node_decoder(decoding: Decoding) -> Callable[[bytes], Node]:
     """What makes a Node from its bytes."""
-    nodes = NodeDecoder(decoding.pods.annotation_keys)
+    nodes = NodeDecoder(decoding.pods.annotation_keys, trims_reservations=decoding.trims_reservations)
 
     def decode(block: bytes) -> Node:
         node = nodes.decode(_read_node(block))

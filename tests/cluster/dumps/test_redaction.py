@@ -104,7 +104,10 @@ def decoded_fields() -> Iterator[tuple[str, str]]:
                     yield f"{module.name}.{struct.__name__}", each.encode_name
 
 
-_NOT_OF_OBJECTS = {"ListMetadataWire", "PodPageWire", "ObjectHeader", "_Page", "_Kinded", "DumpHeader", "DumpTrailer"}
+_NOT_OF_OBJECTS = {
+    *("ListMetadataWire", "PodPageWire", "ObjectHeader", "_Page", "_Kinded", "DumpHeader", "DumpTrailer"),
+    "_ReservationWire",  # the text of an annotation
+}
 _PASSED_ON = {("descheduler.cluster.decoding.pods.defaults._ResourcesWire", "claims")}
 """What is copied from one place of an object to another, unseen."""
 

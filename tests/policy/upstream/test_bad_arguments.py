@@ -19,7 +19,8 @@ ARGUMENTS = [
         ":6:11: profiles[0].pluginConfig[0].name: unknown plugin 'MigrationController'; known are DefaultEvictor, "
         "HighNodeUtilization, LowNodeUtilization, PlacementVerification, PodLifeTime, RemoveDuplicates, "
         "RemoveFailedPods, RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, "
-        "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeTaints, RemovePodsViolatingTopologySpreadConstraint",
+        "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
+        "RemovePodsViolatingTopologySpreadConstraint",
         id="a plugin of the other kind",
     ),
     pytest.param(
@@ -188,7 +189,8 @@ EXTENSION_POINTS = [
         ":6:25: profiles[0].plugins.balance.enabled[0]: unknown plugin 'Nope'; known are DefaultEvictor, "
         "HighNodeUtilization, LowNodeUtilization, PlacementVerification, PodLifeTime, RemoveDuplicates, "
         "RemoveFailedPods, RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, "
-        "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeTaints, RemovePodsViolatingTopologySpreadConstraint",
+        "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
+        "RemovePodsViolatingTopologySpreadConstraint",
         id="an unknown plugin is enabled",
     ),
     pytest.param(

@@ -1,0 +1,1 @@
+"""What RemovePodsViolatingNodeReservation is made of."""

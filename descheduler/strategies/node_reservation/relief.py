@@ -1,0 +1,80 @@
+"""Evicting from one node what occupies reserved resources, no more than it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, refuse
+from descheduler.strategies.node_reservation.reserving_node import ReservingNode, requests_any
+from descheduler.strategies.node_reservation.shortage import enough_of, held_by
+from descheduler.strategies.shared.koordinator_order import importance
+
+__all__ = ["relieve"]
+
+
+def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod]) -> bool:
+    """Asks for evictions among `candidates` of `node`; returns whether the plugin goes on after it.
+
+    All pods that are pinned to reserved CPUs are asked for, among equally important ones those with the most such CPUs
+    first. Then come as few others as free what is still short, of the resources that the pods that cannot leave
+    (`stuck`) leave room for. After a refusal the rest is chosen from again.
+    """
+    requests = _Requests(evictor, node)
+    pinned = [pod for pod in candidates if node.overlap(pod)]
+    requests.ask(sorted(pinned, key=lambda pod: importance(pod, lambda pod: -len(node.overlap(pod)))))
+    amounts = node.shortage.reducible(stuck)
+    others = requests.keep_in_vain([pod for pod in candidates if not node.overlap(pod)], amounts)
+    left = requests.left_of(amounts)
+    if left:
+        cover = node.shortage.cover(left)
+        others.sort(key=lambda pod: importance(pod, lambda pod: -cover(pod)))
+    while requests.limit is None and (chosen := enough_of(others, left)):
+        requests.ask(chosen)
+        asked = set(map(id, chosen))
+        others = [pod for pod in others if id(pod) not in asked]
+        left = requests.left_of(amounts)
+    return requests.limit is not EvictionLimit.TOTAL
+
+
+class _Requests:
+    """The requests for one node. `limit` is that of the node or the run, once it is reached."""
+
+    def __init__(self, evictor: PluginEvictor, node: ReservingNode) -> None:
+        self._evictor = evictor
+        self._node = node
+        self._gone: list[Pod] = []
+        self.limit: EvictionLimit | None = None
+
+    def ask(self, pods: Iterable[Pod]) -> None:
+        """Asks for `pods` in order, until a limit is reached."""
+        for pod in pods:
+            reason = self._node.reason(pod)
+            if not self._evictor.admits_now(pod, reason):
+                continue
+            verdict = self._evictor.request(pod, reason)
+            if verdict.limit in (EvictionLimit.NODE, EvictionLimit.TOTAL):
+                self.limit = verdict.limit
+                return
+            if verdict.is_accepted:
+                self._gone.append(pod)
+
+    def keep_in_vain(self, pods: Iterable[Pod], amounts: Mapping[str, int]) -> list[Pod]:
+        """Those of `pods` that free some of `amounts`; that the others would leave for nothing is noted."""
+        useful: list[Pod] = []
+        for pod in pods:
+            if requests_any(pod, amounts):
+                useful.append(pod)
+            else:
+                message = f"pods of node {self._node.name} that cannot be evicted exceed what the reservation leaves"
+                verdict = refuse(Reason.IRREDUCIBLE_SHORTAGE, message, self._node.name)
+                self._evictor.keep(pod, verdict, self._node.reason(pod))
+        return useful
+
+    def left_of(self, amounts: Mapping[str, int]) -> dict[str, int]:
+        """What of `amounts` is not free yet, after the evictions that were granted."""
+        freed = [held_by(pod) for pod in self._gone]
+        left = {name: nano - sum(each.get(name, 0) for each in freed) for name, nano in amounts.items()}
+        return {name: nano for name, nano in left.items() if nano > 0}
