@@ -21,6 +21,8 @@ from descheduler.strategies import (
     remove_pods_violating_node_taints,
     remove_pods_violating_topology_spread_constraint,
 )
+from descheduler.strategies.custom_priority import args as custom_priority_args
+from descheduler.strategies.custom_priority.custom_priority import CustomPriority
 
 __all__ = ["REGISTRY"]
 
@@ -132,6 +134,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_BALANCE,
         factory=high_node_utilization.HighNodeUtilization,
         validate=high_node_utilization.validate_args,
+    ),
+    PluginSpec(
+        name="CustomPriority",
+        args_type=custom_priority_args.CustomPriorityArgs,
+        extension_points=_BALANCE,
+        factory=CustomPriority,
+        construction_problems=custom_priority_args.construction_problems,
+        warnings=custom_priority_args.warnings,
+        native=True,
     ),
 )
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.plugins import REGISTRY
 from descheduler.report.explanation.pod import PluginMiss
 from tests.builders import Object, container_status, node_object, pod_object, required_node_affinity
 from tests.explanation.questions import pod_explanation, policy_of
-from tests.strategies.quiet_worlds import STRATEGIES
+from tests.strategies.quiet_worlds import LEVELS, STRATEGIES
+from tests.strategies.runs import policy_with
 
 NODES = [node_object("a", labels={"zone": "1"}), node_object("b", labels={"zone": "2"})]
 SPREAD = [
@@ -39,10 +39,7 @@ class Question:
 
     def miss(self) -> tuple[PluginMiss, ...]:
         """What the plugin says."""
-        configs = [{"name": self.plugin, "args": self.args}]
-        (point,) = REGISTRY[self.plugin].extension_points
-        profile = {"name": "main", "pluginConfig": configs, "plugins": {point: {"enabled": [self.plugin]}}}
-        document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+        document = policy_with(self.plugin, args=self.args, profile="main")
         objects = [*self.nodes, self.pod, *self.others]
         decision = pod_explanation("p", objects, policy_of({**document, **self.policy})).decision
         assert decision is not None
@@ -223,6 +220,35 @@ MISSES = {
             others=[pod_object("q", node="b", cpu="3")],
         ),
         "requests no resource of thresholds (evictionModes: OnlyThresholdingResources)",
+    ),
+    "node of no level": (
+        Question("CustomPriority", pod_object("p", node="c"), LEVELS, [*NODES, node_object("c")]),
+        "node c matches no level of evictionOrder",
+    ),
+    "node of the last level": (
+        Question("CustomPriority", pod_object("p", node="b"), LEVELS),
+        "node b is in spot, the last level of evictionOrder with nodes",
+    ),
+    "node that a plugin does not select": (
+        Question(
+            "CustomPriority",
+            pod_object("p", node="c"),
+            {**LEVELS, "nodeSelector": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}},
+            [*NODES, node_object("c")],
+        ),
+        "node c does not match nodeSelector",
+    ),
+    "labels of no pod selector": (
+        Question(
+            "CustomPriority",
+            pod_object("p"),
+            {**LEVELS, "podSelectors": [{"name": "web", "selector": {"matchLabels": {"app": "web"}}}]},
+        ),
+        "labels match no selector (podSelectors)",
+    ),
+    "paused plugin": (
+        Question("CustomPriority", pod_object("p"), {**LEVELS, "paused": True}),
+        "the plugin is paused (paused: true)",
     ),
     "metrics that are missing": (
         Question(

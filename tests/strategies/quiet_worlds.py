@@ -22,7 +22,7 @@ from tests.builders import (
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import run_plugin
 
-__all__ = ["LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
+__all__ = ["LEVELS", "LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
 
 STRATEGIES = {name for name, spec in REGISTRY.items() if spec.extension_points & {"deschedule", "balance"}}
 """The plugins that evict."""
@@ -31,6 +31,12 @@ NODES = [make_node("a", labels={"zone": "1"}), make_node("b", labels={"zone": "2
 REQUIRED = {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}
 PREFERRED = {"nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]}
 LOAD = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
+LEVELS = {
+    "evictionOrder": [
+        {"name": "on-demand", "nodeSelector": {"matchLabels": {"zone": "1"}}},
+        {"name": "spot", "nodeSelector": {"matchLabels": {"zone": "2"}}},
+    ]
+}
 SPREAD = [
     {
         "maxSkew": 2,
@@ -225,5 +231,31 @@ QUIET: dict[str, tuple[World, str]] = {
             [small_node("n1"), small_node("n2")],
         ),
         "1 node is underutilized, but no pod there can be moved",
+    ),
+    "the plugin is paused": (
+        World("CustomPriority", [make_pod("p")], {**LEVELS, "paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "no node is selected": (
+        World("CustomPriority", [make_pod("p")], {**LEVELS, "nodeSelector": {"matchLabels": {"pool": "x"}}}),
+        "no node matches nodeSelector",
+    ),
+    "one level has all nodes": (
+        World(
+            "CustomPriority", [make_pod("p")], LEVELS, [make_node(name, labels={"zone": "2"}) for name in ("a", "b")]
+        ),
+        "at least 2 levels of evictionOrder must have nodes, only spot has",
+    ),
+    "no level has nodes": (
+        World("CustomPriority", [make_pod("p")], LEVELS, [make_node("a"), make_node("b")]),
+        "at least 2 levels of evictionOrder must have nodes, none has",
+    ),
+    "expensive nodes are empty": (
+        World("CustomPriority", [make_pod("p", node="b")], LEVELS),
+        "no pod runs on the nodes that the plugin looks at",
+    ),
+    "no pod of the namespaces is on an expensive node": (
+        World("CustomPriority", [make_pod("p")], {**LEVELS, "evictableNamespaces": {"exclude": ["default"]}}),
+        "every pod is in an excluded namespace (evictableNamespaces.exclude: default); 1 pod examined",
     ),
 }
