@@ -23,6 +23,8 @@ from descheduler.strategies import (
 )
 from descheduler.strategies.custom_priority import args as custom_priority_args
 from descheduler.strategies.custom_priority.custom_priority import CustomPriority
+from descheduler.strategies.scale_down_bin_pack import args as scale_down_bin_pack_args
+from descheduler.strategies.scale_down_bin_pack.scale_down_bin_pack import ScaleDownBinPack
 
 __all__ = ["REGISTRY"]
 
@@ -142,6 +144,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=CustomPriority,
         construction_problems=custom_priority_args.construction_problems,
         warnings=custom_priority_args.warnings,
+        native=True,
+    ),
+    PluginSpec(
+        name="ScaleDownBinPack",
+        args_type=scale_down_bin_pack_args.ScaleDownBinPackArgs,
+        extension_points=_BALANCE,
+        factory=ScaleDownBinPack,
+        construction_problems=scale_down_bin_pack_args.construction_problems,
+        warnings=scale_down_bin_pack_args.warnings,
         native=True,
     ),
 )

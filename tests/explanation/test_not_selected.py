@@ -250,6 +250,14 @@ MISSES = {
         Question("CustomPriority", pod_object("p"), {**LEVELS, "paused": True}),
         "the plugin is paused (paused: true)",
     ),
+    "ranked": (
+        Question("ScaleDownBinPack", pod_object("p"), others=[pod_object("q", node="b", cpu="1")]),
+        "number 1 of 2 pods to scale down (strategy: CalculateOnly)",
+    ),
+    "not ranked": (
+        Question("ScaleDownBinPack", pod_object("p", owners=["DaemonSet/d"])),
+        "not ranked: the filter plugins refuse the pod (strategy: CalculateOnly)",
+    ),
     "metrics that are missing": (
         Question(
             "LowNodeUtilization", pod_object("p"), {**LOAD, "metricsUtilization": {"source": "KubernetesMetrics"}}

@@ -236,6 +236,22 @@ QUIET: dict[str, tuple[World, str]] = {
         World("CustomPriority", [make_pod("p")], {**LEVELS, "paused": True}),
         "the plugin is paused (paused: true)",
     ),
+    "pods are ranked only": (
+        World("ScaleDownBinPack", [make_pod("p"), make_pod("q", node="b"), make_pod("d", owners=["DaemonSet/d"])]),
+        "2 pods ranked, none is evicted (strategy: CalculateOnly)",
+    ),
+    "no pod is to be scaled down": (
+        World(
+            "ScaleDownBinPack",
+            [make_pod("p")],
+            {"podSelectors": [{"name": "web", "selector": {"matchLabels": {"app": "web"}}}]},
+        ),
+        "no pod has matching labels (podSelectors); 1 pod examined",
+    ),
+    "ranking is paused": (
+        World("ScaleDownBinPack", [make_pod("p")], {"paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
     "no node is selected": (
         World("CustomPriority", [make_pod("p")], {**LEVELS, "nodeSelector": {"matchLabels": {"pool": "x"}}}),
         "no node matches nodeSelector",

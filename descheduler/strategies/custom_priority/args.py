@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_selector, one_of
+from descheduler.policy.shared_args import (
+    Args,
+    LabelSelectorArg,
+    Namespaces,
+    check_pod_selectors,
+    check_selector,
+    one_of,
+)
 
 __all__ = [
     "BEST_EFFORT",
@@ -78,10 +85,7 @@ def construction_problems(args: CustomPriorityArgs) -> list[ArgsProblem]:
     if len(args.eviction_order) < _LEAST_LEVELS:
         message = f"has {len(args.eviction_order)} of at least {_LEAST_LEVELS} levels, each with name and nodeSelector"
         problems.append(ArgsProblem(("evictionOrder",), message))
-    for index, entry in enumerate(args.pod_selectors):
-        for problem in check_selector("selector", entry.selector):
-            problems.append(ArgsProblem(("podSelectors", index, *problem.path), problem.message))
-    return problems
+    return [*problems, *check_pod_selectors(entry.selector for entry in args.pod_selectors)]
 
 
 def _check_levels(levels: tuple[ResourcePriority, ...]) -> Iterator[ArgsProblem]:

@@ -17,6 +17,8 @@ from descheduler.policy.shared_args import compile_selector
 from descheduler.strategies.custom_priority.args import BEST_EFFORT, DRAIN_NODE, CustomPriorityArgs
 from descheduler.strategies.custom_priority.levels import Level, levels_of
 from descheduler.strategies.framework import StrategyError
+from descheduler.strategies.shared.container_request import container_request
+from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.selection import Selection
@@ -94,7 +96,7 @@ class CustomPriority:
         if pod.is_terminal:
             return FINISHED
         if pod.node_name not in self._looked_at:
-            return f"node {pod.node_name} does not match nodeSelector"
+            return not_selected(pod)
         level = self._level_by_node.get(pod.node_name)
         if level is None:
             return f"node {pod.node_name} matches no level of evictionOrder"
@@ -112,9 +114,9 @@ class CustomPriority:
     def _stop(self) -> str:
         """Why the plugin does not look at a single pod; empty when it does."""
         if self._args.paused:
-            return "the plugin is paused (paused: true)"
+            return PAUSED
         if not self._looked_at:
-            return "no node matches nodeSelector"
+            return NO_NODE
         if len(self._levels) < 2:
             found = f"only {self._levels[0].name} has" if self._levels else "none has"
             return f"at least 2 levels of evictionOrder must have nodes, {found}"
@@ -186,8 +188,7 @@ def _not_drained(node: Node, misfit: Pod) -> Verdict:
 
 
 def _size(pod: Pod) -> tuple[int, int, str, str]:
-    """What the containers request, init containers and overhead left out, then the name."""
-    requests = [container.requests for container in pod.spec.containers]
-    cpu_milli = ceil_milli(sum(each.get(CPU, 0) for each in requests))
-    memory_bytes = ceil_value(sum(each.get(MEMORY, 0) for each in requests))
+    """What the containers request, then the name."""
+    cpu_milli = ceil_milli(container_request(pod, CPU))
+    memory_bytes = ceil_value(container_request(pod, MEMORY))
     return cpu_milli, memory_bytes, pod.namespace, pod.name
