@@ -23,6 +23,8 @@ from descheduler.strategies import (
 )
 from descheduler.strategies.custom_priority import args as custom_priority_args
 from descheduler.strategies.custom_priority.custom_priority import CustomPriority
+from descheduler.strategies.fragmentation_aware import args as fragmentation_aware_args
+from descheduler.strategies.fragmentation_aware.fragmentation_aware import FragmentationAware
 from descheduler.strategies.scale_down_bin_pack import args as scale_down_bin_pack_args
 from descheduler.strategies.scale_down_bin_pack.scale_down_bin_pack import ScaleDownBinPack
 
@@ -144,6 +146,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         factory=CustomPriority,
         construction_problems=custom_priority_args.construction_problems,
         warnings=custom_priority_args.warnings,
+        native=True,
+    ),
+    PluginSpec(
+        name="FragmentationAware",
+        args_type=fragmentation_aware_args.FragmentationAwareArgs,
+        extension_points=_BALANCE,
+        factory=FragmentationAware,
+        defaults=fragmentation_aware_args.default_args,
+        construction_problems=fragmentation_aware_args.construction_problems,
         native=True,
     ),
     PluginSpec(

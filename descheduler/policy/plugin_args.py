@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 # Koordinator's own plugins that have no counterpart here.
-_KOORDINATOR_ONLY = frozenset({"LowNodeLoad", "FragmentationAware"})
+_KOORDINATOR_ONLY = frozenset({"LowNodeLoad"})
 
 
 class PluginConfigSection(Args, frozen=True):

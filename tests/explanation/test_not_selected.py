@@ -250,6 +250,22 @@ MISSES = {
         Question("CustomPriority", pod_object("p"), {**LEVELS, "paused": True}),
         "the plugin is paused (paused: true)",
     ),
+    "node that is balanced": (
+        Question("FragmentationAware", pod_object("p", cpu="1", memory="1Gi")),
+        "node a is balanced: 0.0625 (imbalanceThreshold: 0.15)",
+    ),
+    "pod that does not make its node more even": (
+        Question("FragmentationAware", pod_object("p"), others=[pod_object("q", cpu="2")]),
+        "imbalance of node a falls by 0 without the pod (minImprovementThreshold: 0.02)",
+    ),
+    "pod that makes its node less even": (
+        Question("FragmentationAware", pod_object("p", memory="1Gi"), others=[pod_object("q", cpu="2")]),
+        "imbalance of node a rises by 0.0625 without the pod (minImprovementThreshold: 0.02)",
+    ),
+    "pod that is not the best": (
+        Question("FragmentationAware", pod_object("p", cpu="1"), others=[pod_object("q", cpu="2")]),
+        "pod default/q lowers the imbalance of node a more",
+    ),
     "ranked": (
         Question("ScaleDownBinPack", pod_object("p"), others=[pod_object("q", node="b", cpu="1")]),
         "number 1 of 2 pods to scale down (strategy: CalculateOnly)",

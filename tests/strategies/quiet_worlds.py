@@ -236,6 +236,22 @@ QUIET: dict[str, tuple[World, str]] = {
         World("CustomPriority", [make_pod("p")], {**LEVELS, "paused": True}),
         "the plugin is paused (paused: true)",
     ),
+    "requests are even": (
+        World("FragmentationAware", [make_pod("p", cpu="1", memory="1Gi")]),
+        "no node is imbalanced: the highest is a with 0.0625 (imbalanceThreshold: 0.15)",
+    ),
+    "no pod makes its node more even": (
+        World("FragmentationAware", [make_pod("p", cpu="2")], {"minImprovementThreshold": 0.5}),
+        "no pod lowers the imbalance of its node enough (minImprovementThreshold: 0.5); 1 pod examined",
+    ),
+    "evening out is paused": (
+        World("FragmentationAware", [make_pod("p", cpu="2")], {"paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "no node is to be evened out": (
+        World("FragmentationAware", [make_pod("p", cpu="2")], {"nodeSelector": {"matchLabels": {"pool": "x"}}}),
+        "no node matches nodeSelector",
+    ),
     "pods are ranked only": (
         World("ScaleDownBinPack", [make_pod("p"), make_pod("q", node="b"), make_pod("d", owners=["DaemonSet/d"])]),
         "2 pods ranked, none is evicted (strategy: CalculateOnly)",
