@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
@@ -85,8 +86,9 @@ def decide(
             found = "only 1 ready node matches" if processed_nodes else "no ready node matches"
             skipped = f"{found} the policy; at least {_LEAST_NODES} are required"
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
-    run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
-    evictor.landings.assess(most_assessed)
-    together = judge_together(evictor.landings, most_proved)
+    with settled_gc():
+        run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+        evictor.landings.assess(most_assessed)
+        together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)

@@ -71,8 +71,8 @@ def scores(
     """Raw and final scores of `among` (by default every node), in name order; None when the plugin has none."""
     asked = plugin(cluster, profile or make_profile())
     names = [node.name for node in cluster.table.nodes]
-    nodes = np.array([index for index, name in enumerate(names) if among is None or name in among], dtype=np.intp)
-    answer = asked.score(Cycle(cluster.placement_class(pod), cluster), nodes)
+    feasible = np.array([among is None or name in among for name in names], dtype=bool)
+    answer = asked.score(Cycle(cluster.placement_class(pod), cluster), feasible)
     if answer is None:
         return None
-    return None if answer.raw is None else answer.raw.tolist(), answer.final.tolist()
+    return None if answer.raw is None else answer.raw()[feasible].tolist(), answer.final[feasible].tolist()

@@ -138,7 +138,7 @@ class NodeFit:
         spared = [other for other in self._view.active_pods_on(node.name) if self._is_spared(other, pod)]
         for key, avoided in self._avoided_by(pod.spec, pod.namespace).items():
             if key in node.labels:
-                num_met = int(self._labelled.counts(avoided)[self._index[node.name]])
+                num_met = self._labelled.found(avoided).on(self._index[node.name])
                 if num_met > sum(self._labelled.weight(avoided, other) for other in spared):
                     return "pod matches inter-pod anti-affinity rule of other pod on node"
         return next((term.error for term in affinity.anti_required if term.error), None)
@@ -180,7 +180,8 @@ class NodeFit:
         if any(term.error for term in terms):
             return np.zeros(len(self._nodes), dtype=bool)
         for key, avoided in self._avoided_by(spec, namespace).items():
-            mask &= ~((self._labelled.counts(avoided) > 0) & self._masks.has_label(key))
+            met = self._labelled.found(avoided).nodes
+            mask[met] &= ~self._masks.has_label(key)[met]
         return mask
 
     def _avoided_by(self, spec: PodSpec, namespace: str) -> Mapping[str, PodSum]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.pod_tally import PodsPerNode, PodSum, PodTally
+from descheduler.placement.shadow.pod_tally import FoundPods, PodSum, PodTally
 
 __all__ = ["PodsByLabels"]
 
@@ -19,9 +19,9 @@ class PodsByLabels:
         self._node_index = node_index
         self._tally: PodTally | None = None
 
-    def counts(self, query: PodSum) -> PodsPerNode:
-        """By node, the active pods that `query` finds. Not to be written to; valid until a pod leaves or comes."""
-        return self._built().counts(query)
+    def found(self, query: PodSum) -> FoundPods:
+        """The active pods that `query` finds, by node. Not to be written to; valid until a pod leaves or comes."""
+        return self._built().found(query)
 
     def weight(self, query: PodSum, pod: Pod) -> int:
         """What an active pod counts in `query`."""

@@ -16,6 +16,7 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
+from descheduler.placement.shadow.pod_tally import FoundPods
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["certificate"]
@@ -141,9 +142,10 @@ def _too_uneven(
 def _most_in_domains(constraint: SpreadConstraint, may: BoolMask, cluster: ShadowCluster) -> int | None:
     """How many pods fit into the open domains of a constraint; None when no closed domain bounds them."""
     counted = constraint.counted
-    if int(counted.sums(may.astype(np.int32))[:-1].sum()) < int(may.sum()):
+    open_nodes = np.flatnonzero(may)
+    if int(counted.sums(FoundPods(open_nodes, np.ones_like(open_nodes)))[:-1].sum()) < len(open_nodes):
         return None  # on nodes that do not count, any number may stand
-    sums = counted.sums(cluster.follow(PodCounts).counts(constraint.query))
+    sums = counted.sums(cluster.follow(PodCounts).found(constraint.query))
     is_open = np.zeros(counted.domains.num + 1, dtype=bool)
     is_open[counted.domains.ids[may]] = True
     least = 0

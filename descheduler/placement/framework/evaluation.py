@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,21 +11,32 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits, Scores
+from descheduler.placement.framework.extension_points import FilterPlugin, ReasonBits
 from descheduler.placement.framework.interactions import JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluation", "SchedulerModel", "ScoreTable"]
+__all__ = ["Choice", "Evaluation", "PluginScores", "SchedulerModel", "ScoreTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginScores:
+    """What one plugin gives to feasible nodes, in their order: weighted, and before that was normalised, if it was."""
+
+    final: NDArray[np.int64]
+    raw: NDArray[np.int64] | None
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """Scores of the feasible `nodes` (ascending indices). `by_plugin` is weighted; absent plugins give 0 everywhere."""
+    """Scores of the feasible `nodes` (ascending indices), in their order.
+
+    Absent plugins give 0 everywhere.
+    """
 
     nodes: NDArray[np.intp]
-    by_plugin: Mapping[str, Scores]
+    by_plugin: Mapping[str, PluginScores]
     totals: NDArray[np.int64]
 
 
@@ -121,21 +131,24 @@ class Evaluation:
         self.feasible = feasible
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
+        self._nodes: NDArray[np.intp] | None = None
 
     @property
     def cause(self) -> str:
         """The first thing that was left out, empty when all plugins could tell: the same for every such pod."""
         return cause_of(self.undecided) if self.undecided else ""
 
-    @cached_property
+    @property
     def nodes(self) -> NDArray[np.intp]:
         """The feasible nodes, ascending."""
-        return np.flatnonzero(self.feasible)
+        if self._nodes is None:  # looked up once a pod, where a cached property would take a lock
+            self._nodes = self.feasible.nonzero()[0]
+        return self._nodes
 
     @property
     def fits(self) -> bool:
         """Whether any node passes."""
-        return bool(self.feasible.any())
+        return len(self.nodes) > 0
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""

@@ -7,8 +7,9 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +57,15 @@ PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Scores of the feasible nodes, in their order. `raw` is None for a plugin that does not normalise."""
+class Scores(NamedTuple):
+    """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
+
+    `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
+    does not normalise.
+    """
 
     final: NDArray[np.int64]
-    raw: NDArray[np.int64] | None = None
+    raw: Callable[[], NDArray[np.int64]] | None = None
 
 
 class ScoreError(Exception):
@@ -102,8 +106,8 @@ class FilterPlugin(Plugin, Protocol):
 class ScorePlugin(Plugin, Protocol):
     """PreScore, Score and normalisation in one."""
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
-        """Scores 0..100 of the feasible `nodes` (ascending), without the plugin's weight; None gives 0 to every node.
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
+        """Scores 0..100 of the `feasible` nodes, without the plugin's weight; None gives 0 to every node.
 
         Raises ScoreError.
         """

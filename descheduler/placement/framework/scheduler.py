@@ -6,8 +6,7 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
 from descheduler.placement.framework.doubts import doubt_about
-from descheduler.placement.framework.evaluation import Choice, Evaluation, ScoreTable
+from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
     PermitPlugin,
@@ -48,6 +47,7 @@ _MOST_CLASSES = 20_000
 """Placement classes whose static answers are kept, a kilobyte each beside the columns, which most of them share."""
 CellType = TypeVar("CellType", bound=np.generic)
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
+_LEAST_TOTAL = np.iinfo(np.int64).min
 
 
 class _StaticAnswers:
@@ -106,7 +106,8 @@ class Scheduler:
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
-        self._shared: dict[bytes, NDArray[Any]] = {}
+        self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
+        self._num_shared = 0
         self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def doubt(self, pod: Pod) -> str:
@@ -159,37 +160,37 @@ class Scheduler:
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
-        unprepared = self.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
-        by_plugin = {}
-        totals = np.zeros(len(evaluation.nodes), dtype=np.int64)
-        for plugin, weight in self.scorers:
-            scores = plugin.score(evaluation.cycle, evaluation.nodes)
-            if scores is not None:
-                weighted = by_plugin[plugin.name] = Scores(scores.final * weight, scores.raw)
-                totals += weighted.final
-        return ScoreTable(evaluation.nodes, by_plugin, totals)
+        nodes = evaluation.nodes
+        by_plugin = {
+            name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
+            for name, scores, weight in self._given(evaluation)
+        }
+        totals = np.zeros(len(nodes), dtype=np.int64)
+        for weighted in by_plugin.values():
+            totals += weighted.final
+        return ScoreTable(nodes, by_plugin, totals)
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        if not len(evaluation.nodes):
+        nodes = evaluation.nodes
+        if not len(nodes):
             return None
-        if len(evaluation.nodes) == 1:
-            return Choice(int(evaluation.nodes[0]), 0, (int(evaluation.nodes[0]),), None, is_sampled=False)
+        if len(nodes) == 1:
+            return Choice(int(nodes[0]), 0, (int(nodes[0]),), None, is_sampled=False)
         try:
-            table = self.scores(evaluation)
+            totals = self._totals(evaluation)
         except ScoreError:
             return None
-        total = int(table.totals.max())
-        is_best = table.totals == total
-        best, others = evaluation.nodes[is_best], table.totals[~is_best]
+        total = int(totals[totals.argmax()])
+        is_best = (totals == total).nonzero()[0]
+        ties = nodes.take(is_best).tolist()
+        totals[is_best] = _LEAST_TOTAL
         return Choice(
-            node=int(best[0]),
+            node=ties[0],
             total=total,
-            ties=tuple(best.tolist()),
-            margin=total - int(others.max()) if len(others) else None,
-            is_sampled=len(evaluation.nodes) > self.num_nodes_to_find,
+            ties=tuple(ties),
+            margin=total - int(totals[totals.argmax()]) if len(ties) < len(nodes) else None,
+            is_sampled=len(nodes) > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -207,6 +208,23 @@ class Scheduler:
         found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
         found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
+
+    def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
+        """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        for plugin, weight in self.scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is not None:
+                yield plugin.name, scores, weight
+
+    def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
+        """The totals of the feasible nodes. Raises ScoreError."""
+        totals, weighted = np.zeros((2, len(evaluation.feasible)), dtype=np.int64)
+        for _, scores, weight in self._given(evaluation):
+            totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
+        return totals.take(evaluation.nodes)
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
@@ -232,9 +250,10 @@ class Scheduler:
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
         pre_filters, bits = {}, {}
         blocked = np.zeros(len(self.cluster.table), dtype=bool)
-        if len(self._static) >= _MOST_CLASSES or len(self._shared) >= self._most_shared:
+        if len(self._static) >= _MOST_CLASSES or self._num_shared >= self._most_shared:
             self._static.clear()  # pods with claims of their own are a class each
             self._shared.clear()
+            self._num_shared = 0
         for name, plugin in self._pre_filters.items():
             if plugin.is_static:
                 result = plugin.pre_filter(cycle)
@@ -251,7 +270,17 @@ class Scheduler:
 
     def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
         """The one column of this content that all classes share of which the same is said."""
-        return self._shared.setdefault(hashlib.blake2b(column.tobytes()).digest(), column)
+        if not len(column):
+            return column
+        # Few columns differ in these marks only, and comparing takes a fraction of the time of a strong hash.
+        marks = column.dtype.char, int(np.count_nonzero(column)), int(column.argmax()), int(column.argmin())
+        alike = self._shared.setdefault(marks, [])
+        known = next((each for each in alike if bool((each == column).all())), None)
+        if known is None:
+            self._num_shared += 1
+            alike.append(column)
+            known = column
+        return known
 
 
 def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:

@@ -37,11 +37,11 @@ def landed(
 
     `cold` is None where the replacement comes when its victim is gone, so that there is one clock only.
     """
-    choice, nodes = placement.choice, cluster.table.nodes
+    choice, names = placement.choice, cluster.table.names
     conditions = (*placement.conditions, *conditions)
     cause = unplaced.doubt or placement.cause
     settled = LandingVerdict.LIKELY if cause else LandingVerdict.LANDS_IF if conditions else LandingVerdict.LANDS
-    node = nodes[placement.node].name
+    node = names[placement.node]
     return Landing(
         unplaced.victim,
         unplaced.replacement,
@@ -49,7 +49,7 @@ def landed(
         cold=settled if cold is None else cold,
         settled=settled,
         node=node,
-        ties=tuple([nodes[node].name for node in choice.ties]),
+        ties=tuple([names[tied] for tied in choice.ties]),
         total=choice.total,
         margin=choice.margin,
         is_sampled=choice.is_sampled,

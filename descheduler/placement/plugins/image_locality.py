@@ -15,6 +15,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["ImageLocality"]
@@ -39,7 +40,7 @@ class ImageLocality:
                 self._sizes.setdefault(name, size)
         self._scores: dict[tuple[tuple[str, ...], int], NDArray[np.int64] | None] = {}
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The score of each node; None when none of the images is anywhere."""
         spec = cycle.pod.spec
         volume_images = spec.volume_images if self._scores_volumes else ()
@@ -47,7 +48,7 @@ class ImageLocality:
         if key not in self._scores:
             self._scores[key] = self._score_all(*key)
         known = self._scores[key]
-        return None if known is None else Scores(known[nodes])
+        return None if known is None else Scores(known)
 
     def _score_all(self, images: tuple[str, ...], num_containers: int) -> NDArray[np.int64] | None:
         total = np.zeros(self._num_nodes, dtype=np.int64)

@@ -6,8 +6,9 @@ float64 are taken in the order in which the scheduler takes them, since the resu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -70,6 +71,16 @@ def _read_args(
     return NodeResourcesBalancedAllocationArgs(tuple(names))
 
 
+class _Balanced(NamedTuple):
+    """What is balanced: rows of the node table, what a pod adds to each of them (nothing, and then its requests), what
+    the nodes have, and which have any."""
+
+    rows: tuple[int, ...]
+    amounts: Ints
+    allocatable: Floats
+    is_available: Sequence[BoolMask | None]
+
+
 class NodeResourcesBalancedAllocation:
     """Reads real requests. Pods that ask for none of the configured resources are not scored."""
 
@@ -80,55 +91,67 @@ class NodeResourcesBalancedAllocation:
         self._scores_change = cluster.version.gate("scores_balance_change")
         names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
         self._resources = {name: scored_resource(cluster.table, name) for name in names}
-        self._asked: dict[PlacementClass, tuple[tuple[ScoredResource, int], ...]] = {}
+        self._asked: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._balanced: dict[tuple[tuple[str, int], ...], _Balanced] = {}
         self._kept = KeptColumns(cluster.table)
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """100 for perfect balance; since 1.36, 75 for no change of it."""
         asked = self._asked_by(cycle.pod)
         if not any(amount for _, amount in asked):
             return None
-        key = tuple([(resource.row, amount) for resource, amount in asked])
-        return Scores(self._kept.column(key, lambda some: self._balances(asked, some)).take(nodes))
+        return Scores(self._kept.column(asked, lambda some: self._balances(asked, some)))
 
-    def _balances(self, asked: tuple[tuple[ScoredResource, int], ...], nodes: NDArray[np.intp]) -> Ints:
-        allocatable = [resource.allocatable.take(nodes) for resource, _ in asked]
-        taken: list[Ints] = [self._table.requested[resource.row].take(nodes) for resource, _ in asked]
-        after = [column + amount for column, (_, amount) in zip(taken, asked, strict=True)]
-        masks = [None if resource.is_available is None else resource.is_available.take(nodes) for resource, _ in asked]
-        with_pod = _balance(_fractions(after, allocatable, masks), masks)
+    def _balances(self, asked: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
+        balanced = self._balanced.get(asked)
+        if balanced is None:
+            balanced = self._balanced[asked] = _balanced([(self._resources[name], amount) for name, amount in asked])
+        # The first axis is without and with the pod, then come resources and nodes.
+        taken = self._table.requested_of(balanced.rows, nodes)
+        shares = np.minimum((taken + balanced.amounts) / balanced.allocatable.take(nodes, axis=1), 1.0)
+        masks = [None if is_available is None else is_available.take(nodes) for is_available in balanced.is_available]
+        balances = _balance(shares, masks)
+        with_pod: Ints = balances[1]
         if not self._scores_change:
             return with_pod
-        without_pod = _balance(_fractions(taken, allocatable, masks), masks)
         half = MAX_SCORE // 2
-        return half + tdiv(half + with_pod - without_pod, 2)
+        # Cut toward zero; all numbers are small.
+        scores: Ints = half + ((half + with_pod - balances[0]) / 2).astype(np.int64)
+        return scores
 
-    def _asked_by(self, pod: PlacementClass) -> tuple[tuple[ScoredResource, int], ...]:
+    def _asked_by(self, pod: PlacementClass) -> tuple[tuple[str, int], ...]:
         """The resources that count for the pod and how much it asks for."""
         known = self._asked.get(pod)
         if known is None:
             wanted = dict(pod.demand.amounts)
             known = self._asked[pod] = tuple(
-                (resource, wanted.get(resource.row, 0))
+                (name, wanted.get(resource.row, 0))
                 for name, resource in self._resources.items()
                 if resource.row in wanted or is_scored_unasked(name)
             )
         return known
 
 
-def _fractions(taken: list[Ints], allocatable: list[Ints], masks: list[BoolMask | None]) -> list[Floats]:
-    """Shares of what is allocatable, at most 1; 0 where a node does not offer the resource."""
-    shares = [np.minimum(part / whole, 1.0) for part, whole in zip(taken, allocatable, strict=True)]
-    return [share if mask is None else share * mask for share, mask in zip(shares, masks, strict=True)]
+def _balanced(asked: Sequence[tuple[ScoredResource, int]]) -> _Balanced:
+    rows = tuple([resource.row for resource, _ in asked])
+    amounts = np.array([[0] * len(asked), [amount for _, amount in asked]], dtype=np.int64)
+    allocatable = np.array([resource.allocatable for resource, _ in asked], dtype=np.float64)
+    return _Balanced(rows, amounts[:, :, np.newaxis], allocatable, [resource.is_available for resource, _ in asked])
 
 
-def _balance(fractions: list[Floats], masks: list[BoolMask | None]) -> Ints:
-    """100 minus the spread of the fractions of what each node offers, in percent, cut."""
-    if len(fractions) == 2 and masks[0] is None and masks[1] is None:
-        spread: Floats = np.abs((fractions[0] - fractions[1]) / 2)
+def _balance(shares: Floats, masks: list[BoolMask | None]) -> Ints:
+    """100 minus the spread of the shares of what each node offers, in percent, cut; the second axis is resources."""
+    if len(masks) == 2 and masks[0] is None and masks[1] is None:
+        spread: Floats = np.abs((shares[:, 0] - shares[:, 1]) / 2)
     else:
-        spread = _spread(fractions, [np.ones(len(fractions[0]), dtype=bool) if m is None else m for m in masks])
+        spread = np.array([_spread_of(each, masks) for each in shares])
     return ((1 - spread) * float(MAX_SCORE)).astype(np.int64)
+
+
+def _spread_of(shares: Floats, masks: list[BoolMask | None]) -> Floats:
+    """As `_spread`; a node that does not offer a resource has no share of it."""
+    fractions = [share if mask is None else share * mask for share, mask in zip(shares, masks, strict=True)]
+    return _spread(fractions, [np.ones(shares.shape[1], dtype=bool) if m is None else m for m in masks])
 
 
 def _spread(fractions: list[Floats], masks: list[BoolMask]) -> Floats:

@@ -6,6 +6,7 @@ Amounts are int64, cpu in milli and everything else in whole units, each pod's r
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
+_NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+_FEW_CHANGES = 64
 _FEW = 4
 """Changes are told apart up to one in so many nodes."""
 
@@ -65,7 +68,8 @@ class NodeTable:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
-        self.index: Mapping[str, int] = {node.name: index for index, node in enumerate(nodes)}
+        self.names = tuple([node.name for node in self.nodes])
+        self.index: Mapping[str, int] = {name: index for index, name in enumerate(self.names)}
         self.masks = NodeMasks(self.nodes)
         self._rows = {CPU: CPU_ROW, MEMORY: MEMORY_ROW, PODS: PODS_ROW, EPHEMERAL_STORAGE: EPHEMERAL_ROW}
         for node in nodes:
@@ -82,7 +86,8 @@ class NodeTable:
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
         self._labels: dict[str, LabelColumn] = {}
-        self._changed: list[int] = []
+        self._changed = array("q")
+        self._asked: tuple[tuple[int, int], NDArray[np.intp]] = ((-1, -1), _NONE)
         self._num_forgotten = 0
 
     def __len__(self) -> int:
@@ -129,7 +134,7 @@ class NodeTable:
         np.add.at(self.scoring[0], nodes, demand.scoring_cpu)
         np.add.at(self.scoring[1], nodes, demand.scoring_memory)
         self._num_forgotten = self.num_changes + 1
-        self._changed.clear()
+        del self._changed[:]
 
     @property
     def num_changes(self) -> int:
@@ -137,14 +142,40 @@ class NodeTable:
         return self._num_forgotten + len(self._changed)
 
     def changed_since(self, num_changes: int) -> NDArray[np.intp] | None:
-        """The nodes where pods came or went after that many changes, each as often; None where that may be most."""
+        """The nodes where pods came or went after that many changes, which may repeat; None where that may be most."""
         most = len(self.nodes) // _FEW
         if len(self._changed) > 2 * most:
             self._num_forgotten += len(self._changed) - most
             del self._changed[: len(self._changed) - most]
         start = num_changes - self._num_forgotten
-        is_known = start >= 0 and len(self._changed) - start <= most
-        return np.array(self._changed[start:], dtype=np.intp) if is_known else None
+        if start < 0 or len(self._changed) - start > most:
+            return None
+        # Many ask one after the other, and most of them since the same moment. As a log that somebody looks at cannot
+        # grow, it is copied.
+        moment = num_changes, self.num_changes
+        if self._asked[0] != moment:
+            self._asked = moment, self._distinct(start)
+        return self._asked[1]
+
+    def _distinct(self, start: int) -> NDArray[np.intp]:
+        """The nodes in the log from `start` on; each once where there are many."""
+        if start == len(self._changed):
+            return _NONE
+        found = np.frombuffer(self._changed, dtype=np.int64)[start:]
+        if len(found) <= _FEW_CHANGES:
+            return found.copy()
+        is_changed = np.zeros(len(self.nodes), dtype=bool)
+        is_changed[found] = True
+        return is_changed.nonzero()[0]
+
+    def requested_of(self, rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
+        """What is requested of the resources `rows` on some of the nodes, a row a resource."""
+        return _some(self.requested, rows, nodes)
+
+    def free_of(self, rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
+        """What is free of the resources `rows` on some of the nodes, a row a resource."""
+        # In this order no step leaves int64, however large the amounts.
+        return _some(self.allocatable, rows, nodes) - _some(self.requested, rows, nodes)
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""
@@ -152,6 +183,13 @@ class NodeTable:
         if known is None:
             known = self._labels[key] = _label_column(node.labels.get(key) for node in self.nodes)
         return known
+
+
+def _some(table: NDArray[np.int64], rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Rows and columns of `table`; the first rows, which are cpu, memory and pods, are had without a copy."""
+    num_first = max(rows) + 1
+    found = table[:num_first].take(nodes, axis=1)
+    return found if rows == tuple(range(num_first)) else found.take(rows, axis=0)
 
 
 def _label_column(values: Iterable[str | None]) -> LabelColumn:

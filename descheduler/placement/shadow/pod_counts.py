@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.pod_tally import PodQuery, PodsPerNode, PodSum, PodTally
+from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["PodCounts"]
@@ -15,9 +15,9 @@ class PodCounts:
     def __init__(self, cluster: ShadowCluster) -> None:
         self._tally = PodTally(len(cluster.table))
 
-    def counts(self, query: PodQuery | PodSum) -> PodsPerNode:
-        """Pods a node that `query` finds. Not to be written to; valid until the cluster changes."""
-        return self._tally.counts(query)
+    def found(self, query: PodQuery | PodSum) -> FoundPods:
+        """The pods that `query` finds, by node. Not to be written to; valid until the cluster changes."""
+        return self._tally.found(query)
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Counts `pod` on `node`."""

@@ -1,16 +1,13 @@
 """How many pods of given labels each node holds, kept up to date change by change.
 
-Pods of equal namespace and labels are one group. What rules ask for, the pods that some selectors match, is a column
-over nodes. A column is summed up from the cells (group, node) at its first use; later changes are a log, from which a
-column takes what it missed when it is asked again. So neither a change nor a new column costs more because there are
-many columns, which matters where one tenant states thousands of selectors.
+Pods of equal namespace and labels are one group, of which it is known how many are on which node. What rules ask for,
+the pods that some selectors match, is mostly a group or two, whose nodes are looked up; see PodColumns for the rest.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +15,17 @@ from numpy.typing import NDArray
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.label_columns import LabelColumns
+from descheduler.placement.shadow.label_set_pods import FoundPods, LabelSetPods, found_in
+from descheduler.placement.shadow.pod_columns import GroupWeights, PodColumns
 
-__all__ = ["PodQuery", "PodSum", "PodTally", "PodsPerNode"]
+__all__ = ["FoundPods", "PodQuery", "PodSum", "PodTally"]
 
-PodsPerNode = NDArray[np.integer[Any]]
-"""A number of pods a node."""
-
-_Weights = NDArray[Any]  # whether a pod of each group counts, or how much
-
-_MOST_CELLS = 8_000_000
-"""Columns together have no more cells than this (32 MB); the one that was not asked for longest gives way."""
-_LEAST_COLUMNS = 16
-_LONGEST_LOG = 2048
-_FEW = 16
-"""The cells of so many groups are looked up group by group, which is faster than looking at all cells."""
-_WIDTH = 4
-"""A change is a group, a node, by how many pods, and whether they are being deleted."""
+_FEW_GROUPS = 8
+_FEW_NODES = 256
+"""Queries that find no more groups, on no more nodes, are answered from these groups each time."""
+_MOST_ANSWERS = 8192
+"""Queries whose groups are kept: a kilobyte each, or a byte for each group where they find many."""
+_LEAST_SCOPES = 16
 
 
 class PodQuery(NamedTuple):
@@ -68,33 +60,31 @@ class PodSum:
         self.parts = tuple(parts)
 
 
-class _Column:
-    """The answer to a query: what a pod of each group counts, pods by node, and how much of the log is in it."""
+class _Answer:
+    """What is known of a query: the groups that it finds, each with its weight, or else the `weights` of all groups.
 
-    __slots__ = ("counts", "counts_terminating", "num_seen", "weights")
+    `found` is what it found when the versions of its groups summed up to `version`.
+    """
 
-    def __init__(self, weights: _Weights, counts: PodsPerNode, *, counts_terminating: bool) -> None:
-        self.weights = weights
-        self.counts = counts
+    __slots__ = ("counts_terminating", "found", "groups", "num_known", "version", "weights")
+
+    def __init__(self, weights: GroupWeights, groups: list[LabelSetPods], *, counts_terminating: bool) -> None:
         self.counts_terminating = counts_terminating
-        self.num_seen = 0
+        self.num_known = len(weights)
+        places = weights.nonzero()[0].tolist()
+        is_narrow = len(places) <= _FEW_GROUPS and sum(len(groups[place].all_pods) for place in places) <= _FEW_NODES
+        self.weights = None if is_narrow else weights
+        self.groups = [(groups[place], int(weights[place])) for place in places] if is_narrow else []
+        self.version = -1
+        self.found: FoundPods | None = None
 
-    def change(self, group: int, node: int, by: int, is_terminating: int) -> None:
-        """Takes in one change."""
-        if self.counts_terminating or not is_terminating:
-            self.counts[node] += by * self.weights[group]
-
-    def change_all(self, changes: NDArray[np.int64]) -> None:
-        """Takes in the changes, a row each, of which a few cost less one by one."""
-        felt = changes[np.flatnonzero(self.weights[changes[:, 0]])]
-        if len(felt) <= _FEW:
-            for change in felt.tolist():
-                self.change(*change)
-            return
-        if not self.counts_terminating:
-            felt = felt[felt[:, 3] == 0]
-        groups, nodes, by, _ = felt.T
-        np.add.at(self.counts, nodes, by * self.weights[groups])
+    def sum_up(self) -> FoundPods:
+        """What the groups have, which are few."""
+        version = sum([group.version for group, _ in self.groups])
+        if self.found is None or version != self.version:
+            self.version = version
+            self.found = found_in(self.groups, counts_terminating=self.counts_terminating)
+        return self.found
 
 
 class PodTally:
@@ -102,83 +92,104 @@ class PodTally:
 
     def __init__(self, num_nodes: int) -> None:
         self._num_nodes = num_nodes
-        self._groups: dict[tuple[str, int], int] = {}
-        # Kept not only for their content: groups are found by the identity of labels, which must not be reused.
-        self._members: list[tuple[str, Mapping[str, str]]] = []
+        # The labels are kept as well: an identity stands for them only as long as they live.
+        self._by_identity: dict[tuple[str, int], tuple[Mapping[str, str], int]] = {}
+        self._by_content: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+        self._groups: list[LabelSetPods] = []
         self._labels = LabelColumns()
         self._by_namespace: dict[str, list[int]] = {}
         self._scopes: dict[frozenset[str], NDArray[np.bool_]] = {}
-        self._log = array("q")
-        self._cells = _Cells(np.empty((0, _WIDTH), dtype=np.int64))
-        self._columns: dict[PodQuery | PodSum, _Column] = {}
+        self._answers: dict[PodQuery | PodSum, _Answer] = {}
+        self._columns: PodColumns | None = None
 
     def change(self, pod: Pod, node: int, by: int, *, is_terminating: bool) -> None:
         """Counts `by` pods more like `pod` on `node`, or fewer."""
-        group = self._groups.get((pod.namespace, id(pod.labels)))
-        if group is None:
-            group = self._new_group(pod)
-        if self._log[-_WIDTH:] == array("q", (group, node, -by, is_terminating)):
-            self._take_back()
-        else:
-            self._log.extend((group, node, by, is_terminating))
+        known = self._by_identity.get((pod.namespace, id(pod.labels)))
+        number = self._new_identity(pod) if known is None else known[1]
+        self._groups[number].change(node, by, is_terminating=is_terminating)
+        if self._columns is not None:
+            self._columns.change(number, node, by, is_terminating=is_terminating)
 
-    def counts(self, query: PodQuery | PodSum) -> PodsPerNode:
-        """Pods a node that `query` finds. Not to be written to; valid until the next change."""
-        if self._num_logged > _LONGEST_LOG:
-            self._settle()
-        column = self._columns.pop(query, None)
-        if column is None:
-            column = self._new_column(query)
-        self._columns[query] = column  # at the end: the first one is the one not asked for longest
-        self._follow(column, query)
-        return column.counts
+    def found(self, query: PodQuery | PodSum) -> FoundPods:
+        """The pods that `query` finds, by node; of a PodSum the sums that are not 0."""
+        answer = self._answer(query)
+        if answer.weights is None:
+            return answer.sum_up()
+        if self._columns is None:
+            self._columns = PodColumns(self._num_nodes, self._changes())
+        terminating = answer.counts_terminating
+        counts = self._columns.counts(query, answer.weights, counts_terminating=terminating)
+        nodes = counts.nonzero()[0]
+        return FoundPods(nodes, counts[nodes].astype(np.int64))
 
     def weight(self, query: PodQuery | PodSum, pod: Pod) -> int:
         """What `pod`, which must have been counted before, counts in `query`."""
-        self.counts(query)
-        return int(self._columns[query].weights[self._groups[pod.namespace, id(pod.labels)]])
+        answer = self._answer(query)
+        _, number = self._by_identity[pod.namespace, id(pod.labels)]
+        if answer.weights is not None:
+            return int(answer.weights[number])
+        return next((weight for group, weight in answer.groups if group is self._groups[number]), 0)
 
     def held(self) -> Iterable[tuple[str, Mapping[str, str], int, int, int]]:
-        """Namespace, labels, node, number of pods and of those being deleted; equal labels may come more than once."""
-        self._settle()
-        cells = self._cells
-        numbers = zip(cells.groups, cells.nodes, cells.all_pods, cells.lasting, strict=True)
-        for group, node, pods, lasting in numbers:
-            yield *self._members[group], int(node), int(pods), int(pods - lasting)
+        """Namespace, labels, node, number of pods and of those being deleted."""
+        for group in self._groups:
+            for node, number in group.all_pods.items():
+                yield group.namespace, group.labels, node, number, group.ending.get(node, 0)
 
-    def _take_back(self) -> None:
-        """Takes the last change off the log: what was only tried would make it long, and all columns slow to follow."""
-        group, node, by, is_terminating = self._log[-_WIDTH:]
-        del self._log[-_WIDTH:]
-        # Those that have seen it are among those that were asked for last.
-        for column in reversed(self._columns.values()):
-            if column.num_seen <= self._num_logged:
-                break
-            column.num_seen = self._num_logged
-            column.change(group, node, -by, is_terminating)
+    def _changes(self) -> Iterable[tuple[int, int, int, int]]:
+        """What is counted, as changes of an empty cluster."""
+        for number, group in enumerate(self._groups):
+            for node, pods in group.all_pods.items():
+                ending = group.ending.get(node, 0)
+                yield number, node, pods - ending, 0
+                if ending:
+                    yield number, node, ending, 1
 
-    def _new_group(self, pod: Pod) -> int:
-        group = self._groups[pod.namespace, id(pod.labels)] = len(self._members)
-        self._members.append((pod.namespace, pod.labels))
-        self._labels.add(pod.labels)
-        self._by_namespace.setdefault(pod.namespace, []).append(group)
-        self._scopes.clear()
-        return group
+    def _new_identity(self, pod: Pod) -> int:
+        """The group of labels that were not seen as this object before."""
+        content = pod.namespace, frozenset(pod.labels.items())
+        number = self._by_content.get(content)
+        if number is None:
+            number = self._by_content[content] = len(self._groups)
+            self._groups.append(LabelSetPods(pod.namespace, pod.labels))
+            self._labels.add(pod.labels)
+            self._by_namespace.setdefault(pod.namespace, []).append(number)
+            self._scopes.clear()
+        self._by_identity[pod.namespace, id(pod.labels)] = pod.labels, number
+        return number
 
-    def _new_column(self, query: PodQuery | PodSum) -> _Column:
-        num_cells = 1 + self._num_nodes + len(self._members) // 4  # those are a byte each
-        while len(self._columns) >= max(_LEAST_COLUMNS, _MOST_CELLS // num_cells):
-            del self._columns[next(iter(self._columns))]
-        counts_terminating = isinstance(query, PodSum) or query.counts_terminating
-        weights = self._weights(query)
-        counts = self._cells.sums(weights, self._num_nodes, counts_terminating=counts_terminating)
-        return _Column(weights, counts, counts_terminating=counts_terminating)
+    def _answer(self, query: PodQuery | PodSum) -> _Answer:
+        """What is known of `query`, for which all groups were looked at."""
+        answer = self._answers.get(query)
+        if answer is None:
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
+            return self._renew(query, self._weights(query))
+        if answer.num_known < len(self._groups):
+            new = self._weights_of(query, self._groups[answer.num_known :])
+            if answer.weights is not None:
+                dtype = answer.weights.dtype
+                return self._renew(query, np.concatenate((answer.weights, np.array(new, dtype=dtype))))
+            if any(new):
+                return self._renew(query, self._weights(query))
+            answer.num_known = len(self._groups)
+        return answer
 
-    def _weights(self, query: PodQuery | PodSum) -> _Weights:
+    def _renew(self, query: PodQuery | PodSum, weights: GroupWeights) -> _Answer:
+        terminating = isinstance(query, PodSum) or query.counts_terminating
+        answer = self._answers[query] = _Answer(weights, self._groups, counts_terminating=terminating)
+        return answer
+
+    def _weights_of(self, query: PodQuery | PodSum, groups: Iterable[LabelSetPods]) -> list[int]:
+        """What a pod of each of a few groups counts."""
+        parts = query.parts if isinstance(query, PodSum) else ((1, query),)
+        return [sum(weight for weight, part in parts if part.covers(each.namespace, each.labels)) for each in groups]
+
+    def _weights(self, query: PodQuery | PodSum) -> GroupWeights:
         """What a pod of each group counts."""
         if isinstance(query, PodQuery):
             return self._found_by(query)
-        weights = np.zeros(len(self._members), dtype=np.int64)
+        weights = np.zeros(len(self._groups), dtype=np.int64)
         for weight, part in query.parts:
             weights[self._found_by(part)] += weight
         return weights
@@ -188,82 +199,15 @@ class PodTally:
         for selector in query.selectors:
             selected = self._labels.selected(selector)
             found = selected if found is None else found & selected
-        return np.ones(len(self._members), dtype=bool) if found is None else found
+        return np.ones(len(self._groups), dtype=bool) if found is None else found
 
     def _scope(self, namespaces: frozenset[str]) -> NDArray[np.bool_]:
         """The groups of some namespaces. Not to be written to."""
         known = self._scopes.get(namespaces)
         if known is None:
-            if len(self._scopes) >= _LEAST_COLUMNS:
+            if len(self._scopes) >= _LEAST_SCOPES:
                 self._scopes.clear()
-            known = self._scopes[namespaces] = np.zeros(len(self._members), dtype=bool)
+            known = self._scopes[namespaces] = np.zeros(len(self._groups), dtype=bool)
             for namespace in namespaces & self._by_namespace.keys():
                 known[self._by_namespace[namespace]] = True
         return known
-
-    def _follow(self, column: _Column, query: PodQuery | PodSum) -> None:
-        """Takes in the groups and the changes that the column has not seen."""
-        num_known = len(column.weights)
-        if num_known < len(self._members):
-            parts = query.parts if isinstance(query, PodSum) else ((1, query),)
-            new = [sum(w for w, part in parts if part.covers(*member)) for member in self._members[num_known:]]
-            column.weights = np.concatenate((column.weights, np.array(new, dtype=column.weights.dtype)))
-        if column.num_seen < self._num_logged:
-            column.change_all(self._changes(column.num_seen))
-        column.num_seen = self._num_logged
-
-    @property
-    def _num_logged(self) -> int:
-        return len(self._log) // _WIDTH
-
-    def _changes(self, start: int) -> NDArray[np.int64]:
-        """The log from the change `start` on, as a copy: a log that somebody looks at cannot grow."""
-        return np.frombuffer(self._log, dtype=np.int64)[start * _WIDTH :].copy().reshape(-1, _WIDTH)
-
-    def _settle(self) -> None:
-        """Moves the log into the cells."""
-        if self._log:
-            for query, column in self._columns.items():
-                self._follow(column, query)
-                column.num_seen = 0
-            self._cells = _Cells(np.concatenate((self._cells.rows(), self._changes(0))))
-            self._log = array("q")
-
-
-class _Cells:
-    """Pods by group and node, those being deleted included in `all_pods` and not in `lasting`; in order of groups."""
-
-    def __init__(self, changes: NDArray[np.int64]) -> None:
-        by_place = np.lexsort((changes[:, 1], changes[:, 0]))
-        groups, nodes, by, is_terminating = changes[by_place].T
-        is_first = np.ones(len(groups), dtype=bool)
-        is_first[1:] = (groups[1:] != groups[:-1]) | (nodes[1:] != nodes[:-1])
-        starts = np.flatnonzero(is_first)
-        all_pods = np.add.reduceat(by, starts) if len(starts) else by
-        lasting = np.add.reduceat(by * (1 - is_terminating), starts) if len(starts) else by
-        is_held = (all_pods != 0) | (lasting != 0)
-        self.groups, self.nodes = groups[starts][is_held], nodes[starts][is_held]
-        self.all_pods, self.lasting = all_pods[is_held], lasting[is_held]
-
-    def rows(self) -> NDArray[np.int64]:
-        """The cells as changes of an empty cluster."""
-        ending = self.all_pods - self.lasting
-        return np.concatenate(
-            [
-                np.stack((self.groups, self.nodes, number, np.full(len(number), is_terminating)), axis=1)
-                for number, is_terminating in ((self.lasting, 0), (ending, 1))
-            ]
-        )
-
-    def sums(self, weights: _Weights, num_nodes: int, *, counts_terminating: bool) -> PodsPerNode:
-        """By node, the pods with the weights of their groups. Groups beyond the cells have no pods in them."""
-        numbers = self.all_pods if counts_terminating else self.lasting
-        felt = np.flatnonzero(weights)
-        if len(felt) <= _FEW:
-            bounds = np.searchsorted(self.groups, np.stack((felt, felt + 1)))
-            cells = np.concatenate([np.arange(start, end) for start, end in bounds.T]) if len(felt) else felt
-        else:
-            cells = np.flatnonzero(weights[self.groups])
-        counts: PodsPerNode = np.zeros(num_nodes, dtype=np.int32 if weights.dtype == bool else np.int64)
-        np.add.at(counts, self.nodes[cells], (weights[self.groups[cells]] * numbers[cells]).astype(counts.dtype))
-        return counts

@@ -92,12 +92,13 @@ class _Tell(Protocol):
 
 
 class _Change(NamedTuple):
-    """A pod that came (`sign` 1) or left (-1)."""
+    """A pod that came (`sign` 1) or left (-1). `takes_room` is false for one that keeps the room that it has."""
 
     pod: Pod
     node: int
     is_terminating: bool
     sign: int
+    takes_room: bool = True
 
 
 class _Taking(NamedTuple):
@@ -237,8 +238,8 @@ class ShadowCluster:
         """Marks a pod of the snapshot as being deleted: it keeps its room, and spread constraints ignore it."""
         if not pod.is_terminating and id(pod) not in self._ended:
             node = self._node_of(pod)
-            self._do(_Change(pod, node, False, -1))
-            self._do(_Change(pod, node, True, 1))
+            self._do(_Change(pod, node, False, -1, takes_room=False))
+            self._do(_Change(pod, node, True, 1, takes_room=False))
 
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
@@ -303,7 +304,7 @@ class ShadowCluster:
             entry.ledger.release(entry.taken)
 
     def _apply_change(self, change: _Change, sign: int) -> None:
-        if change.node != NO_NODE:
+        if change.takes_room and change.node != NO_NODE:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))

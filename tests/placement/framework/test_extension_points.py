@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
@@ -16,6 +14,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
@@ -61,7 +60,7 @@ class Witness:
         """Never asked."""
         raise NotImplementedError
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """No preference."""
         self.asked.append("score")
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
@@ -15,6 +14,7 @@ from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import CPU_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
@@ -45,9 +45,9 @@ class Gang:
         """The words for it."""
         return Obstacle(self.name, Code.UNSCHEDULABLE, (f"node {node} is closed",))
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """All for node b."""
-        return Scores(np.where(nodes == 1, 100, 0))
+        return Scores(np.array([0, 100, 0]))
 
     def reserve(self, cycle: Cycle, node: int) -> int:
         """Takes a ticket."""

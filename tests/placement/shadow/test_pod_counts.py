@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import TermHolders
-from descheduler.placement.shadow import pod_tally
+from descheduler.placement.shadow import pod_columns, pod_tally
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodQuery
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -76,6 +78,14 @@ def _recounted(cluster: ShadowCluster, pods: list[tuple[Pod, int, bool]], query:
     return counts
 
 
+def _counts(groups: PodCounts, query: PodQuery) -> list[int]:
+    """Pods by node that `query` finds."""
+    found = groups.found(query)
+    by_node = dict(zip(found.nodes.tolist(), found.numbers.tolist(), strict=True))
+    assert 0 not in by_node.values()
+    return [by_node.get(node, 0) for node in range(len(NODES))]
+
+
 class _Ledger:
     """A follower that remembers pods one by one."""
 
@@ -99,14 +109,15 @@ def test_counts_after_any_moves_are_those_of_counting_again(
     cluster = make_cluster(NODES, placed)
     ledger, groups = cluster.follow(_Ledger), cluster.follow(PodCounts)
 
-    for query in queries:
-        groups.counts(query)  # from here on the answers are kept up to date
-    for _ in range(data.draw(st.integers(0, 8))):
-        _move(cluster, data, placed, new)
+    with mock.patch.object(pod_tally, "_FEW_GROUPS", data.draw(st.sampled_from([-1, 1, 8]))):
+        for query in queries:
+            groups.found(query)  # from here on the answers are kept up to date
+        for _ in range(data.draw(st.integers(0, 8))):
+            _move(cluster, data, placed, new)
 
-    assert [groups.counts(query).tolist() for query in queries] == [
-        _recounted(cluster, ledger.pods, query) for query in queries
-    ]
+        assert [_counts(groups, query) for query in queries] == [
+            _recounted(cluster, ledger.pods, query) for query in queries
+        ]
 
 
 @given(_pods("old"), _pods("new"), _queries, st.data())
@@ -118,16 +129,16 @@ def test_what_if_leaves_the_digest_and_the_counts_as_they_were(
     cluster.follow(TermHolders)
     for _ in range(data.draw(st.integers(0, 3))):
         _move(cluster, data, placed, new)
-    before = cluster.digest(), groups.counts(query).tolist()
+    before = cluster.digest(), _counts(groups, query)
     trial = cluster.what_if()
 
     for _ in range(data.draw(st.integers(1, 8))):
         _move(cluster, data, placed, new)
         if data.draw(st.booleans()):
-            groups.counts(query)
+            groups.found(query)
     trial.take_back()
 
-    assert (cluster.digest(), groups.counts(query).tolist()) == before
+    assert (cluster.digest(), _counts(groups, query)) == before
 
 
 def test_digest_tells_where_a_pod_is_and_whether_it_is_leaving() -> None:
@@ -147,21 +158,22 @@ def test_digest_tells_where_a_pod_is_and_whether_it_is_leaving() -> None:
 def test_pods_on_unknown_nodes_are_not_counted() -> None:
     cluster = make_cluster(NODES, [make_pod("web", node="gone", labels={"app": "web"})])
 
-    counts = cluster.follow(PodCounts).counts(PodQuery(None, (WEB,), counts_terminating=True))
+    counts = _counts(cluster.follow(PodCounts), PodQuery(None, (WEB,), counts_terminating=True))
 
-    assert counts.tolist() == [0, 0, 0]
+    assert counts == [0, 0, 0]
 
 
 def test_answer_that_gave_way_to_others_is_summed_up_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pod_tally, "_MOST_CELLS", 0)
-    monkeypatch.setattr(pod_tally, "_LEAST_COLUMNS", 1)
+    monkeypatch.setattr(pod_tally, "_FEW_GROUPS", -1)
+    monkeypatch.setattr(pod_columns, "_MOST_CELLS", 0)
+    monkeypatch.setattr(pod_columns, "_LEAST_COLUMNS", 1)
     pods = [make_pod(f"web-{index}", labels={"app": "web"}) for index in range(3)]
     cluster = make_cluster(NODES, pods)
     groups = cluster.follow(PodCounts)
     webs = PodQuery(None, (WEB,), counts_terminating=True)
-    groups.counts(webs)
+    groups.found(webs)
 
-    groups.counts(PodQuery(None, (NOTHING,), counts_terminating=True))
+    groups.found(PodQuery(None, (NOTHING,), counts_terminating=True))
     cluster.remove(pods[0])
 
-    assert groups.counts(webs).tolist() == [2, 0, 0]
+    assert _counts(groups, webs) == [2, 0, 0]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_SCORE", "normalize", "tdiv"]
+from descheduler.placement.shadow.node_masks import BoolMask
+
+__all__ = ["MAX_SCORE", "highest_of", "normalize", "tdiv"]
 
 MAX_SCORE = 100
 """The best score that a plugin may give to a node, before its weight."""
@@ -19,22 +21,33 @@ _EXACT = 2**53
 
 def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
     """The quotient cut toward zero, where `//` rounds down. The denominator is positive."""
-    least, most = numerator.min(initial=0), numerator.max(initial=0)
-    greatest = denominator if isinstance(denominator, int) else denominator.max(initial=1)
-    if least > -_EXACT and most < _EXACT and greatest < _EXACT:
+    if _is_exact(numerator) and (denominator < _EXACT if isinstance(denominator, int) else _is_exact(denominator)):
         # Several times faster than dividing integers.
         return (numerator / denominator).astype(np.int64)
-    if least >= 0:
-        return numerator // denominator
     quotient = np.abs(numerator) // denominator
     return np.where(numerator < 0, -quotient, quotient)
 
 
-def normalize(raw: Ints, *, is_reversed: bool = False) -> Ints:
-    """Scores in proportion to the highest of `raw`, or 100 minus that; all zeros stay, or become 100.
+def _is_exact(numbers: Ints) -> bool:
+    """Whether float64 holds each of `numbers`; without a sign, those below 0 are beyond all others."""
+    return _greatest(numbers) < _EXACT or _greatest(numbers + _EXACT) < 2 * _EXACT
+
+
+def _greatest(numbers: Ints) -> int:
+    unsigned = numbers.reshape(-1).view(np.uint64)
+    return int(unsigned[unsigned.argmax()]) if len(unsigned) else 0
+
+
+def highest_of(raw: Ints, feasible: BoolMask) -> int:
+    """The highest of `raw` over the feasible nodes; 0 where none is above that."""
+    found = raw * feasible
+    return max(0, int(found[found.argmax()])) if len(found) else 0
+
+
+def normalize(raw: Ints, highest: int, *, is_reversed: bool = False) -> Ints:
+    """Scores in proportion to `highest`, that of the feasible nodes, or 100 minus that; all zeros stay, or become 100.
 
     `DefaultNormalizeScore` of `pkg/scheduler/framework/plugins/helper/normalize_score.go` (1.36).
     """
-    highest = int(raw.max(initial=0))
     scores = tdiv(raw * MAX_SCORE, highest) if highest else np.zeros_like(raw)
     return MAX_SCORE - scores if is_reversed else scores

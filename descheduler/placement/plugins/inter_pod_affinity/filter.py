@@ -95,7 +95,7 @@ class InterPodAffinity:
             against |= _bits(~self._with_company(wanted, wanted.company), AffinityFault.AFFINITY)
         for query, domains in wanted.avoided:
             marks = domains.marks()
-            domains.mark(marks, np.flatnonzero(self._groups.counts(query) != 0))
+            domains.mark(marks, self._groups.found(query).nodes)
             against |= _bits(domains.spread(marks), AffinityFault.ANTI_AFFINITY)
         for domains, marks in self._repelled(cycle.pod):
             against |= _bits(domains.spread(marks), AffinityFault.EXISTING_ANTI_AFFINITY)
@@ -110,7 +110,7 @@ class InterPodAffinity:
     def _with_company(self, wanted: _Wanted, company: PodQuery) -> BoolMask:
         """Nodes that share every topology with wanted company; as long as there is none, the first of its kind may
         go to any node that has the keys."""
-        nodes = np.flatnonzero(self._groups.counts(company) != 0)
+        nodes = self._groups.found(company).nodes
         accepted = np.ones(len(wanted.shared[0].ids), dtype=bool)
         is_first = wanted.is_company
         for domains in wanted.shared:

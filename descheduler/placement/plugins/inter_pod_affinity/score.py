@@ -17,6 +17,7 @@ from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders, TermKind
 from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
@@ -42,24 +43,25 @@ class InterPodAffinityScore:
         self._topology = Topology(cluster.table)
         self._preferred: dict[PlacementClass, Mapping[str, PodSum]] = {}
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """None when no term concerns the pod."""
         preferred = self._preferred_by(cycle.pod)
         if self._needs_preferences and not preferred:
             return None
         by_key: dict[str, NDArray[np.int64]] = {}
         for key, meant in preferred.items():
-            self._column(by_key, key)[:] += self._groups.counts(meant)
+            found = self._groups.found(meant)
+            self._column(by_key, key)[found.nodes] += found.numbers
         for term in self._holders.matching(cycle.pod).scoring:
             weight = self._weight(term)
             if weight and term.holders:
                 self._column(by_key, term.topology_key)[term.nodes()] += weight * term.counts()
         if not by_key:
             return None
-        raw = np.zeros(len(nodes), dtype=np.int64)
+        raw = np.zeros(self._num_nodes, dtype=np.int64)
         for key, weights in by_key.items():
-            raw += self._sums_by_domain(key, weights)[self._topology.domains(key).ids[nodes]]
-        return Scores(_normalised(raw), raw)
+            raw += self._sums_by_domain(key, weights).take(self._topology.domains(key).ids)
+        return Scores(_normalised(raw, raw[feasible]), lambda: raw)
 
     def _column(self, by_key: dict[str, NDArray[np.int64]], key: str) -> NDArray[np.int64]:
         column = by_key.get(key)
@@ -98,9 +100,9 @@ class InterPodAffinityScore:
         return {key: PodSum(parts) for key, parts in by_key.items()}
 
 
-def _normalised(raw: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0 for the least score to 100 for the greatest, cut to whole numbers; all 0 when they are equal."""
-    least, most = int(raw.min()), int(raw.max())
+def _normalised(raw: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0 for the least score to 100 for the greatest of `among`, cut to whole numbers; all 0 when they are equal."""
+    least, most = int(among.min()), int(among.max())
     if least == most:
         return np.zeros(len(raw), dtype=np.int64)
     return (float(MAX_SCORE) * ((raw - least) / (most - least))).astype(np.int64)

@@ -6,7 +6,7 @@ terms, so there are few, and those that match an incoming placement class are fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -124,9 +124,13 @@ class _Bunches:
         self._bunch_of: list[int] = []
         self._array = np.empty(0, dtype=np.intp)
         self._is_stale = True
+        self._seen: set[tuple[HeldTerm, ...]] = set()
 
-    def add(self, terms: Sequence[HeldTerm]) -> None:
-        """Takes in the terms of a spec that was not seen before."""
+    def add(self, terms: tuple[HeldTerm, ...]) -> None:
+        """Takes in the terms of a spec that was not seen before. Another of the same terms changes nothing."""
+        if terms in self._seen:
+            return
+        self._seen.add(terms)
         by_key: dict[str, int] = {}
         for term in terms:
             is_new = term.number == len(self._bunch_of)

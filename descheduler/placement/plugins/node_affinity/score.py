@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from descheduler.model.affinity import PreferredNodeTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores
-from descheduler.placement.plugins.helper.score_arithmetic import normalize
+from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
 from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -27,9 +25,10 @@ class NodeAffinityScore:
         self._terms = cluster.table.masks.terms
         added = profile.args.of(NodeAffinityArgs).added_affinity
         self._added = added.node_preferred if added is not None else ()
-        self._sums: dict[PlacementClass, NDArray[np.int64]] = {}
+        self._sums: dict[PlacementClass, NormalizedScores] = {}
+        self._by_terms: dict[tuple[PreferredNodeTerm, ...], NormalizedScores] = {}
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """In proportion to the highest sum of weights; None without preferred terms."""
         affinity = cycle.pod.spec.affinity
         preferred = affinity.node_preferred if affinity is not None else ()
@@ -38,9 +37,15 @@ class NodeAffinityScore:
         known = self._sums.get(cycle.pod)
         if known is None:
             _check(preferred)
-            known = self._sums[cycle.pod] = self._terms.weights((*preferred, *self._added))
-        raw = known[nodes]
-        return Scores(normalize(raw), raw)
+            known = self._sums[cycle.pod] = self._weigh((*preferred, *self._added))
+        return known.among(feasible)
+
+    def _weigh(self, terms: tuple[PreferredNodeTerm, ...]) -> NormalizedScores:
+        """The sums of the weights of `terms`, which many workloads state alike."""
+        known = self._by_terms.get(terms)
+        if known is None:
+            known = self._by_terms[terms] = NormalizedScores(self._terms.weights(terms))
+        return known
 
 
 def _check(preferred: Iterable[PreferredNodeTerm]) -> None:

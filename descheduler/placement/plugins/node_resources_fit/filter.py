@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,16 @@ __all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
 PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
 """Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
 
-_BITS = {CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+_BITS = {PODS_ROW: PODS, CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+
+
+class _Compared(NamedTuple):
+    """What is compared with what is free: rows of the node table (ascending), and beside each the amount and the
+    reason bit."""
+
+    rows: tuple[int, ...]
+    amounts: NDArray[np.int64]
+    bits: ReasonBits
 
 
 class NodeResourcesFit:
@@ -35,6 +46,7 @@ class NodeResourcesFit:
         self._ignored = args.ignored_resources
         self._ignored_groups = args.ignored_resource_groups
         self._checked: dict[PlacementClass, tuple[tuple[int, int], ...]] = {}
+        self._compared: dict[tuple[tuple[int, int], ...], _Compared] = {}
         self._kept = KeptColumns(cluster.table)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
@@ -45,19 +57,17 @@ class NodeResourcesFit:
         """What each node is short of."""
         asked = self._asked(cycle.pod)
         if cycle.credit:
-            against = np.bitwise_or.reduce([(amount > self._free(cycle, row)) * _bit(row) for row, amount in asked])
+            short = [(amount > self._free(cycle, row)) * np.uint32(_bit(row)) for row, amount in asked]
+            against: ReasonBits = np.bitwise_or.reduce(short)
         else:
             # A copy, as what was found holds while others are asked about.
             against = self._kept.column(asked, lambda nodes: self._shortages(asked, nodes)).copy()
-        return against if against.any() else None
+        return against
 
     def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
         """What each of `nodes` is short of, for pods without credit."""
-        against = np.zeros(len(nodes), dtype=np.uint32)
-        for row, amount in asked:
-            # In this order no step leaves int64, however large the amounts.
-            free = self._table.allocatable[row].take(nodes) - self._table.requested[row].take(nodes)
-            against |= (amount > free) * _bit(row)
+        rows, amounts, bits = self._compared[asked]
+        against: ReasonBits = np.bitwise_or.reduce((amounts > self._table.free_of(rows, nodes)) * bits, axis=0)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
@@ -67,7 +77,7 @@ class NodeResourcesFit:
         code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
             free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
-            if not bits & int(_bit(row)) or amount <= free:
+            if not bits & _bit(row) or amount <= free:
                 continue
             found.append(Shortage(names[row], amount, free, allocatable))
             if row != PODS_ROW and self._rules_out and amount > allocatable:
@@ -87,6 +97,8 @@ class NodeResourcesFit:
             names = self._table.resources
             amounts = (pair for pair in pod.demand.amounts if not self._is_ignored(names[pair[0]]))
             known = self._checked[pod] = ((PODS_ROW, 1), *amounts)
+            if known not in self._compared:
+                self._compared[known] = _columns(known)
         return known
 
     def _is_ignored(self, name: str) -> bool:
@@ -96,5 +108,12 @@ class NodeResourcesFit:
         return name in self._ignored or name.partition("/")[0] in self._ignored_groups
 
 
-def _bit(row: int) -> np.uint32:
-    return np.uint32(PODS if row == PODS_ROW else _BITS.get(row, SCALAR))
+def _columns(asked: tuple[tuple[int, int], ...]) -> _Compared:
+    in_order = sorted(asked)
+    amounts = np.array([amount for _, amount in in_order], dtype=np.int64)
+    bits = np.array([_bit(row) for row, _ in in_order], dtype=np.uint32)
+    return _Compared(tuple([row for row, _ in in_order]), amounts[:, np.newaxis], bits[:, np.newaxis])
+
+
+def _bit(row: int) -> int:
+    return _BITS.get(row, SCALAR)

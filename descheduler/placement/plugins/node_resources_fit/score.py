@@ -6,7 +6,7 @@ resources from the real one. Amounts beyond 2^56 wrap as they do in the schedule
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,7 @@ from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Int
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
 from descheduler.placement.shadow.kept_columns import KeptColumns
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import amount, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -46,28 +47,47 @@ class NodeResourcesFitScore:
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
         self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._rows: dict[tuple[str, ...], Ints] = {}
         self._kept = KeptColumns(cluster.table)
 
-    def score(self, cycle: Cycle, nodes: NDArray[np.intp]) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
         wanted_by_name = self._wanted_by(cycle.pod)
-        means = self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some))
-        return Scores(means.take(nodes))
+        return Scores(self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some)))
 
     def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
-        total = np.zeros(len(nodes), dtype=np.int64)
-        weights: Ints | int = 0
-        for name, wanted in wanted_by_name:
-            resource, weight = self._resources[name], self._weights[name]
-            rating = self._rate(self._taken(name).take(nodes) + wanted, resource.allocatable.take(nodes))
-            counts = self._counts(resource, rating, nodes)
-            total += rating * weight if counts is None else rating * counts * weight
-            weights = weights + (weight if counts is None else counts * np.int64(weight))
+        if not wanted_by_name:
+            return np.zeros(len(nodes), dtype=np.int64)
+        names = tuple([name for name, _ in wanted_by_name])
+        wanted = np.array([amount for _, amount in wanted_by_name], dtype=np.int64)[:, np.newaxis]
+        # A row a resource.
+        taken = np.array([self._taken(name).take(nodes) for name in names])
+        ratings = self._rate(taken + wanted, self._allocatable(names).take(nodes, axis=1))
+        total, weights = self._summed_up(names, ratings, nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
             rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
             return rounded
-        return tdiv(total, np.maximum(weights, 1))
+        return tdiv(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
+
+    def _allocatable(self, names: tuple[str, ...]) -> Ints:
+        """What the nodes have, a row a resource."""
+        known = self._rows.get(names)
+        if known is None:
+            known = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+        return known
+
+    def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
+        """The weighted sum of the ratings that take part, and the sum of their weights."""
+        total = np.zeros(len(nodes), dtype=np.int64)
+        weights: Ints | int = 0
+        for name, rating in zip(names, ratings, strict=True):
+            weight = self._weights[name]
+            counts = self._counts(self._resources[name], rating, nodes)
+            weighted = rating if weight == 1 else rating * weight
+            total += weighted if counts is None else weighted * counts
+            weights = weights + (weight if counts is None else counts * np.int64(weight))
+        return total, weights
 
     def _counts(self, resource: ScoredResource, rating: Ints, nodes: NDArray[np.intp]) -> NDArray[np.bool_] | None:
         """Where the resource takes part in the mean; None for everywhere."""

@@ -17,7 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.default_selector import DefaultSelectors
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.pod_tally import PodQuery, PodsPerNode
+from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tolerations import honoured_tolerations
 from descheduler.placement.shadow.topology import Domains, Topology
@@ -40,9 +40,10 @@ class CountedDomains:
         self.num = len(self._there)
         """How many there are."""
 
-    def sums(self, counts: PodsPerNode) -> NDArray[np.int64]:
+    def sums(self, found: FoundPods) -> NDArray[np.int64]:
         """Pods a domain. The last cell, which stands for no domain, means nothing."""
-        return np.bincount(self._ids, weights=counts, minlength=self.domains.num + 1).astype(np.int64)
+        ids = self._ids.take(found.nodes)
+        return np.bincount(ids, weights=found.numbers, minlength=self.domains.num + 1).astype(np.int64)
 
     def least(self, sums: NDArray[np.int64]) -> int:
         """The smallest of `sums` over the domains that are there, of which there must be one."""

@@ -27,7 +27,7 @@ def explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
 
 def _crowded(refused: RefusedNode, constraint: SpreadConstraint) -> Iterator[str]:
     counted = constraint.counted
-    sums = counted.sums(refused.cycle.cluster.follow(PodCounts).counts(constraint.query))
+    sums = counted.sums(refused.cycle.cluster.follow(PodCounts).found(constraint.query))
     is_enough = bool(counted.num) and counted.num >= constraint.min_domains
     least = counted.least(sums) if is_enough else 0
     held = int(sums[counted.domains.ids[refused.node_index]])

@@ -19,7 +19,7 @@ from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySp
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import PodsPerNode
+from descheduler.placement.shadow.pod_tally import FoundPods
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
@@ -66,7 +66,7 @@ class PodTopologySpread:
         """The reason against each node."""
         against: ReasonBits | None = None
         for constraint in self._hard_constraints(cycle.pod):
-            reasons = _reasons_by_domain(constraint, self._groups.counts(constraint.query))
+            reasons = _reasons_by_domain(constraint, self._groups.found(constraint.query))
             found = reasons[constraint.counted.domains.ids]
             if against is None:
                 against = found
@@ -87,13 +87,13 @@ class PodTopologySpread:
         return known
 
 
-def _reasons_by_domain(constraint: SpreadConstraint, counts: PodsPerNode) -> NDArray[np.uint32]:
+def _reasons_by_domain(constraint: SpreadConstraint, found: FoundPods) -> NDArray[np.uint32]:
     """The reason against the nodes of each domain, and last against those in none.
 
     A domain without eligible nodes counts no pods, and does not make the emptiest one.
     """
     counted = constraint.counted
-    sums = counted.sums(counts)
+    sums = counted.sums(found)
     least = counted.least(sums) if counted.num and counted.num >= constraint.min_domains else 0
     is_too_many = sums > constraint.max_skew + least - constraint.is_self_matching
     reasons = np.multiply(is_too_many, SpreadReason.TOO_MANY.bit, dtype=np.uint32)

@@ -6,6 +6,8 @@ Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/sco
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +16,58 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import ScoreError, Scores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, tdiv
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.cells import Cells
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import PodsPerNode
+from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.topology import HOSTNAME_KEY
 
 __all__ = ["PodTopologySpreadScore"]
 
 Nodes = NDArray[np.intp]
+
+
+class _SoftConstraint(NamedTuple):
+    """One soft constraint by cell: `has_key` says which have its key, None where all do.
+
+    `domain` and `domain_with_blank` are the domain of each cell, see Domains. `query` is the place of what it counts.
+    """
+
+    constraint: SpreadConstraint
+    query: int
+    is_of_hosts: bool
+    has_key: BoolMask | None
+    domain: Nodes
+    domain_with_blank: Nodes
+
+
+class _Soft(NamedTuple):
+    """The soft constraints of a placement class, what they count, and their cells.
+
+    `host_queries` are the places in `queries` of what is counted by node; `scored` says which cells are scored at all,
+    None where all are.
+    """
+
+    constraints: tuple[_SoftConstraint, ...]
+    queries: tuple[PodQuery, ...]
+    host_queries: tuple[int, ...]
+    cells: Cells
+    scored: BoolMask | None
+
+
+class _Spots(NamedTuple):
+    """The cells without such pods, and then each of the nodes `crowded`, which have some, as a spot of its own.
+
+    `cell` is the cell of each spot, `is_open` says where the pod may go, `num_open` to how many nodes.
+    """
+
+    crowded: Nodes
+    cell: Nodes
+    is_open: BoolMask
+    num_open: int
 
 
 class PodTopologySpreadScore:
@@ -35,73 +78,125 @@ class PodTopologySpreadScore:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._groups = cluster.follow(PodCounts)
         self._constraints = SpreadConstraints(cluster, profile.args.of(PodTopologySpreadArgs))
-        self._soft: dict[PlacementClass, tuple[SpreadConstraint, ...]] = {}
+        self._num_nodes = len(cluster.table)
+        self._soft: dict[PlacementClass, _Soft | None] = {}
+        self._cells: dict[object, Cells] = {}
 
-    def score(self, cycle: Cycle, nodes: Nodes) -> Scores | None:
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """None for pods without soft constraints. Nodes that lack a key count as not scored, which gives 0."""
-        constraints = self._soft_constraints(cycle.pod)
-        if not constraints:
+        soft = self._soft_constraints(cycle.pod)
+        if soft is None:
             return None
-        has_key = [_has_key(constraint, nodes) for constraint in constraints]
-        scored = None
-        if self._constraints.requires_all_keys(cycle.pod.pod):
-            not_everywhere = [has_it for has_it in has_key if has_it is not None]
-            scored = np.logical_and.reduce(not_everywhere) if not_everywhere else None
-        sums = np.zeros(len(nodes), dtype=np.float64)
-        for constraint, has_it in zip(constraints, has_key, strict=True):
-            cost = self._cost(constraint, nodes, scored)
-            sums += cost if has_it is None else cost * has_it
+        found = [self._groups.found(query) for query in soft.queries]
+        spots = _spots(soft, found, feasible)
+        sums = np.zeros(len(spots.cell), dtype=np.float64)
+        for each in soft.constraints:
+            cost = _cost(each, found[each.query], soft.cells, spots)
+            sums += cost if each.has_key is None else cost * each.has_key.take(spots.cell)
         # Halves are rounded upwards, as Go rounds what is not below 0.
         whole = np.floor(sums)
         raw = (whole + (sums - whole >= 0.5)).astype(np.int64)
-        if scored is None:
-            return Scores(_normalised(raw), raw)
-        final, raw = np.zeros_like(raw), raw * scored
-        final[scored] = _normalised(raw[scored])
-        return Scores(final, raw)
+        final = _normalised(raw, spots.is_open)
+        if soft.scored is not None:
+            raw *= soft.scored.take(spots.cell)
+            final *= soft.scored.take(spots.cell)
+        return Scores(_by_node(final, soft.cells, spots), lambda: _by_node(raw, soft.cells, spots))
 
-    def _cost(self, constraint: SpreadConstraint, nodes: Nodes, scored: BoolMask | None) -> NDArray[np.float64]:
-        """What the pods in a node's domain cost it; small topologies are not to be drowned by large ones.
-
-        `scored` is None when every node is.
-        """
-        among = nodes if scored is None else nodes[scored]
-        counts = self._groups.counts(constraint.query)
-        if constraint.topology_key == HOSTNAME_KEY:
-            return _cost_of(counts.take(nodes), len(among), constraint)
-        domains = constraint.counted.domains
-        there = domains.marks()
-        there[domains.ids_with_blank.take(among)] = True
-        by_domain = _cost_of(constraint.counted.sums(counts), int(there.sum()), constraint)
-        return by_domain.take(domains.ids.take(nodes), mode="wrap")
-
-    def _soft_constraints(self, incoming: PlacementClass) -> tuple[SpreadConstraint, ...]:
-        known = self._soft.get(incoming)
-        if known is None:
+    def _soft_constraints(self, incoming: PlacementClass) -> _Soft | None:
+        if incoming not in self._soft:
             try:
-                known = self._constraints.of(incoming.pod, "ScheduleAnyway")
+                constraints = self._constraints.of(incoming.pod, "ScheduleAnyway")
             except ValueError as error:
                 raise ScoreError(f"obtaining pod's soft topology spread constraints: {error}") from error
-            self._soft[incoming] = known
+            self._soft[incoming] = self._made(incoming, constraints) if constraints else None
+        return self._soft[incoming]
+
+    def _made(self, incoming: PlacementClass, constraints: tuple[SpreadConstraint, ...]) -> _Soft:
+        cells = self._cells_of(constraints)
+        queries = tuple(dict.fromkeys(constraint.query for constraint in constraints))
+        soft = tuple([_by_cell(constraint, queries.index(constraint.query), cells) for constraint in constraints])
+        lacking = [each.has_key for each in soft if each.has_key is not None]
+        needs_keys = bool(lacking) and self._constraints.requires_all_keys(incoming.pod)
+        return _Soft(
+            soft,
+            queries,
+            tuple(dict.fromkeys(each.query for each in soft if each.is_of_hosts)),
+            cells,
+            np.logical_and.reduce(lacking) if needs_keys else None,
+        )
+
+    def _cells_of(self, constraints: tuple[SpreadConstraint, ...]) -> Cells:
+        topologies = {each.topology_key: each.counted.domains for each in constraints}
+        # Domains are kept for good by those who make them, so identity stands for them.
+        signature = frozenset((key == HOSTNAME_KEY, id(domains)) for key, domains in topologies.items())
+        known = self._cells.get(signature)
+        if known is None:
+            known = self._cells[signature] = Cells(topologies.items(), self._num_nodes)
         return known
 
 
-def _has_key(constraint: SpreadConstraint, nodes: Nodes) -> BoolMask | None:
-    """Which of `nodes` have the key; None where all do."""
+def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftConstraint:
     domains = constraint.counted.domains
-    if domains.is_everywhere:
-        return None
-    has_it = domains.has_key.take(nodes)
-    return None if has_it.all() else has_it
+    has_key = domains.has_key[cells.first]
+    return _SoftConstraint(
+        constraint,
+        query,
+        constraint.topology_key == HOSTNAME_KEY,
+        None if has_key.all() else has_key,
+        domains.ids[cells.first],
+        domains.ids_with_blank[cells.first],
+    )
 
 
-def _cost_of(pods: PodsPerNode, num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:
+def _spots(soft: _Soft, found: Sequence[FoundPods], feasible: BoolMask) -> _Spots:
+    cells = soft.cells
+    by_query = [found[query].nodes for query in soft.host_queries]
+    crowded = by_query[0] if len(by_query) == 1 else np.unique(np.concatenate([_NOWHERE, *by_query]))
+    is_open = np.empty(cells.num + len(crowded), dtype=bool)
+    is_open[cells.num :] = feasible.take(crowded)
+    others = feasible.copy()
+    others[crowded] = False
+    is_open[: cells.num] = cells.having(others)
+    cell = np.concatenate((np.arange(cells.num), cells.ids.take(crowded)))
+    if soft.scored is None:
+        return _Spots(crowded, cell, is_open, int(np.count_nonzero(feasible)))
+    num_open = int(np.count_nonzero(feasible & soft.scored.take(cells.ids)))
+    return _Spots(crowded, cell, is_open & soft.scored.take(cell), num_open)
+
+
+def _cost(soft: _SoftConstraint, found: FoundPods, cells: Cells, spots: _Spots) -> NDArray[np.float64]:
+    """What the pods in a spot's domain cost it; small topologies are not to be drowned by large ones."""
+    constraint = soft.constraint
+    if soft.is_of_hosts:
+        pods = np.zeros(len(spots.cell), dtype=np.int64)
+        is_only = spots.crowded is found.nodes
+        places = slice(cells.num, None) if is_only else cells.num + np.searchsorted(spots.crowded, found.nodes)
+        pods[places] = found.numbers
+        return _cost_of(pods, spots.num_open, constraint)
+    there = constraint.counted.domains.marks()
+    there[soft.domain_with_blank.take(spots.cell[spots.is_open])] = True
+    by_domain = _cost_of(constraint.counted.sums(found), int(np.count_nonzero(there)), constraint)
+    return by_domain.take(soft.domain).take(spots.cell)
+
+
+def _cost_of(pods: NDArray[np.int64], num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:
     cost: NDArray[np.float64] = np.multiply(pods, math.log(num_domains + 2), dtype=np.float64)
     return cost + float(constraint.max_skew - 1)
 
 
-def _normalised(raw: NDArray[np.int64]) -> NDArray[np.int64]:
-    most, least = int(raw.max(initial=0)), int(raw.min()) if len(raw) else 0
+def _normalised(raw: NDArray[np.int64], is_open: BoolMask) -> NDArray[np.int64]:
+    """Scores in proportion to the open spots."""
+    among = raw[is_open]
+    most = max(0, int(among[among.argmax()])) if len(among) else 0
     if most == 0:
         return np.full(len(raw), MAX_SCORE, dtype=np.int64)
-    return tdiv(MAX_SCORE * (most + least - raw), most)
+    return tdiv(MAX_SCORE * (most + int(among[among.argmin()]) - raw), most)
+
+
+def _by_node(values: NDArray[np.int64], cells: Cells, spots: _Spots) -> NDArray[np.int64]:
+    column = values.take(cells.ids)
+    column[spots.crowded] = values[cells.num :]
+    return column
+
+
+_NOWHERE: Nodes = np.empty(0, dtype=np.intp)

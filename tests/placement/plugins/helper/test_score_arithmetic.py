@@ -39,4 +39,4 @@ def test_products_beyond_int64_wrap_as_those_of_the_scheduler_do() -> None:
     ],
 )
 def test_scores_are_normalised(raw: list[int], is_reversed: bool, expected: list[int]) -> None:
-    assert normalize(np.array(raw, dtype=np.int64), is_reversed=is_reversed).tolist() == expected
+    assert normalize(np.array(raw, dtype=np.int64), max(raw, default=0), is_reversed=is_reversed).tolist() == expected

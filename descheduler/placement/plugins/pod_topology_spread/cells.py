@@ -1,0 +1,50 @@
+"""The nodes by all topologies of a pod's constraints at once: nodes of one cell are in the same domain of each.
+
+What a constraint says of an empty node hangs on its domain alone, so it is worked out for a handful of cells and not
+for thousands of nodes. Single nodes as domains would make as many cells; they only tell those with the key apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.topology import HOSTNAME_KEY, Domains
+
+__all__ = ["Cells"]
+
+
+class Cells:
+    """The cells of some topologies. `ids` is the cell of each node, `first` the first node of each cell."""
+
+    __slots__ = ("_in_order", "_starts", "first", "ids", "num")
+
+    def __init__(self, topologies: Iterable[tuple[str, Domains]], num_nodes: int) -> None:
+        columns = {id(domains): _told_apart(key, domains) for key, domains in topologies}
+        joined = reduce(_joined, columns.values(), np.zeros(num_nodes, dtype=np.intp))
+        _, self.first, ids = np.unique(joined, return_index=True, return_inverse=True)
+        self.ids: NDArray[np.intp] = ids.reshape(-1)
+        self.num = len(self.first)
+        self._in_order = np.argsort(self.ids, kind="stable")
+        self._starts = np.searchsorted(self.ids[self._in_order], np.arange(self.num))
+
+    def having(self, nodes: BoolMask) -> BoolMask:
+        """The cells that have some of `nodes`."""
+        if not self.num:
+            return np.zeros(0, dtype=bool)
+        return np.logical_or.reduceat(nodes.take(self._in_order), self._starts)
+
+
+def _told_apart(key: str, domains: Domains) -> NDArray[np.intp]:
+    return domains.has_key.astype(np.intp) if key == HOSTNAME_KEY else domains.ids
+
+
+def _joined(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
+    """One number for each pair of numbers, small ones, so that no further join leaves the range."""
+    _, found = np.unique(first * (int(second.max(initial=0)) + 1) + second, return_inverse=True)
+    numbers: NDArray[np.intp] = found.reshape(-1).astype(np.intp)
+    return numbers

@@ -1,0 +1,24 @@
+"""The garbage collector is as it was once many objects were loaded or worked with."""
+
+from __future__ import annotations
+
+import gc
+
+from descheduler.cluster.loading import paused_gc, settled_gc
+
+
+def test_collector_is_off_while_objects_are_loaded() -> None:
+    with paused_gc():
+        was_enabled = gc.isenabled()
+
+    assert (was_enabled, gc.isenabled()) == (False, True)
+
+
+def test_objects_that_are_there_are_settled_until_the_outermost_work_ends() -> None:
+    with settled_gc():
+        with settled_gc():
+            pass
+        num_settled = gc.get_freeze_count()
+
+    assert num_settled > 0
+    assert gc.get_freeze_count() == 0
