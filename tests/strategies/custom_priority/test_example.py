@@ -8,7 +8,7 @@ from descheduler import evaluate
 from tests.builders import NOW, Object, node_object, pod_object
 
 EXAMPLE = Path(__file__).parents[3] / "config" / "profiles" / "koordinator-cheaper-nodes.yaml"
-PRICE = "node.example.com/price"
+POOL = "example.com/pool"
 
 
 def replica_set(name: str, replicas: int) -> Object:
@@ -21,11 +21,11 @@ def replica_set(name: str, replicas: int) -> Object:
     }
 
 
-def cluster(*on_demand_taints: str) -> list[Object]:
-    """Four pods of a workload on an on-demand node, and an empty spot node."""
+def cluster(*gpu_taints: str) -> list[Object]:
+    """Four pods of a workload on a GPU node, and an empty CPU node."""
     nodes = [
-        node_object("dear", labels={PRICE: "on-demand"}, taints=on_demand_taints),
-        node_object("cheap", labels={PRICE: "spot"}),
+        node_object("dear", labels={POOL: "gpu"}, taints=gpu_taints),
+        node_object("cheap", labels={POOL: "cpu"}),
     ]
     pods = [pod_object(f"web-{n}", node="dear", cpu="500m", labels={"app": "web"}) for n in range(4)]
     return [*nodes, *pods, replica_set("web", 4)]
