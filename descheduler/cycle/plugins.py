@@ -22,6 +22,12 @@ from descheduler.strategies import (
     remove_pods_violating_node_taints,
     remove_pods_violating_topology_spread_constraint,
 )
+from descheduler.strategies.custom_priority import args as custom_priority_args
+from descheduler.strategies.custom_priority.custom_priority import CustomPriority
+from descheduler.strategies.fragmentation_aware import args as fragmentation_aware_args
+from descheduler.strategies.fragmentation_aware.fragmentation_aware import FragmentationAware
+from descheduler.strategies.scale_down_bin_pack import args as scale_down_bin_pack_args
+from descheduler.strategies.scale_down_bin_pack.scale_down_bin_pack import ScaleDownBinPack
 
 __all__ = ["REGISTRY"]
 
@@ -140,6 +146,33 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_BALANCE,
         factory=high_node_utilization.HighNodeUtilization,
         validate=high_node_utilization.validate_args,
+    ),
+    PluginSpec(
+        name="CustomPriority",
+        args_type=custom_priority_args.CustomPriorityArgs,
+        extension_points=_BALANCE,
+        factory=CustomPriority,
+        construction_problems=custom_priority_args.construction_problems,
+        warnings=custom_priority_args.warnings,
+        native=True,
+    ),
+    PluginSpec(
+        name="FragmentationAware",
+        args_type=fragmentation_aware_args.FragmentationAwareArgs,
+        extension_points=_BALANCE,
+        factory=FragmentationAware,
+        defaults=fragmentation_aware_args.default_args,
+        construction_problems=fragmentation_aware_args.construction_problems,
+        native=True,
+    ),
+    PluginSpec(
+        name="ScaleDownBinPack",
+        args_type=scale_down_bin_pack_args.ScaleDownBinPackArgs,
+        extension_points=_BALANCE,
+        factory=ScaleDownBinPack,
+        construction_problems=scale_down_bin_pack_args.construction_problems,
+        warnings=scale_down_bin_pack_args.warnings,
+        native=True,
     ),
 )
 

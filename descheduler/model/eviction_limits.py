@@ -25,6 +25,7 @@ class EvictionLimit(Enum):
     NODE = "maxNoOfPodsToEvictPerNode", "node"
     NAMESPACE = "maxNoOfPodsToEvictPerNamespace", "namespace"
     PLUGIN_NODE = "evictionLimits.node", "node"
+    PLUGIN_TOTAL = "maxPodsToEvict", ""
 
 
 class ReachedLimit(msgspec.Struct, frozen=True, gc=False):

@@ -72,6 +72,7 @@ class Reason(Enum):
     UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
     OTHER_LANDING = "OtherLanding", "the replacement pod would be scheduled onto another node than intended"
+    DRY_RUN = "DryRun", "the arguments of the plugin say dryRun, so it evicts nothing"
     MIGRATING_LIMIT = "MigratingLimit", "the limit on pods that migrate at the same time is reached"
 
 

@@ -93,6 +93,8 @@ class PluginSpec(Generic[ArgsT]):
     construction_problems: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     file_problems: Callable[[ArgsT, ReadSchedulerFile], Sequence[ArgsProblem]] = _no_file_problems
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
+    warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
+    """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""
     native: bool = False

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 # Koordinator's own plugins that have no counterpart here.
-_KOORDINATOR_ONLY = frozenset({"LowNodeLoad", "CustomPriority", "FragmentationAware", "ScaleDownBinPack"})
+_KOORDINATOR_ONLY = frozenset({"LowNodeLoad"})
 
 
 class PluginConfigSection(Args, frozen=True):
@@ -71,8 +71,13 @@ class ArgsReader:
     def record_construction(
         self, spec: PluginSpec[Any], args: msgspec.Struct, node: Node, path: Path, read: ReadSchedulerFile
     ) -> None:
-        """Record what keeps the plugin from being built with `args`; the files that they name are read with `read`."""
+        """Record what keeps the plugin from being built with `args`, and what it warns of.
+
+        The files that they name are read with `read`.
+        """
         self.record((*spec.construction_problems(args), *spec.file_problems(args, read)), node, path)
+        for warning in spec.warnings(args):
+            self.decoder.warn((*path, *warning.path), find(node, warning.path).mark, warning.message)
 
     def _check_type_meta(self, spec: PluginSpec[Any], node: Node, path: Path) -> None:
         members = node.value if isinstance(node.value, Mapping) else {}

@@ -24,6 +24,7 @@ __all__ = [
     "check_in",
     "check_namespaces",
     "check_percentages",
+    "check_pod_selectors",
     "check_selector",
     "compile_selector",
     "one_of",
@@ -103,11 +104,20 @@ def check_selector(field: str, selector: LabelSelectorArg | None) -> list[ArgsPr
     return []
 
 
-def check_namespaces(namespaces: Namespaces | None) -> list[ArgsProblem]:
-    """A problem when both lists of `namespaces` are given."""
+def check_pod_selectors(selectors: Iterable[LabelSelectorArg | None]) -> list[ArgsProblem]:
+    """Problems of the selectors of the entries of `podSelectors`."""
+    return [
+        ArgsProblem(("podSelectors", index, *problem.path), problem.message)
+        for index, selector in enumerate(selectors)
+        for problem in check_selector("selector", selector)
+    ]
+
+
+def check_namespaces(namespaces: Namespaces | None, field: str = "namespaces") -> list[ArgsProblem]:
+    """A problem when both lists of `namespaces`, which stand at `field`, are given."""
     if namespaces is None or not (namespaces.include and namespaces.exclude):
         return []
-    return [ArgsProblem(("namespaces",), "include and exclude are both given; keep one of them")]
+    return [ArgsProblem((field,), "include and exclude are both given; keep one of them")]
 
 
 def check_exclude_only(field: str, namespaces: Namespaces | None) -> list[ArgsProblem]:

@@ -19,7 +19,7 @@ __all__ = ["make_page"]
 
 _INTRODUCTION = """\
 Every plugin of this version. Names, arguments and defaults are those of kubernetes-sigs/descheduler 0.36, and of
-Koordinator 1.8 for `MigrationController`, which is allowed in a `DeschedulerConfiguration` only. In a
+Koordinator 1.8 for those that are allowed in a `DeschedulerConfiguration` only: {native}. In a
 `DeschedulerPolicy` the key of the extension point `preEvictionFilter` is `preevictionfilter`, as upstream reads it. An
 unknown argument is an error with its line and column. An argument without a default is unset by default."""
 _HEADER = ("Argument", "Type", "Default", "Meaning")
@@ -31,8 +31,8 @@ def make_page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield _INTRODUCTION
-    yield ""
+    native = ", ".join(f"`{name}`" for name, spec in REGISTRY.items() if spec.native)
+    yield from wrapped(_INTRODUCTION.format(native=native))
     rows = [[f"[{name}]({anchor(name)})", _points(spec), purpose_of(spec)] for name, spec in REGISTRY.items()]
     yield from table(("Plugin", "Extension points", "What it is for"), rows)
     parts: dict[type[msgspec.Struct], None] = {}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.plugins import REGISTRY
 from descheduler.report.explanation.pod import PluginMiss
 from tests.builders import (
     Object,
@@ -19,7 +18,8 @@ from tests.builders import (
     required_node_affinity,
 )
 from tests.explanation.questions import pod_explanation, policy_of
-from tests.strategies.quiet_worlds import STRATEGIES
+from tests.strategies.quiet_worlds import LEVELS, STRATEGIES
+from tests.strategies.runs import policy_with
 
 NODES = [node_object("a", labels={"zone": "1"}), node_object("b", labels={"zone": "2"})]
 SPREAD = [
@@ -46,10 +46,7 @@ class Question:
 
     def miss(self) -> tuple[PluginMiss, ...]:
         """What the plugin says."""
-        configs = [{"name": self.plugin, "args": self.args}]
-        (point,) = REGISTRY[self.plugin].extension_points
-        profile = {"name": "main", "pluginConfig": configs, "plugins": {point: {"enabled": [self.plugin]}}}
-        document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+        document = policy_with(self.plugin, args=self.args, profile="main")
         objects = [*self.nodes, self.pod, *self.others]
         decision = pod_explanation("p", objects, policy_of({**document, **self.policy})).decision
         assert decision is not None
@@ -250,6 +247,7 @@ MISSES = {
             policy={"maxNoOfPodsToEvictTotal": 0},
         ),
         "a limit stopped the plugin before it came to the pod; without it, evicting other pods is enough",
+    ),
     "a node without a reservation": (
         Question("RemovePodsViolatingNodeReservation", pod_object("p")),
         "node a does not have a valid annotation node.koordinator.sh/reservation",
@@ -279,6 +277,59 @@ MISSES = {
     "a pod that is terminating where a node reserves": (
         Question("RemovePodsViolatingNodeReservation", pod_object("p", deleted=5), nodes=RESERVING),
         "the pod is terminating",
+    ),
+    "node of no level": (
+        Question("CustomPriority", pod_object("p", node="c"), LEVELS, [*NODES, node_object("c")]),
+        "node c matches no level of evictionOrder",
+    ),
+    "node of the last level": (
+        Question("CustomPriority", pod_object("p", node="b"), LEVELS),
+        "node b is in spot, the last level of evictionOrder with nodes",
+    ),
+    "node that a plugin does not select": (
+        Question(
+            "CustomPriority",
+            pod_object("p", node="c"),
+            {**LEVELS, "nodeSelector": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}},
+            [*NODES, node_object("c")],
+        ),
+        "node c does not match nodeSelector",
+    ),
+    "labels of no pod selector": (
+        Question(
+            "CustomPriority",
+            pod_object("p"),
+            {**LEVELS, "podSelectors": [{"name": "web", "selector": {"matchLabels": {"app": "web"}}}]},
+        ),
+        "labels match no selector (podSelectors)",
+    ),
+    "paused plugin": (
+        Question("CustomPriority", pod_object("p"), {**LEVELS, "paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "node that is balanced": (
+        Question("FragmentationAware", pod_object("p", cpu="1", memory="1Gi")),
+        "node a is balanced: 0.0625 (imbalanceThreshold: 0.15)",
+    ),
+    "pod that does not make its node more even": (
+        Question("FragmentationAware", pod_object("p"), others=[pod_object("q", cpu="2")]),
+        "imbalance of node a falls by 0 without the pod (minImprovementThreshold: 0.02)",
+    ),
+    "pod that makes its node less even": (
+        Question("FragmentationAware", pod_object("p", memory="1Gi"), others=[pod_object("q", cpu="2")]),
+        "imbalance of node a rises by 0.0625 without the pod (minImprovementThreshold: 0.02)",
+    ),
+    "pod that is not the best": (
+        Question("FragmentationAware", pod_object("p", cpu="1"), others=[pod_object("q", cpu="2")]),
+        "pod default/q lowers the imbalance of node a more",
+    ),
+    "ranked": (
+        Question("ScaleDownBinPack", pod_object("p"), others=[pod_object("q", node="b", cpu="1")]),
+        "number 1 of 2 pods to scale down (strategy: CalculateOnly)",
+    ),
+    "not ranked": (
+        Question("ScaleDownBinPack", pod_object("p", owners=["DaemonSet/d"])),
+        "not ranked: the filter plugins refuse the pod (strategy: CalculateOnly)",
     ),
     "metrics that are missing": (
         Question(

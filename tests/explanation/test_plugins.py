@@ -14,7 +14,6 @@ from descheduler.explanation.plugins import explain_plugin
 from descheduler.explanation.watched_run import watched_run
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.policy.types import Policy
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from descheduler.report.explanation.plugin_table import plugin_table
 from descheduler.report.table_style import TableStyle
@@ -23,6 +22,7 @@ from tests.explanation.questions import plugin_explanation, policy_of
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.report.decided_cycles import pod_life_time_policy
 from tests.strategies.quiet_worlds import QUIET, World
+from tests.strategies.runs import policy_with
 
 OBJECTS = [
     node_object("a"),
@@ -68,10 +68,9 @@ def test_a_snapshot_tells_what_it_evicted_and_did_not_get() -> None:
 
 def test_map_valued_arguments_are_shown() -> None:
     args = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
+    policy = policy_of(policy_with("LowNodeUtilization", args=args))
 
-    (use,) = explain_plugin(
-        "LowNodeUtilization", policy=policy_with("LowNodeUtilization", args), scheduling=DEFAULT_CONFIGURATION
-    ).uses
+    (use,) = explain_plugin("LowNodeUtilization", policy=policy, scheduling=DEFAULT_CONFIGURATION).uses
 
     assert use.args == {"thresholds": '{"cpu": 20}', "targetThresholds": '{"cpu": 70}'}
 
@@ -112,7 +111,7 @@ def test_a_plugin_that_no_profile_runs_says_what_to_add(
     [pytest.param(*case, id=name) for name, case in QUIET.items() if len(case[0].nodes) > 1],
 )
 def test_a_plugin_that_evicts_nothing_says_why(world: World, why: str) -> None:
-    policy = policy_with(world.plugin, world.args)
+    policy = policy_of(policy_with(world.plugin, args=world.args))
     run = watched_run(policy, make_snapshot(world.nodes, world.pods), (), NOW)
 
     explanation = explain_plugin(world.plugin, policy=policy, scheduling=DEFAULT_CONFIGURATION, run=run)
@@ -121,17 +120,6 @@ def test_a_plugin_that_evicts_nothing_says_why(world: World, why: str) -> None:
     assert decisions.facts is not None
     assert decisions.facts.why_nothing == why
     assert why in "\n".join(plugin_table(explanation, TableStyle()))
-
-
-def policy_with(plugin: str, args: Object) -> Policy:
-    """A policy that runs one plugin."""
-    (point,) = REGISTRY[plugin].extension_points
-    profile = {
-        "name": "main",
-        "pluginConfig": [{"name": plugin, "args": args}],
-        "plugins": {point: {"enabled": [plugin]}},
-    }
-    return policy_of({"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]})
 
 
 def test_a_filter_tells_which_pods_it_refused() -> None:

@@ -22,7 +22,7 @@ from tests.builders import (
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import run_plugin
 
-__all__ = ["LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
+__all__ = ["LEVELS", "LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
 
 STRATEGIES = {name for name, spec in REGISTRY.items() if spec.extension_points & {"deschedule", "balance"}}
 """The plugins that evict."""
@@ -32,6 +32,12 @@ REQUIRED = {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution
 PREFERRED = {"nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]}
 LOAD = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
 RESERVING = [make_node("a", annotations={"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}'})]
+LEVELS = {
+    "evictionOrder": [
+        {"name": "on-demand", "nodeSelector": {"matchLabels": {"zone": "1"}}},
+        {"name": "spot", "nodeSelector": {"matchLabels": {"zone": "2"}}},
+    ]
+}
 SPREAD = [
     {
         "maxSkew": 2,
@@ -234,5 +240,63 @@ QUIET: dict[str, tuple[World, str]] = {
             [small_node("n1"), small_node("n2")],
         ),
         "1 node is underutilized, but no pod there can be moved",
+    ),
+    "the plugin is paused": (
+        World("CustomPriority", [make_pod("p")], {**LEVELS, "paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "requests are even": (
+        World("FragmentationAware", [make_pod("p", cpu="1", memory="1Gi")]),
+        "no node is imbalanced: the highest is a with 0.0625 (imbalanceThreshold: 0.15)",
+    ),
+    "no pod makes its node more even": (
+        World("FragmentationAware", [make_pod("p", cpu="2")], {"minImprovementThreshold": 0.5}),
+        "no pod lowers the imbalance of its node enough (minImprovementThreshold: 0.5); 1 pod examined",
+    ),
+    "evening out is paused": (
+        World("FragmentationAware", [make_pod("p", cpu="2")], {"paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "no node is to be evened out": (
+        World("FragmentationAware", [make_pod("p", cpu="2")], {"nodeSelector": {"matchLabels": {"pool": "x"}}}),
+        "no node matches nodeSelector",
+    ),
+    "pods are ranked only": (
+        World("ScaleDownBinPack", [make_pod("p"), make_pod("q", node="b"), make_pod("d", owners=["DaemonSet/d"])]),
+        "2 pods ranked, none is evicted (strategy: CalculateOnly)",
+    ),
+    "no pod is to be scaled down": (
+        World(
+            "ScaleDownBinPack",
+            [make_pod("p")],
+            {"podSelectors": [{"name": "web", "selector": {"matchLabels": {"app": "web"}}}]},
+        ),
+        "no pod has matching labels (podSelectors); 1 pod examined",
+    ),
+    "ranking is paused": (
+        World("ScaleDownBinPack", [make_pod("p")], {"paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "no node is selected": (
+        World("CustomPriority", [make_pod("p")], {**LEVELS, "nodeSelector": {"matchLabels": {"pool": "x"}}}),
+        "no node matches nodeSelector",
+    ),
+    "one level has all nodes": (
+        World(
+            "CustomPriority", [make_pod("p")], LEVELS, [make_node(name, labels={"zone": "2"}) for name in ("a", "b")]
+        ),
+        "at least 2 levels of evictionOrder must have nodes, only spot has",
+    ),
+    "no level has nodes": (
+        World("CustomPriority", [make_pod("p")], LEVELS, [make_node("a"), make_node("b")]),
+        "at least 2 levels of evictionOrder must have nodes, none has",
+    ),
+    "expensive nodes are empty": (
+        World("CustomPriority", [make_pod("p", node="b")], LEVELS),
+        "no pod runs on the nodes that the plugin looks at",
+    ),
+    "no pod of the namespaces is on an expensive node": (
+        World("CustomPriority", [make_pod("p")], {**LEVELS, "evictableNamespaces": {"exclude": ["default"]}}),
+        "every pod is in an excluded namespace (evictableNamespaces.exclude: default); 1 pod examined",
     ),
 }

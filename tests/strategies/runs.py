@@ -17,6 +17,26 @@ from descheduler.policy.types import Compatibility
 from tests.builders import NOW, Object, make_snapshot
 
 
+def policy_with(name: str, *, args: Object | None = None, evictor: Object | None = None, profile: str = "p") -> Object:
+    """A document that runs one plugin beside DefaultEvictor: a DeschedulerPolicy, or where that does not know the
+    plugin, a DeschedulerConfiguration without PlacementVerification."""
+    configs = [{"name": "DefaultEvictor", "args": evictor or {}}, {"name": name, "args": args or {}}]
+    (point,) = REGISTRY[name].extension_points
+    plugins: Object = {point: {"enabled": [name]}}
+    kind = "DeschedulerPolicy"
+    if REGISTRY[name].native:
+        kind = "DeschedulerConfiguration"
+        only_default = {"enabled": [{"name": "DefaultEvictor"}], "disabled": [{"name": "*"}]}
+        verified = [*only_default["disabled"], {"name": "PlacementVerification"}]
+        plugins = {
+            point: {"enabled": [{"name": name}]},
+            "evict": only_default,
+            "filter": {**only_default, "disabled": verified},
+        }
+    profiles = [{"name": profile, "pluginConfig": configs, "plugins": plugins}]
+    return {"apiVersion": "descheduler/v1alpha2", "kind": kind, "profiles": profiles}
+
+
 def run_plugin(
     name: str,
     nodes: Sequence[Node],
@@ -35,12 +55,9 @@ def run_plugin(
     `processed` are the nodes that the plugin is handed, all by default, `prior_moves` what earlier rounds of the run
     have evicted; others are fields of `Snapshot`.
     """
-    configs = [{"name": "DefaultEvictor", "args": evictor or {}}, {"name": name, "args": args or {}}]
-    (point,) = REGISTRY[name].extension_points
-    profile = {"name": "p", "pluginConfig": configs, "plugins": {point: {"enabled": [name]}}}
-    document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
+    document = {**policy_with(name, args=args, evictor=evictor), **(policy or {})}
     return decide(
-        replace(load_policy({**document, **(policy or {})}, REGISTRY), compatibility=compatibility),
+        replace(load_policy(document, REGISTRY), compatibility=compatibility),
         make_snapshot(nodes, pods, **others),
         now=NOW,
         processed_nodes=nodes if processed is None else processed,

@@ -93,6 +93,16 @@ class NodeFit:
             known = nodes.answers[key] = _count_and_first(nodes, self._room_mask(pod.spec))
         return self._is_elsewhere(known, pod)
 
+    def has_room(self, pod: Pod, nodes: NodeSet) -> NDArray[np.bool_]:
+        """For each of `nodes`, in their order, whether that check passes there; not to be written to."""
+        self._follow()
+        return self._room_mask(pod.spec)[nodes.indexes]
+
+    def free(self, resource: str, nodes: NodeSet) -> NDArray[np.int64]:
+        """What is left of a resource on each of `nodes`: cpu in milli, others in whole units, below 0 too."""
+        self._follow()
+        return self._available(resource)[nodes.indexes]
+
     def obstacle(self, pod: Pod, node: Node) -> str | None:
         """The first thing that keeps `pod` off `node`, or None when it fits."""
         self._follow()

@@ -160,11 +160,15 @@ class _ProfileReader:
                 return None
         if args is None:
             return None
-        reader = ArgsReader(self._checks.build, "error")
-        reader.record_construction(spec, args, node, args_path, self._checks.read_scheduler_file)
+        if spec.name in self._enabled:
+            self._check_construction(spec, args, node, args_path)
         mark = self._checks.node((*args_path, "priorityThreshold", "name")).mark
         place = (mark.line, mark.column) if mark else None
         return PluginConfig(spec.name, self._with_threshold(spec, args, args_path), dotted(args_path), place)
+
+    def _check_construction(self, spec: PluginSpec[Any], args: msgspec.Struct, node: Node, path: Path) -> None:
+        reader = ArgsReader(self._checks.build, "error")
+        reader.record_construction(spec, args, node, path, self._checks.read_scheduler_file)
 
     def _decoder_for(self, spec: PluginSpec[Any]) -> Decoder:
         """Where problems of a plugin's arguments go.
@@ -205,5 +209,6 @@ class _ProfileReader:
             node, path = Node(None, self._checks.node((*self._path, "plugins")).mark), (*self._path, "pluginConfig")
             args = ArgsReader(self._checks.build, "error").read(spec, node, (*path, name))
             if args is not None:
+                self._check_construction(spec, args, node, (*path, name))
                 configs.append(PluginConfig(name, self._with_threshold(spec, args, path)))
         return configs

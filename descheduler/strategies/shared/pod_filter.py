@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from descheduler.policy.shared_args import LabelSelectorArg, Namespaces, compile_selector
 from descheduler.strategies.shared.rules import Match, Rule
 
-__all__ = ["pod_filter"]
+__all__ = ["evictable_pods", "pod_filter"]
 
 
 def pod_filter(namespaces: Namespaces | None = None, label_selector: LabelSelectorArg | None = None) -> Iterator[Rule]:
     """The rules of a namespace include list (empty: all), an exclude list, and a label selector, as far as given."""
-    include = frozenset(namespaces.include) if namespaces else frozenset[str]()
-    exclude = frozenset(namespaces.exclude) if namespaces else frozenset[str]()
+    yield from _in_namespaces("namespaces", namespaces)
     selector = compile_selector(label_selector)
-    if include:
-        yield Match(
-            "namespaces.include",
-            lambda pod: pod.namespace in include,
-            lambda pod: f"namespace {pod.namespace} is not included (namespaces.include)",
-            f"no pod is in an included namespace (namespaces.include: {_listed(include)})",
-        )
-    if exclude:
-        yield Match(
-            "namespaces.exclude",
-            lambda pod: pod.namespace not in exclude,
-            lambda pod: f"namespace {pod.namespace} is excluded (namespaces.exclude)",
-            f"every pod is in an excluded namespace (namespaces.exclude: {_listed(exclude)})",
-        )
     if selector is not None:
         yield Match(
             "labelSelector",
             lambda pod: selector.matches(pod.labels),
             lambda _: "labels do not match (labelSelector)",
             "no pod has matching labels (labelSelector)",
+        )
+
+
+def evictable_pods(
+    namespaces: Namespaces | None = None, selectors: Iterable[LabelSelectorArg | None] = ()
+) -> Iterator[Rule]:
+    """The rules of `evictableNamespaces` and `podSelectors` of Koordinator's plugins, as far as given.
+
+    A pod has to match one of the selectors, if there are any; an entry without a selector does not count. Raises
+    LabelError when one is not valid.
+    """
+    yield from _in_namespaces("evictableNamespaces", namespaces)
+    compiled = [each for selector in selectors if (each := compile_selector(selector)) is not None]
+    if compiled:
+        yield Match(
+            "podSelectors",
+            lambda pod: any(selector.matches(pod.labels) for selector in compiled),
+            lambda _: "labels match no selector (podSelectors)",
+            "no pod has matching labels (podSelectors)",
+        )
+
+
+def _in_namespaces(key: str, namespaces: Namespaces | None) -> Iterator[Rule]:
+    include = frozenset(namespaces.include) if namespaces else frozenset[str]()
+    exclude = frozenset(namespaces.exclude) if namespaces else frozenset[str]()
+    if include:
+        yield Match(
+            f"{key}.include",
+            lambda pod: pod.namespace in include,
+            lambda pod: f"namespace {pod.namespace} is not included ({key}.include)",
+            f"no pod is in an included namespace ({key}.include: {_listed(include)})",
+        )
+    if exclude:
+        yield Match(
+            f"{key}.exclude",
+            lambda pod: pod.namespace not in exclude,
+            lambda pod: f"namespace {pod.namespace} is excluded ({key}.exclude)",
+            f"every pod is in an excluded namespace ({key}.exclude: {_listed(exclude)})",
         )
 
 

@@ -1,0 +1,1 @@
+"""CustomPriority: arguments, levels of nodes, and the plugin."""

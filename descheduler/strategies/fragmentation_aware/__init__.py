@@ -1,0 +1,1 @@
+"""FragmentationAware: arguments, the balance of a node, and the plugin."""

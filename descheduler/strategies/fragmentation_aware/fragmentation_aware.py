@@ -1,0 +1,156 @@
+"""FragmentationAware: evicts a pod from each node whose resources are requested unevenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, refuse
+from descheduler.plan.facts import PluginFacts
+from descheduler.policy.shared_args import compile_selector
+from descheduler.strategies.fragmentation_aware.args import FragmentationAwareArgs
+from descheduler.strategies.fragmentation_aware.node_balance import NodeBalance
+from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
+from descheduler.strategies.shared.pod_filter import evictable_pods
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.rules import Match, Rule
+from descheduler.strategies.shared.selection import Selection
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.eviction.node_fit.node_fit import NodeSet
+
+__all__ = ["FragmentationAware"]
+
+_DRY_RUN = refuse(Reason.DRY_RUN, "FragmentationAware evicts nothing (dryRun: true)")
+_NO_FIT = refuse(Reason.NO_NODE_FITS, "no other node that the plugin looks at fits the pod (nodeFit: true)")
+
+
+class FragmentationAware:
+    """Mirrors koordinator-sh/koordinator, main of July 2026, `pkg/descheduler/framework/plugins/fragmentationaware`.
+
+    Devices do not count, and neither does what a pod does to the balance of its next node.
+    """
+
+    def __init__(self, args: FragmentationAwareArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._view = handle.view
+        self._node_fit = handle.node_fit
+        self._evictor = handle.evictor
+        self._selection = Selection()
+        self._balances: dict[str, NodeBalance] = {}
+        self._chosen: dict[str, Pod] = {}
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Evicts at most one pod from each node whose imbalance is above `imbalanceThreshold`.
+
+        The imbalance is the standard deviation of the requested shares of allocatable over `resources`. The pod is the
+        one without which it falls most, among those that may be evicted and fit another of the nodes; when its eviction
+        is refused in the end, no other pod of the node is tried.
+        """
+        args = self._args
+        self._selection = Selection(self._rules())
+        self._balances = {}
+        self._chosen = {}
+        if args.paused:
+            return
+        selector = compile_selector(args.node_selector)
+        looked_at = [node for node in nodes if selector is None or selector.matches(node.labels)]
+        node_set = self._node_fit.node_set(looked_at)
+        for node in looked_at:
+            pods = self._view.active_pods_on(node.name)
+            self._balances[node.name] = balance = NodeBalance.of(node, pods, args.resources)
+            if balance.imbalance > args.imbalance_threshold:
+                self._relieve(balance, self._selection.of(pods), node_set)
+
+    def facts(self) -> PluginFacts:
+        """How many nodes are imbalanced, and what left the pods of these nodes out."""
+        imbalanced = [each for each in self._balances.values() if each.imbalance > self._args.imbalance_threshold]
+        facts = replace(self._selection.facts(), counts={"imbalancedNodes": len(imbalanced)})
+        if self._args.paused or not imbalanced:
+            return replace(facts, why_nothing=PAUSED if self._args.paused else self._all_balanced())
+        return facts
+
+    def why_not(self, pod: Pod) -> str:
+        """That its node is balanced, the first rule that it does not meet, or that another pod of it is chosen."""
+        if self._args.paused:
+            return PAUSED
+        if pod.is_terminal:
+            return FINISHED
+        balance = self._balances.get(pod.node_name)
+        if balance is None:
+            return not_selected(pod)
+        if balance.imbalance <= self._args.imbalance_threshold:
+            return f"node {pod.node_name} is balanced: {self._said(balance)}"
+        return self._selection.why_not(pod) or self._why_not_chosen(pod)
+
+    def _why_not_chosen(self, pod: Pod) -> str:
+        chosen = self._chosen.get(pod.node_name)
+        if chosen is None or chosen is pod:
+            return ""
+        return f"pod {chosen.key} lowers the imbalance of node {pod.node_name} more"
+
+    def _rules(self) -> Iterator[Rule]:
+        args = self._args
+        yield from evictable_pods(args.evictable_namespaces, [entry.selector for entry in args.pod_selectors])
+        limit = _number(args.min_improvement_threshold)
+        yield Match(
+            "minImprovementThreshold",
+            lambda pod: self._gain(pod) > args.min_improvement_threshold,
+            lambda pod: (
+                f"imbalance of node {pod.node_name} {_change(self._gain(pod))} without the pod "
+                f"(minImprovementThreshold: {limit})"
+            ),
+            f"no pod lowers the imbalance of its node enough (minImprovementThreshold: {limit})",
+        )
+
+    def _relieve(self, balance: NodeBalance, pods: Sequence[Pod], nodes: NodeSet) -> None:
+        """Asks for the eviction of the best of `pods`, the first of equals."""
+        for pod in sorted(pods, key=lambda pod: -balance.gain(pod)):
+            reason = f"imbalance of node {pod.node_name}: {self._said(balance)}, "
+            reason += f"{_number(balance.without(pod).imbalance)} without the pod"
+            if self._may_go(pod, nodes, reason):
+                self._chosen[pod.node_name] = pod
+                self._evict(pod, reason)
+                return
+
+    def _may_go(self, pod: Pod, nodes: NodeSet, reason: str) -> bool:
+        if not self._evictor.admits(pod, reason):
+            return False
+        if self._args.node_fit and not self._node_fit.has_room_on_any_other(pod, nodes):
+            self._evictor.keep(pod, _NO_FIT, reason)
+            return False
+        return True
+
+    def _evict(self, pod: Pod, reason: str) -> None:
+        if not self._evictor.admits_now(pod, reason):
+            return
+        if self._args.dry_run:
+            self._evictor.keep(pod, _DRY_RUN, reason)
+        else:
+            self._evictor.request(pod, reason)
+
+    def _gain(self, pod: Pod) -> float:
+        return self._balances[pod.node_name].gain(pod)
+
+    def _said(self, balance: NodeBalance) -> str:
+        """Its imbalance beside the threshold."""
+        return f"{_number(balance.imbalance)} (imbalanceThreshold: {_number(self._args.imbalance_threshold)})"
+
+    def _all_balanced(self) -> str:
+        worst = max(self._balances.values(), key=lambda each: each.imbalance, default=None)
+        if worst is None:
+            return NO_NODE
+        return f"no node is imbalanced: the highest is {worst.node.name} with {self._said(worst)}"
+
+
+def _change(gain: float) -> str:
+    return f"{'rises' if gain < 0 else 'falls'} by {_number(abs(gain))}"
+
+
+def _number(value: float) -> str:
+    """With four decimals at most."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")

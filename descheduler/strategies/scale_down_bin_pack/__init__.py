@@ -1,0 +1,1 @@
+"""ScaleDownBinPack: arguments, the ranking of pods, and the plugin."""

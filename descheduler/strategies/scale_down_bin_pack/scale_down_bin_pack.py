@@ -1,0 +1,125 @@
+"""ScaleDownBinPack: evicts pods from the nodes that come nearest to being empty without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.counted import counted
+from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import limit_reached
+from descheduler.plan.facts import PluginFacts
+from descheduler.policy.shared_args import compile_selector
+from descheduler.strategies.scale_down_bin_pack.args import (
+    CALCULATE_ONLY,
+    EVICT_DIRECTLY,
+    ScaleDownBinPackArgs,
+    weights_of,
+)
+from descheduler.strategies.scale_down_bin_pack.ranking import NodePods, ranked
+from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
+from descheduler.strategies.shared.pod_filter import evictable_pods
+from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.selection import Selection
+
+__all__ = ["ScaleDownBinPack"]
+
+
+class ScaleDownBinPack:
+    """Mirrors koordinator-sh/koordinator, main of July 2026, `pkg/descheduler/framework/plugins/scaledownbinpack`.
+
+    Nothing is written to pods.
+    """
+
+    def __init__(self, args: ScaleDownBinPackArgs, handle: StrategyHandle) -> None:
+        self._args = args
+        self._view = handle.view
+        self._evictor = handle.evictor
+        self._evicts = args.strategy == EVICT_DIRECTLY
+        self._selection = Selection()
+        self._looked_at = frozenset[str]()
+        self._ranks: dict[str, int] = {}
+
+    def balance(self, nodes: Sequence[Node]) -> None:
+        """Ranks the pods that may be evicted, node by node: first those of nodes where other pods request least.
+
+        The score of a node is the share of allocatable that its other pods request, divided by the share of those that
+        may go; the smaller goes first, then fewer pods, then the name. Within a node large pods come before small ones,
+        and new ones before old ones. `EvictDirectly` evicts in this order until `maxPodsToEvict` evictions are granted.
+        """
+        args = self._args
+        self._selection = Selection(
+            evictable_pods(args.evictable_namespaces, [entry.selector for entry in args.pod_selectors])
+        )
+        selector = compile_selector(args.node_selector)
+        looked_at = [node for node in nodes if selector is None or selector.matches(node.labels)]
+        self._looked_at = frozenset(node.name for node in looked_at)
+        self._ranks = {}
+        if self._stop():
+            return
+        pods = ranked(self._with_targets(looked_at), weights_of(args))
+        self._ranks = {pod.uid: rank for rank, pod in enumerate(pods)}
+        if self._evicts:
+            self._evict(pods)
+
+    def facts(self) -> PluginFacts:
+        """What left pods out, and how many are ranked."""
+        facts = replace(self._selection.facts(), counts={"rankedPods": len(self._ranks)})
+        if stop := self._stop():
+            return replace(facts, why_nothing=stop)
+        if self._evicts or not facts.pods_selected:
+            return facts
+        why = f"{counted(len(self._ranks), 'pod')} ranked, none is evicted (strategy: {CALCULATE_ONLY})"
+        left_out = {**facts.left_out, "strategy": facts.pods_selected}
+        return replace(facts, why_nothing=why, pods_selected=0, left_out=left_out)
+
+    def why_not(self, pod: Pod) -> str:
+        """That its node is not looked at, the first rule that it does not meet, or the rank that nobody acts on."""
+        if stop := self._stop():
+            return stop
+        if pod.is_terminal:
+            return FINISHED
+        if pod.node_name not in self._looked_at:
+            return not_selected(pod)
+        if (miss := self._selection.why_not(pod)) or self._evicts:
+            return miss
+        return f"{self._rank_of(pod)} (strategy: {CALCULATE_ONLY})"
+
+    def _stop(self) -> str:
+        if self._args.paused:
+            return PAUSED
+        return "" if self._looked_at else NO_NODE
+
+    def _with_targets(self, nodes: Sequence[Node]) -> Iterator[NodePods]:
+        """The nodes with pods that may go. Pods that a filter refuses burden their node like all others."""
+        for node in nodes:
+            active = self._view.active_pods_on(node.name)
+            targets = [pod for pod in self._selection.of(active) if self._may_go(pod)]
+            if targets:
+                known = set(map(id, targets))
+                yield NodePods(node, targets, [pod for pod in active if id(pod) not in known])
+
+    def _may_go(self, pod: Pod) -> bool:
+        """Whether the filters accept `pod`; a refusal is noted where it would be evicted else."""
+        if not self._evicts:
+            return self._evictor.filter(pod).is_accepted
+        return self._evictor.admits(pod, "selected for scale-down")
+
+    def _evict(self, pods: Sequence[Pod]) -> None:
+        most = self._args.max_pods_to_evict or 0
+        num_evicted = 0
+        for pod in pods:
+            if num_evicted == most:
+                verdict = limit_reached(EvictionLimit.PLUGIN_TOTAL, most)
+                self._evictor.keep(pod, verdict, self._rank_of(pod))
+            else:
+                num_evicted += self._evictor.request(pod, self._rank_of(pod)).is_accepted
+
+    def _rank_of(self, pod: Pod) -> str:
+        rank = self._ranks.get(pod.uid)
+        if rank is None:
+            return "not ranked: the filter plugins refuse the pod"
+        return f"number {rank + 1:,} of {counted(len(self._ranks), 'pod')} to scale down"
