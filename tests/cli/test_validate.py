@@ -203,19 +203,3 @@ def test_shipped_policies_find_something_in_the_sample(descheduler: Descheduler,
     assert ended.code == 0
     assert plan["moves"]
     assert plan["failures"] == []
-
-
-def test_what_a_run_warns_of_by_the_policy_alone_is_a_warning_here_too(
-    descheduler: Descheduler, tmp_path: Path
-) -> None:
-    policy = tmp_path / "policy.yaml"
-    policy.write_text(
-        "apiVersion: descheduler/v1alpha2\nkind: DeschedulerConfiguration\nprofiles:\n- name: p\n  pluginConfig:\n"
-        "  - {name: MigrationController, args: {defaultJobMode: ReservationFirst}}\n"
-        "  plugins: {evict: {enabled: [{name: MigrationController}]}}\n"
-    )
-
-    ended = descheduler("validate", "--strict", policy)
-
-    assert ended.code == 2
-    assert "defaultJobMode ReservationFirst has no effect" in ended.err

@@ -293,7 +293,7 @@ QUIET: dict[str, tuple[World, str]] = {
     ),
     "expensive nodes are empty": (
         World("CustomPriority", [make_pod("p", node="b")], LEVELS),
-        "no pod runs on the nodes that the plugin looks at",
+        "no pod runs on the nodes that the plugin examines",
     ),
     "no pod of the namespaces is on an expensive node": (
         World("CustomPriority", [make_pod("p")], {**LEVELS, "evictableNamespaces": {"exclude": ["default"]}}),

@@ -60,7 +60,7 @@ class CustomPriority:
         `BestEffort` takes the pods of a node from the smallest request to the largest, evicts each that fits a node of
         a later level, and leaves the node after five in a row that do not. `DrainNode` places all candidates of a node
         on later nodes first, beside those of the nodes before it, and evicts them when all have a place; it leaves the
-        node at the first pod whose eviction is refused. Pods that the filter plugins refuse are no candidates, and do
+        node at the first pod whose eviction is refused. Pods that the filter plugins refuse are not candidates and do
         not keep the others of their node from leaving.
 
         Raises StrategyError for a `nodeSelector` that is not valid.

@@ -75,7 +75,7 @@ def test_arguments_of_a_plugin_that_is_not_enabled_are_decoded_only() -> None:
 
     assert messages(text) == []
     assert [warning.rpartition(": ")[2] for warning in warnings(text)] == [
-        "CustomPriority is configured, but enabled nowhere in this profile"
+        "CustomPriority is configured but not enabled in this profile"
     ]
 
 
