@@ -10,7 +10,7 @@ from types import FrameType
 __all__ = ["main"]
 
 _INTERRUPTED = 130
-"""As shells count SIGINT; `descheduler.cli.exit_code` is not loaded yet."""
+"""As shells count SIGINT; `descheduler.cli.ending.exit_code` is not loaded yet."""
 
 
 def main() -> int:

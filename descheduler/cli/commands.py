@@ -30,7 +30,7 @@ class _Commands(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"descheduler.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"descheduler.cli.subcommands.{cmd_name}"), cmd_name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 from descheduler.telemetry.console import find_console
 from descheduler.telemetry.live_lines import log_cluster
 from descheduler.telemetry.observer import RunObserver

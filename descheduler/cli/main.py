@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import click
 
 from descheduler.cli.commands import commands
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.ending.known_errors import is_policy_error, known_error
+from descheduler.cli.ending.leaving import leave
 from descheduler.cli.flags.logging import TRACEBACK_VERBOSITY
 from descheduler.cli.garbage import collect_no_more, collect_rarely
-from descheduler.cli.known_errors import is_policy_error, known_error
-from descheduler.cli.leaving import leave
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 from descheduler.supervision import Watch
 from descheduler.telemetry.faults import place_of, traceback_lines
 from descheduler.telemetry.logging import is_json

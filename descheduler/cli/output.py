@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descheduler.cli.errors import CommandError
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.ending.errors import CommandError
+from descheduler.cli.ending.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from descheduler.report.explanation.document import Explanation
+    from descheduler.report.formats.render import FlatFormat, Format
     from descheduler.report.outcome_document import Outcome
     from descheduler.report.plan_document import Plan
-    from descheduler.report.render import FlatFormat, Format
 
 __all__ = ["Output", "takes_output", "write_data", "write_document", "write_text"]
 
@@ -87,9 +87,9 @@ def write_document(document: Plan | Outcome | Explanation, output: Output) -> bo
 
     Returns and raises as `write_text`.
     """
-    from descheduler.report.palette import Palette, wants_colour
-    from descheduler.report.render import render
-    from descheduler.report.table_style import TableStyle
+    from descheduler.report.formats.render import render
+    from descheduler.report.tables.palette import Palette, wants_colour
+    from descheduler.report.tables.table_style import TableStyle
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     style = TableStyle(

@@ -24,7 +24,7 @@ from descheduler.documents.json_values import JsonFaultError, elements
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.printable import clipped
+from descheduler.model.text.printable import clipped
 
 __all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder"]
 

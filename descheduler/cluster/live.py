@@ -23,7 +23,7 @@ from descheduler.kube.errors import (
     TransportError,
 )
 from descheduler.model.kube_version import encodes_as_stream
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["Batch", "Page", "PageSource", "dump_live", "read_live"]
 

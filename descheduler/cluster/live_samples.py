@@ -9,7 +9,7 @@ from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
 from descheduler.kube.prometheus import PrometheusClient, read_service_account_token
 from descheduler.kube.secrets import read_prometheus_token
-from descheduler.model.urls import is_https
+from descheduler.model.text.urls import is_https
 
 __all__ = ["NodeSamples", "read_node_samples"]
 

@@ -11,7 +11,7 @@ from descheduler.cluster.kinds import kind_of
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["snapshot_from_objects"]
 

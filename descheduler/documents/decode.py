@@ -18,7 +18,7 @@ from msgspec import inspect
 
 from descheduler.documents.document import Document, Mark, Member, Node, kind_of, laid_over
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown, spelled
-from descheduler.model.duration import parse_duration
+from descheduler.model.text.duration import parse_duration
 
 __all__ = ["Decoder", "Path", "Strictness"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from descheduler.model.printable import clipped
-from descheduler.model.urls import shown_url
+from descheduler.model.text.printable import clipped
+from descheduler.model.text.urls import shown_url
 
 __all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "shown", "spelled"]
 

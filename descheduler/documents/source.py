@@ -24,7 +24,7 @@ from descheduler.documents.document import (
 from descheduler.documents.json_document import parse_json
 from descheduler.documents.problems import PolicyError, Problem, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["digest_of", "read_document"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.model.urls import is_https
+from descheduler.model.text.urls import is_https
 
 __all__ = [
     "AnswerBroken",

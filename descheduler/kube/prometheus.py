@@ -21,7 +21,7 @@ from descheduler.kube.http.header_values import bearer
 from descheduler.kube.http.status import RawResponse
 from descheduler.kube.http.timed_connections import keep_to_time, whole_answer
 from descheduler.kube.http.transport import exchange
-from descheduler.model.urls import is_https, is_web_url, shown_url, split_userinfo
+from descheduler.model.text.urls import is_https, is_web_url, shown_url, split_userinfo
 
 __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import msgspec
 
-from descheduler.model.duration import format_duration
+from descheduler.model.text.duration import format_duration
 
 __all__ = ["args_to_document", "plain_value"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal
 
-from descheduler.model.counted import counted
+from descheduler.model.text.counted import counted
 from descheduler.plan import facts as plan_facts
 from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
 from descheduler.report.document import Fields

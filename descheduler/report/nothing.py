@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.model.counted import counted
+from descheduler.model.text.counted import counted
 from descheduler.report.plan_document import Plan
 
 __all__ = ["why_nothing"]

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from descheduler.cli.commands import commands
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.upstream import IDLE_FLAGS
 from descheduler.explanation.docs.source import member_docs, paragraphs
 from docs.generator.markdown import page, table, wrapped

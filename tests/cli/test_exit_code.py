@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code
+from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code
 from descheduler.plan.outcome import Outcome as ExecutedEviction
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 from tests.report.outcomes import EVICTED, FAILED, FORBIDDEN, GONE, REFUSED, REPEATED, TOO_LATE, TURNED_AWAY, outcome_of

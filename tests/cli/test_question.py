@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 import pytest
 
-from descheduler.cli.explain import explain
 from descheduler.cli.question import Question, read_question
-from descheduler.cli.run import run
+from descheduler.cli.subcommands.explain import explain
+from descheduler.cli.subcommands.run import run
 
 RUN_NAMESPACE = "--run-namespace"
 CHANGES_NO_DECISION = frozenset(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from descheduler.cli.stop_signals import stop_on_signals
+from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.supervision import Watch
 from tests.cli.commands import restored_logging
 

@@ -16,7 +16,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import loa
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
 from descheduler.report.explanation.plugin_table import plugin_table
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, Object, make_snapshot, node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION

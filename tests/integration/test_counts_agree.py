@@ -25,11 +25,11 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from descheduler.report.json_text import json_text
+from descheduler.report.formats.json_text import json_text
+from descheduler.report.formats.render import render
 from descheduler.report.outcome import Outcome, make_outcome
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
-from descheduler.report.render import render
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.metrics import run_registry
 from descheduler.telemetry.run_record import RunRecord

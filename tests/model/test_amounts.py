@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.amounts import amount_text, amounts_text, percent_text
+from descheduler.model.text.amounts import amount_text, amounts_text, percent_text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.duration import format_duration, parse_duration
+from descheduler.model.text.duration import format_duration, parse_duration
 
 LONGEST = timedelta(microseconds=(2**63 - 1) // 1000)
 

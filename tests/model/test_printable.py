@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.printable import clipped, printable
+from descheduler.model.text.printable import clipped, printable
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from descheduler.model.urls import is_web_url, shown_url, split_userinfo
+from descheduler.model.text.urls import is_web_url, shown_url, split_userinfo
 
 
 @pytest.mark.parametrize(

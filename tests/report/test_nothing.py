@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from descheduler.report.json_text import json_text
+from descheduler.report.formats.json_text import json_text
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
-from descheduler.report.plan_table import plan_table
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.plan_table import plan_table
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
 from tests.strategies.quiet_worlds import QUIET, World

@@ -5,8 +5,8 @@ from typing import get_args
 
 from descheduler.plan.outcome import OutcomeKind
 from descheduler.report.document import PodReference
+from descheduler.report.formats.render import render
 from descheduler.report.outcome_document import EvictionResult, NotAttempted, ResultKind
-from descheduler.report.render import render
 from tests.report.outcomes import EVICTED, FAILED, GONE, TOO_LATE, outcome_of
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
-from descheduler.report.json_text import json_text
+from descheduler.report.formats.json_text import json_text
 from descheduler.report.plan_document import Move, PlannedLanding, PlannedRefusal, RefusalCount
 from tests.builders import NOW, make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy

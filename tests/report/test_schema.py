@@ -6,7 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from descheduler.report.json_text import json_text
+from descheduler.report.formats.json_text import json_text
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
 from descheduler.report.published_schema import published_schema

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.model.urls import is_web_url
+from descheduler.model.text.urls import is_web_url
 
 if TYPE_CHECKING:
     from descheduler.policy.types import Policy

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.model.duration import parse_duration
+from descheduler.model.text.duration import parse_duration
 
 if TYPE_CHECKING:
     from descheduler.model.kube_version import KubeVersion

@@ -11,7 +11,7 @@ import msgspec
 from descheduler.cluster.builder import MAX_LIST_DEPTH
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["LATE_KIND", "MAX_OBJECT_BYTES", "WAY_OUT", "read_json", "too_large"]
 

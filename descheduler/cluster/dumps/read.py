@@ -19,7 +19,7 @@ from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["read_dump"]
 

@@ -11,7 +11,7 @@ from descheduler.cluster.kept.pods import VOLUME
 from descheduler.cluster.kept.shapes import Leaf, Shape
 from descheduler.cluster.kind import AnyKind
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
-from descheduler.model.urls import without_user_part
+from descheduler.model.text.urls import without_user_part
 
 __all__ = ["REFUSED_KINDS", "redact"]
 

@@ -16,7 +16,7 @@ from descheduler.cluster.dumps.redaction import REFUSED_KINDS, redact
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["DumpWriter"]
 

@@ -13,7 +13,7 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.document import DocumentError, Mark
 from descheduler.documents.yaml_builder import mark_of, syntax_message
 from descheduler.documents.yaml_values import Value, YamlReader
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 
 __all__ = ["read_yaml"]
 

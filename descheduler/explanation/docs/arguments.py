@@ -11,7 +11,7 @@ from datetime import timedelta
 import msgspec
 
 from descheduler.explanation.docs.source import attribute_docs
-from descheduler.model.duration import format_duration
+from descheduler.model.text.duration import format_duration
 from descheduler.policy.plain_values import args_to_document
 from descheduler.report.explanation.plugin import PluginArgument
 

@@ -17,7 +17,7 @@ from msgspec import inspect
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.plugins import purpose_of
 from descheduler.explanation.docs.source import attribute_docs, docstring, paragraphs
-from descheduler.model.duration import DURATION_PATTERN
+from descheduler.model.text.duration import DURATION_PATTERN
 from descheduler.policy.koordinator import descheduler_configuration, plugin_sets
 from descheduler.policy.plain_values import plain_value
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry

@@ -17,7 +17,7 @@ from descheduler.kube.authentication.tls_files import MissingFileError, TlsFiles
 from descheduler.kube.authentication.user_credentials import user_credentials
 from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.http.proxies import named_proxy, proxy_for
-from descheduler.model.urls import split_userinfo
+from descheduler.model.text.urls import split_userinfo
 
 __all__ = ["SERVICE_ACCOUNT_CA", "SERVICE_ACCOUNT_TOKEN", "ClientConnection", "load_connection"]
 

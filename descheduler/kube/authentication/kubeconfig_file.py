@@ -24,7 +24,7 @@ from descheduler.kube.authentication.kubeconfig_types import (
     UserBody,
 )
 from descheduler.kube.errors import KubeConfigError
-from descheduler.model.urls import is_host_name, is_web_url
+from descheduler.model.text.urls import is_host_name, is_web_url
 
 __all__ = ["ChosenContext", "choose_context"]
 

@@ -20,7 +20,7 @@ from descheduler.kube.authentication.kubeconfig_file import ChosenContext
 from descheduler.kube.authentication.kubeconfig_types import ClusterBody, Exec
 from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.http.header_values import bearer
-from descheduler.model.urls import SplitUrl, basic_authorization, is_https
+from descheduler.model.text.urls import SplitUrl, basic_authorization, is_https
 
 __all__ = ["UserCredentials", "user_credentials"]
 

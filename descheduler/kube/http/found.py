@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from descheduler.model.printable import clipped
+from descheduler.model.text.printable import clipped
 
 __all__ = ["Head", "describe_body"]
 

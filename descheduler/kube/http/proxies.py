@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from descheduler.kube.errors import KubeConfigError
-from descheduler.model.urls import is_web_url, split_userinfo
+from descheduler.model.text.urls import is_web_url, split_userinfo
 
 __all__ = ["Proxy", "named_proxy", "proxy_for"]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import Enum
 
 from descheduler.kube.leases.store import LeaseSpec
-from descheduler.model.printable import clipped
+from descheduler.model.text.printable import clipped
 
 __all__ = ["CLOCK_ALLOWANCE_SECONDS", "Claim", "believable_seconds", "shown_holder", "weigh_claim"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from descheduler.model.duration import format_duration
+from descheduler.model.text.duration import format_duration
 from descheduler.policy.koordinator.plugin_sets import DEFAULT_PLUGINS, OWN_DEFAULTS
 from descheduler.policy.plain_values import plain_value
 from descheduler.policy.types import LeaderElection, Policy, Profile

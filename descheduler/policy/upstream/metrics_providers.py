@@ -7,7 +7,7 @@ from typing import Annotated
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.model.urls import shown_url
+from descheduler.model.text.urls import shown_url
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, one_of
 from descheduler.policy.types import MetricsProvider, SecretReference

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation
 from descheduler.report.explanation.landing_words import landing_lines, target_text
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["group_table"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from descheduler.model.amounts import amount_text, percent_text
-from descheduler.model.counted import counted
+from descheduler.model.text.amounts import amount_text, percent_text
+from descheduler.model.text.counted import counted
 from descheduler.report.explanation.landing_words import landing_lines, target_text
 from descheduler.report.explanation.node import Departure, DrainBlocker, NodeExplanation, NodeFacts
 from descheduler.report.explanation.pod import Verdict
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["node_table"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["placement_table"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.report.explanation.plugin import PluginDecisions
 from descheduler.report.facts import NearestValue, PluginFacts
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["plugin_facts_tables"]
 

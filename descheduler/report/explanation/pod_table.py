@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.model.amounts import amounts_text
-from descheduler.model.counted import counted
-from descheduler.model.printable import printable
+from descheduler.model.text.amounts import amounts_text
+from descheduler.model.text.counted import counted
+from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import ExplainedLanding, PluginAnswer, PodDecision, PodExplanation, PodFacts
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["pod_table"]
 

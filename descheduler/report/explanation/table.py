@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.group_table import group_table
 from descheduler.report.explanation.node_table import node_table
 from descheduler.report.explanation.plugin_table import plugin_table
 from descheduler.report.explanation.pod_table import pod_table
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["explanation_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from descheduler.model.counted import counted
+from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.levels import Level, Thresholds

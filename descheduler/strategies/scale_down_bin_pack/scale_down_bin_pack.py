@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.counted import counted
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.model.verdict import limit_reached
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.shared_args import compile_selector

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from descheduler.model.counted import counted
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.rules import Rule
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.eviction.node_fit.node_fit import NodeFit, NodeSet
-from descheduler.model.counted import counted
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.strategies.topology_spread.balance import balancing_transfers
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 from descheduler.strategies.topology_spread.domains import Domains, leaving_order

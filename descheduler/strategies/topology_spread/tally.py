@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from descheduler.model.counted import counted
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.strategies.topology_spread.constraints import SpreadConstraint
 

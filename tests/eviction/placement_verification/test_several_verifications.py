@@ -17,7 +17,7 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
-from descheduler.report.summary import landing_summary
+from descheduler.report.tables.summary import landing_summary
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
 NODES = [

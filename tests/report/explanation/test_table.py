@@ -18,9 +18,9 @@ from descheduler.report.explanation.placement import (
     RankedNode,
 )
 from descheduler.report.explanation.pod import ExplainedLanding, PluginMiss, PodDecision, PodExplanation, PodFacts
+from descheduler.report.formats.render import Format, render
 from descheduler.report.plan_document import LandingCause
-from descheduler.report.render import Format, render
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW
 
 

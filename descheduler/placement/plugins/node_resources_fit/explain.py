@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.model.amounts import amount_text
 from descheduler.model.requests import CPU, PODS
+from descheduler.model.text.amounts import amount_text
 from descheduler.placement.framework.obstacle import Obstacle, Shortage
 from descheduler.placement.framework.refused_node import RefusedNode
 

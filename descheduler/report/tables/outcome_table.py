@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.model.counted import counted
-from descheduler.report.columns import Cell, Row, Toned
+from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference
 from descheduler.report.outcome_document import EvictionResult, Outcome
-from descheduler.report.palette import Tone
-from descheduler.report.plan_table import decision_tables, message_lines, plugin_title, target_cell
-from descheduler.report.summary import outcome_summary
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.columns import Cell, Row, Toned
+from descheduler.report.tables.palette import Tone
+from descheduler.report.tables.plan_table import decision_tables, message_lines, plugin_title, target_cell
+from descheduler.report.tables.summary import outcome_summary
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["outcome_table"]
 

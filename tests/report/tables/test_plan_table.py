@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from descheduler.report.palette import Palette, wants_colour
+from descheduler.report.formats.render import Format, render
 from descheduler.report.plan import Plan
-from descheduler.report.render import Format, render
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.palette import Palette, wants_colour
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.report.columns import Row, Toned, aligned
-from descheduler.report.palette import Palette, Tone
+from descheduler.report.tables.columns import Row, Toned, aligned
+from descheduler.report.tables.palette import Palette, Tone
 
 
 def test_columns_are_as_wide_as_their_longest_cell() -> None:

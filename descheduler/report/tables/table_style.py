@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from descheduler.report.columns import Row, aligned
-from descheduler.report.palette import PLAIN, Palette
+from descheduler.report.tables.columns import Row, aligned
+from descheduler.report.tables.palette import PLAIN, Palette
 
 __all__ = ["TableStyle"]
 

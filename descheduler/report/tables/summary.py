@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from descheduler.model.counted import counted
-from descheduler.model.printable import printable
+from descheduler.model.text.counted import counted
+from descheduler.model.text.printable import printable
 from descheduler.report.figures import TotalFigures
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome_document import Outcome, ResultKind
 from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary"]
 

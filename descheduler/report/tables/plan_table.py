@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from descheduler.model.amounts import percent_text
-from descheduler.model.counted import counted
-from descheduler.model.printable import printable
-from descheduler.report.columns import Cell, Row, Toned
+from descheduler.model.text.amounts import percent_text
+from descheduler.model.text.counted import counted
+from descheduler.model.text.printable import printable
 from descheduler.report.document import PodReference
 from descheduler.report.figures import Amounts
-from descheduler.report.palette import Tone
 from descheduler.report.plan_document import Move, Plan, PlannedRefusal
-from descheduler.report.summary import plan_summary
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.columns import Cell, Row, Toned
+from descheduler.report.tables.palette import Tone
+from descheduler.report.tables.summary import plan_summary
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["decision_tables", "message_lines", "plan_table", "target_cell"]
 

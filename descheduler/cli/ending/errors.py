@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.ending.exit_code import ExitCode
 
 __all__ = ["CommandError"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from descheduler.model.printable import printable
-from descheduler.report.palette import PLAIN, Palette, Tone
+from descheduler.model.text.printable import printable
+from descheduler.report.tables.palette import PLAIN, Palette, Tone
 
 __all__ = ["Cell", "Row", "Toned", "aligned"]
 

@@ -10,8 +10,8 @@ import sys
 
 import click
 
-from descheduler.cli.errors import CommandError
-from descheduler.cli.exit_code import ExitCode, stopped_exit_code
+from descheduler.cli.ending.errors import CommandError
+from descheduler.cli.ending.exit_code import ExitCode, stopped_exit_code
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.faults import error_words
 

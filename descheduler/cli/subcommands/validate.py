@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import write_data, write_text
-from descheduler.model.urls import shown_url
+from descheduler.model.text.urls import shown_url
 
 if TYPE_CHECKING:
     from descheduler.documents.problems import Problem
@@ -125,7 +125,7 @@ def _plain(problem: Problem) -> Mapping[str, object]:
 
 def _write_effective(policies: Sequence[Policy]) -> None:
     from descheduler.policy.effective import policy_to_document
-    from descheduler.report.yaml_lines import yaml_lines
+    from descheduler.report.formats.yaml_lines import yaml_lines
 
     documents = (policy_to_document(_without_passwords(policy)) for policy in policies)
     write_data(["---\n".join("".join(yaml_lines(document)) for document in documents)])

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.errors import CommandError
-from descheduler.cli.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
+from descheduler.cli.ending.errors import CommandError
+from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
+from descheduler.cli.ending.known_errors import run_exit_code
+from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
@@ -30,9 +32,7 @@ from descheduler.cli.flags.values import (
 )
 from descheduler.cli.following import name_cluster, show_progress
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot, takes_snapshot
-from descheduler.cli.known_errors import run_exit_code
 from descheduler.cli.output import Output, takes_output, write_document
-from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
 

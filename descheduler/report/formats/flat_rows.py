@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from descheduler.model.printable import printable
+from descheduler.model.text.printable import printable
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import BackgroundEviction, Move, Plan, PlannedRefusal
 

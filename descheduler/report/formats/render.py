@@ -8,15 +8,15 @@ from typing import Literal
 
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.explanation.table import explanation_table
-from descheduler.report.flat_rows import csv_lines, names
-from descheduler.report.json_lines import json_lines
-from descheduler.report.json_text import json_text
+from descheduler.report.formats.flat_rows import csv_lines, names
+from descheduler.report.formats.json_lines import json_lines
+from descheduler.report.formats.json_text import json_text
+from descheduler.report.formats.yaml_lines import yaml_lines
 from descheduler.report.outcome_document import Outcome
-from descheduler.report.outcome_table import outcome_table
 from descheduler.report.plan_document import Plan
-from descheduler.report.plan_table import plan_table
-from descheduler.report.table_style import TableStyle
-from descheduler.report.yaml_lines import yaml_lines
+from descheduler.report.tables.outcome_table import outcome_table
+from descheduler.report.tables.plan_table import plan_table
+from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["FlatFormat", "Format", "render"]
 

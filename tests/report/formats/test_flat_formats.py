@@ -6,10 +6,10 @@ import csv
 import io
 import json
 
-from descheduler.report.flat_rows import CSV_HEADER
+from descheduler.report.formats.flat_rows import CSV_HEADER
+from descheduler.report.formats.render import render
 from descheduler.report.plan_document import Plan
-from descheduler.report.render import render
-from descheduler.report.table_style import TableStyle
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
 from tests.report.outcomes import EVICTED, FAILED, outcome_of

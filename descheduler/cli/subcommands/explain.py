@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.errors import CommandError
-from descheduler.cli.exit_code import ExitCode
+from descheduler.cli.ending.errors import CommandError
+from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.logging import takes_logging
@@ -22,7 +23,6 @@ from descheduler.cli.flags.values import read_feature_gates, read_file_name, rea
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.question import Question, complete_question, read_question
-from descheduler.cli.stop_signals import stop_on_signals
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:

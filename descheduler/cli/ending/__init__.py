@@ -1,0 +1,1 @@
+"""How the program ends: exit codes, errors in words, signals."""

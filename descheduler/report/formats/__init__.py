@@ -1,0 +1,1 @@
+"""Documents as text, in every format of `--output`."""
