@@ -274,4 +274,4 @@ def test_no_pod_is_both_evicted_and_staying(world: Snapshot) -> None:
 
 
 def test_every_limit_has_the_key_that_policies_give_it() -> None:
-    assert {limit.value for limit in EvictionLimit} == {TOTAL, NODE, NAMESPACE, PLUGIN_NODE}
+    assert {limit.value for limit in EvictionLimit} == {TOTAL, NODE, NAMESPACE, PLUGIN_NODE, "maxPodsToEvict"}
