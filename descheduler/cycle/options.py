@@ -33,8 +33,8 @@ class ConnectionOptions:
 class RunOptions:
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
-    `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed`
-    see `decide`.
+    `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
+    None stands for `MOST_ASSESSED` in a dry run and for 0 in a run that evicts, which reads no more than it needs.
     """
 
     dry_run: bool = False
@@ -44,7 +44,7 @@ class RunOptions:
     skip_broken: bool = False
     lease: LeaseOptions | None = None
     scope: Scope = EVERYWHERE
-    most_assessed: int = MOST_ASSESSED
+    most_assessed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

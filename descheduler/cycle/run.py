@@ -14,7 +14,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
 from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
-from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
+from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.request import Landings, snapshot_request
@@ -117,6 +117,13 @@ class _Run:
         """Whether it ends with the plan."""
         return self.options.dry_run or is_dry(self.policy)
 
+    @property
+    def most_assessed(self) -> int:
+        """How many landings that no plugin verifies are looked up for the report."""
+        if self.options.most_assessed is not None:
+            return self.options.most_assessed
+        return MOST_ASSESSED if self.is_dry else 0
+
 
 def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
     """The Lease of a run that evicts, taken already; an empty context when none is wanted. Raises LeaseHeld."""
@@ -147,7 +154,7 @@ def _read(run: _Run) -> tuple[ServerFacts, Snapshot]:
 
 def _request(run: _Run) -> SnapshotRequest:
     """What is to be read."""
-    landings = Landings.ASSESSED if run.options.most_assessed > 0 else Landings.UNSEEN
+    landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
     return snapshot_request(run.policy, landings, registry=run.registry, skip_broken=run.options.skip_broken)
 
 
@@ -172,7 +179,7 @@ class _Rounds:
         """One round's decisions."""
         run = self._run
         decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves)
-        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.options.most_assessed)
+        decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.most_assessed)
         self.decide_again = decide_by
         return decisions
 

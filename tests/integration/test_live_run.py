@@ -266,12 +266,12 @@ def test_pod_with_several_owners_is_asked_for_once(fake_api: FakeApi, client: Ku
     assert [o.code for o in result.outcomes] == [OutcomeCode.DONE]
 
 
-def test_run_that_evicts_says_where_replacements_are_expected(fake_api: FakeApi, client: KubeClient) -> None:
+def test_run_that_evicts_says_on_request_where_replacements_are_expected(fake_api: FakeApi, client: KubeClient) -> None:
     """As its dry run does."""
     serve(fake_api, *crowded_cluster("cart"))
 
     planned = run(client, taint_policy(), options=replace(FAST, dry_run=True))
-    (outcome,) = run(client, taint_policy()).outcomes
+    (outcome,) = run(client, taint_policy(), options=replace(FAST, most_assessed=10)).outcomes
 
     assert outcome.eviction.landing is not None
     assert outcome.eviction.landing.node == planned.decisions.moves[0].to_node == "free"
@@ -281,19 +281,17 @@ def test_list_that_no_decision_needs_ends_no_run(fake_api: FakeApi, client: Kube
     serve(fake_api, *crowded_cluster("cart"))
     fake_api.fail_always("GET", "/api/v1/limitranges", failure(500, "InternalError", "boom"))
 
-    result = run(client, taint_policy())
+    result = run(client, taint_policy(), options=replace(FAST, most_assessed=10))
 
     assert codes(result) == {"cart": OutcomeCode.DONE}
     (warning,) = (text for text in result.decisions.snapshot.warnings if "LimitRange" in text)
     assert warning.startswith("LimitRange objects cannot be read, so replacements are predicted without: ")
 
 
-def test_only_kinds_that_the_policy_needs_are_listed_where_no_landings_are(
-    fake_api: FakeApi, client: KubeClient
-) -> None:
+def test_run_that_evicts_lists_only_kinds_that_the_policy_needs(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *crowded_cluster("cart"))
 
-    run(client, taint_policy(), options=replace(FAST, most_assessed=0))
+    run(client, taint_policy())
 
     assert listed_paths(fake_api) == {"/api/v1/nodes", "/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets"}
     assert not any("secrets" in request.path for request in fake_api.requests)

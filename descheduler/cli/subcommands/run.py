@@ -130,7 +130,7 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
     type=click.IntRange(min=0),
     metavar="N",
     help="Without PlacementVerification, predict for the first N evictions which node the replacement "
-    "pods are scheduled onto; by default 1000.",
+    "pods are scheduled onto; by default 1000 in a dry run, and 0 in a run that evicts.",
 )
 @takes_lease
 @takes_telemetry
@@ -249,7 +249,7 @@ def _run_options(flags: _Flags, lease: LeaseOptions) -> RunOptions:
         skip_broken=flags.skip_broken_objects,
         lease=lease,
         scope=flags.scope,
-        most_assessed=_most_assessed(flags),
+        most_assessed=flags.assess_landings,
     )
 
 
