@@ -83,8 +83,7 @@ def decide(
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
-            found = "only 1 ready node matches" if processed_nodes else "no ready node matches"
-            skipped = f"{found} the policy; at least {_LEAST_NODES} are required"
+            skipped = _too_few(policy, len(processed_nodes))
             return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
     with settled_gc():
         run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
@@ -92,3 +91,12 @@ def decide(
         together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
     return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)
+
+
+def _too_few(policy: Policy, number: int) -> str:
+    """Why no plugin runs, with the key of the policy that decides, if it is set."""
+    found = "only 1 ready node matches" if number else "no ready node matches"
+    selector = "the policy" if policy.node_selector_spec is None else "nodeSelector"
+    if isinstance(policy.node_selector_spec, str):
+        selector += f" ({policy.node_selector_spec})"
+    return f"{found} {selector}; at least {_LEAST_NODES} are required"

@@ -57,6 +57,8 @@ def find_pod(snapshot: Snapshot, name: str) -> Pod:
         return known[name]
     here = [pod.key for pod in snapshot.pods if pod.namespace == namespace]
     hint = _elsewhere([pod.key for pod in snapshot.pods if pod.name == bare]) or did_you_mean(name, here or known)
+    if not here and not hint:
+        hint = f"; {shown(namespace)} is not a namespace with pods, nor a type that can be explained"
     raise UnknownSubjectError(f"no pod {shown(name)} in {snapshot.source or 'the snapshot'}{hint}")
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.policy.load import load_policy
 from tests.cli.commands import Descheduler
 from tests.policy.builders import upstream
 
@@ -191,8 +194,16 @@ def test_no_password_of_prometheus_is_printed(descheduler: Descheduler, tmp_path
 def test_shipped_policies_are_valid_and_say_when_to_use_them(descheduler: Descheduler, file: Path) -> None:
     ended = descheduler("validate", file)
 
-    assert (ended.code, ended.err) == (0, "")
+    notes = migration_notes(load_policy(file, REGISTRY))
+    assert (ended.code, ended.err) == (0, "".join(f"warning: {file}: {note}\n" for note in notes))
     assert "# Use it " in file.read_text()
+
+
+def test_what_every_run_warns_of_is_a_warning_here_too(descheduler: Descheduler) -> None:
+    ended = descheduler("validate", "--strict", CONFIG / "profiles" / "koordinator-repair.yaml")
+
+    assert ended.code == 2
+    assert "defaultJobMode ReservationFirst has no effect" in ended.err
 
 
 @pytest.mark.parametrize("file", FOR_SAMPLE, ids=lambda file: file.stem)

@@ -37,6 +37,11 @@ def test_pods_and_nodes_are_found_by_name() -> None:
             "'cart-7f9' is in several namespaces; write 'shop/cart-7f9' or 'test/cart-7f9'",
             id="a name in two namespaces",
         ),
+        pytest.param(
+            "svc/web",
+            "no pod 'svc/web' in dump.json; 'svc' is not a namespace with pods, nor a type that can be explained",
+            id="a type that cannot be explained",
+        ),
         pytest.param("thing", "no pod 'thing' in any namespace of dump.json", id="a name without namespace"),
         pytest.param("shop/\x1b[31m", "no pod 'shop/\\x1b[31m' in dump.json", id="a name that does not print"),
     ],

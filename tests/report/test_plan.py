@@ -132,6 +132,12 @@ def test_a_run_that_judged_nothing_says_why() -> None:
     plan = make_test_plan(nodes=[make_node("a")])
 
     assert plan.skipped == "only 1 ready node matches the policy; at least 2 are required"
+
+
+def test_a_plan_without_nodes_names_the_node_selector_that_matches_none() -> None:
+    plan = make_test_plan(policy=pod_life_time_policy(nodeSelector="pool=gpu"))
+
+    assert plan.skipped == "no ready node matches nodeSelector (pool=gpu); at least 2 are required"
     assert plan.moves == ()
 
 

@@ -76,14 +76,17 @@ def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: b
 
 def _judge(file: str) -> _Verdict:
     from descheduler.cycle.plugins import REGISTRY
-    from descheduler.documents.problems import PolicyError
+    from descheduler.documents.problems import PolicyError, Problem
+    from descheduler.eviction.migration_controller.profiles import migration_notes
     from descheduler.policy.load import load_policy
 
     try:
         policy = load_policy(Path(file), REGISTRY)
     except PolicyError as error:
         return _Verdict(file, error.problems, error.warnings, None)
-    return _Verdict(file, (), policy.warnings, policy)
+    # Every run with this policy warns of these too.
+    notes = (Problem(policy.path, None, None, "", note) for note in migration_notes(policy))
+    return _Verdict(file, (), (*policy.warnings, *notes), policy)
 
 
 def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool, is_strict: bool) -> None:
