@@ -1,0 +1,1 @@
+"""Objects of Koordinator that decide about pods."""
