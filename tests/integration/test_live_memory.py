@@ -185,7 +185,8 @@ def test_right_that_is_missing_is_named_and_stops_no_run(fake_api: FakeApi, clie
 
     assert notes_about_memory(result) == [
         "the memory of earlier runs cannot be read, so this run starts without and keeps none: "
-        "not allowed to get ConfigMap kube-system/d-memory (RBAC); add these rules to a Role in namespace kube-system:\n"
+        "not allowed to get ConfigMap kube-system/d-memory (RBAC); "
+        "add these rules to a Role in namespace kube-system:\n"
         '- {apiGroups: [""], resources: [configmaps], verbs: [create]}\n'
         '- {apiGroups: [""], resources: [configmaps], resourceNames: [d-memory], verbs: [get, update]}'
     ]
