@@ -11,7 +11,8 @@ import pytest
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
-from descheduler.model.objects import MigrationJob, Workload
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.objects import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.verdict import Reason
 from tests.builders import make_node, make_pod
