@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
 from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.pod import EVICT_ANNOTATION
 
-__all__ = ["JobMode", "JobPhase", "JobReason", "MigrationJob"]
+__all__ = ["JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
 
 
 class JobPhase(StrEnum):
@@ -40,6 +41,14 @@ class JobMode(StrEnum):
 
     RESERVATION_FIRST = "ReservationFirst"
     EVICT_DIRECTLY = "EvictDirectly"
+
+
+class JobStatus(NamedTuple):
+    """The three words by which people follow a job: phase, type of the latest condition, and its reason."""
+
+    phase: JobPhase
+    condition: str = ""
+    reason: JobReason | None = None
 
 
 _WAITING_PHASES = frozenset({JobPhase.NONE, JobPhase.PENDING})
