@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -214,7 +215,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "podmigrationjobs",
         purpose="pods that are being migrated",
-        decoder=unshared(small_objects.decode_migration_job),
+        decoder=unshared(decode_migration_job),
         kept=schedulers.MIGRATION_JOB,
         is_optional=True,
     ),

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import (
@@ -19,7 +20,6 @@ from descheduler.model.objects import (
     CSIStorageCapacity,
     DisruptionBudget,
     LimitRange,
-    MigrationJob,
     Namespace,
     NodeUsage,
     PersistentVolume,
