@@ -1,0 +1,1 @@
+"""Objects of Koordinator and what their fields mean: pure values."""
