@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
-from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
@@ -106,6 +106,7 @@ class Scheduler:
             if row is not None and row.score is not None and weight:
                 self.scorers.append((row.score(cluster, profile), weight))
         self._configuration = configuration or SchedulerConfiguration((profile,))
+        self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
         self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
@@ -114,7 +115,7 @@ class Scheduler:
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        return doubt_about(pod, self.profile, self._configuration)
+        return self._doubts.about(pod)
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that are placed together, as the cluster is now; empty for a pod that is placed alone."""

@@ -21,6 +21,10 @@ class CoschedulingArgsSection(Args, frozen=True):
     """Whether a gang evicts pods of lower priority, off by default; without effect here."""
     aware_network_topology: bool | None = None
     """Whether gangs are kept in one part of the network, off by default; not modelled."""
+    permit_waiting_time_seconds: int | None = None
+    """That of kubernetes-sigs/scheduler-plugins, whose plugin has the same name; without effect here."""
+    pod_group_backoff_seconds: int | None = None
+    """The same."""
 
 
 def _read(block: ArgsBlock, section: CoschedulingArgsSection) -> None:

@@ -11,8 +11,10 @@ __all__ = ["ROW"]
 
 ROW = SchedulingPlugin(
     plugin=Coscheduling,
+    # Releases before 1.6 sort the queue as well, as do those of kubernetes-sigs/scheduler-plugins under this name.
     points=frozenset(
-        {"pre_enqueue", "pre_filter", "post_filter", "pre_score", "score", "reserve", "permit", "pre_bind", "post_bind"}
+        {"pre_enqueue", "queue_sort", "pre_filter", "post_filter", "pre_score", "score"}
+        | {"reserve", "permit", "pre_bind", "post_bind"}
     ),
     args=ARGS,
     # What pods of a group do for each other they do as a unit; it is not on this or that node that they are refused.
