@@ -21,6 +21,7 @@ from descheduler.placement.plugins import (
     volume_restrictions,
     volume_zone,
 )
+from descheduler.placement.plugins.coscheduling import row as coscheduling_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
@@ -54,7 +55,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "GangScheduling": beside_placement.GANG_SCHEDULING,
     "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
     "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
-    "Coscheduling": beside_koordinator.COSCHEDULING,
+    "Coscheduling": coscheduling_row.ROW,
     "DefaultPreBind": beside_koordinator.DEFAULT_PRE_BIND,
     "DeviceShare": beside_koordinator.DEVICE_SHARE,
     "ElasticQuota": beside_koordinator.ELASTIC_QUOTA,
