@@ -12,6 +12,7 @@ from descheduler.documents.decode import Decoder, Path, Strictness
 from descheduler.documents.document import Node, find, member_text
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
+from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
 
@@ -85,7 +86,9 @@ class ArgsReader:
 
 
 def unknown_plugin(name: str, known: Iterable[str]) -> str:
-    """What to say about a plugin that is not in the registry."""
+    """What to say about a plugin that is not in the registry, whose names are `known`."""
+    if failure := load_failure(name, known):
+        return f"plugin {shown(name)}: {failure}"
     names = sorted(known)
     return f"unknown plugin {shown(name)}{did_you_mean(name, names) or '; known are ' + ', '.join(names)}"
 

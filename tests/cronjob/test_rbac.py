@@ -117,8 +117,8 @@ def test_every_binding_ties_the_service_account_to_a_role_that_is_there() -> Non
 
 
 def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: KubeClient) -> None:
-    """Policies that read every kind between them, evictions, their Events, a look back after a lost answer, a Lease, and
-    what a run remembers."""
+    """Policies that read every kind between them, evictions, their Events, a look back after a lost answer, a Lease,
+    and what a run remembers."""
     for kind in KINDS.values():
         fake_api.add(kind.path)
     serve(fake_api, *cluster_with_unclear_answer(fake_api))

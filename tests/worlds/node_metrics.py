@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
 
-from descheduler.cluster.decoding.node_metric import NodeMetricDecoder
+from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.node_metric import NodeMetric
 from descheduler.model.requests import CPU, MEMORY

@@ -1,1 +1,1 @@
-"""Objects of Koordinator that decide about pods."""
+"""What objects and keys of Koordinator say, as decoded values."""

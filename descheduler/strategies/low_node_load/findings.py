@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.koordinator.pod_order import is_prod
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, PODS
 from descheduler.model.text.counted import counted
@@ -20,7 +21,6 @@ from descheduler.strategies.low_node_load.pool_run import PoolRun, Stop
 from descheduler.strategies.low_node_load.thresholds import Thresholds, usage_percent
 from descheduler.strategies.node_utilization import classify, levels
 from descheduler.strategies.node_utilization.census import nodes_text
-from descheduler.strategies.shared.koordinator_order import is_prod
 from descheduler.strategies.shared.plugin_state import NO_NODE, not_selected
 from descheduler.strategies.shared.pod_state import FINISHED
 from descheduler.strategies.shared.selection import Selection

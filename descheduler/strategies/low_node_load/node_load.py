@@ -11,13 +11,13 @@ import msgspec
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
+from descheduler.model.koordinator.pod_order import is_prod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import PODS, ResourceList
 from descheduler.strategies.low_node_load.pools import NodePool
 from descheduler.strategies.low_node_load.thresholds import Thresholds, average_percent, resources_of
-from descheduler.strategies.shared.koordinator_order import is_prod
 
 __all__ = ["Load", "NodeLoad", "PoolLoads", "measure"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import inf
 
+from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, ResourceList
 from descheduler.strategies.low_node_load.headroom import Aspect
 from descheduler.strategies.low_node_load.node_load import NodeLoad
-from descheduler.strategies.shared.koordinator_order import importance
 
 __all__ = ["removal_order", "sort_by_load"]
 
