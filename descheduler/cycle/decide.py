@@ -19,7 +19,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.eviction.migration_controller.profiles import migration_notes, policy_label_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
@@ -90,6 +90,7 @@ def decide(
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
+    notes = (*notes, *policy_label_notes(policy, decisions.leaving))
     return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)
 
 
