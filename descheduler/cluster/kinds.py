@@ -13,6 +13,7 @@ from typing import TypeAlias
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
+from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -285,6 +286,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "podgroups",
         purpose="pods that are scheduled together or not at all",
+        decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
     ),

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
@@ -109,6 +110,7 @@ class Snapshot:
     quotas: tuple[ResourceQuota, ...] = _view(_in_order, "ResourceQuota")
     limit_ranges: tuple[LimitRange, ...] = _view(_in_order, "LimitRange")
     runtime_classes: Mapping[str, RuntimeClass] = _view(_by_name, "RuntimeClass.node.k8s.io")
+    pod_groups: tuple[PodGroup, ...] = _view(_in_order, "PodGroup.scheduling.sigs.k8s.io")
     node_usage: Mapping[str, NodeUsage] = _view(_by_name, "NodeMetrics.metrics.k8s.io")
     pod_usage: Mapping[tuple[str, str], PodUsage] = _view(_by_namespace_and_name, "PodMetrics.metrics.k8s.io")
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)

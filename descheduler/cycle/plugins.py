@@ -9,6 +9,7 @@ from descheduler.eviction.migration_controller import args as migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (
     high_node_utilization,
     low_node_utilization,
@@ -176,5 +177,5 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
 )
 
-REGISTRY: Registry = {spec.name: spec for spec in _SPECS}
-"""Every plugin this version runs."""
+REGISTRY: Registry = WithPackages({spec.name: spec for spec in _SPECS}, PLUGIN_GROUP, PluginSpec)
+"""Every plugin this version runs, and those of other packages that a policy names."""

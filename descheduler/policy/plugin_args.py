@@ -12,6 +12,7 @@ from descheduler.documents.decode import Decoder, Path, Strictness
 from descheduler.documents.document import Node, find, member_text
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
+from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
 
@@ -94,7 +95,9 @@ def is_koordinator_only(name: str) -> bool:
 
 
 def unknown_plugin(name: str, known: Iterable[str]) -> str:
-    """What to say about a plugin that is not in the registry."""
+    """What to say about a plugin that is not in the registry, whose names are `known`."""
+    if failure := load_failure(name, known):
+        return f"plugin {shown(name)}: {failure}"
     if name in _KOORDINATOR_ONLY:
         return f"plugin {shown(name)} of Koordinator is not supported by this version; remove it"
     names = sorted(known)
