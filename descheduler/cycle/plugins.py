@@ -27,6 +27,9 @@ from descheduler.strategies.custom_priority import args as custom_priority_args
 from descheduler.strategies.custom_priority.custom_priority import CustomPriority
 from descheduler.strategies.fragmentation_aware import args as fragmentation_aware_args
 from descheduler.strategies.fragmentation_aware.fragmentation_aware import FragmentationAware
+from descheduler.strategies.low_node_load import args as low_node_load_args
+from descheduler.strategies.low_node_load import low_node_load
+from descheduler.strategies.low_node_load import pools as low_node_load_pools
 from descheduler.strategies.scale_down_bin_pack import args as scale_down_bin_pack_args
 from descheduler.strategies.scale_down_bin_pack.scale_down_bin_pack import ScaleDownBinPack
 
@@ -147,6 +150,16 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_BALANCE,
         factory=high_node_utilization.HighNodeUtilization,
         validate=high_node_utilization.validate_args,
+    ),
+    PluginSpec(
+        name="LowNodeLoad",
+        args_type=low_node_load_args.LowNodeLoadArgs,
+        extension_points=_BALANCE,
+        factory=low_node_load.LowNodeLoad,
+        defaults=low_node_load_args.default_args,
+        construction_problems=low_node_load_pools.construction_problems,
+        needs=low_node_load.needs,
+        native=True,
     ),
     PluginSpec(
         name="CustomPriority",

@@ -19,13 +19,9 @@ from descheduler.policy.shared_args import Args
 __all__ = [
     "ArgsReader",
     "PluginConfigSection",
-    "is_koordinator_only",
     "unknown_plugin",
     "wrong_extension_point",
 ]
-
-# Koordinator's own plugins that have no counterpart here.
-_KOORDINATOR_ONLY = frozenset({"LowNodeLoad"})
 
 
 class PluginConfigSection(Args, frozen=True):
@@ -89,17 +85,10 @@ class ArgsReader:
                 self.decoder.problem((*path, key), given.mark, message)
 
 
-def is_koordinator_only(name: str) -> bool:
-    """Whether `name` is a plugin of Koordinator's own that this program does not have."""
-    return name in _KOORDINATOR_ONLY
-
-
 def unknown_plugin(name: str, known: Iterable[str]) -> str:
     """What to say about a plugin that is not in the registry, whose names are `known`."""
     if failure := load_failure(name, known):
         return f"plugin {shown(name)}: {failure}"
-    if name in _KOORDINATOR_ONLY:
-        return f"plugin {shown(name)} of Koordinator is not supported by this version; remove it"
     names = sorted(known)
     return f"unknown plugin {shown(name)}{did_you_mean(name, names) or '; known are ' + ', '.join(names)}"
 

@@ -54,7 +54,7 @@ NODE_METRIC = an_object(
                 "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), _USAGE),
             },
         },
-        "podsMetric": {**scalars("namespace", "name", "priority", "qosClass"), "podUsage": _USAGE},
+        "podsMetric": {**scalars("namespace", "name", "priority", "qos"), "podUsage": _USAGE},
         "prodReclaimableMetric": {"resource": _USAGE},
     }
 )
