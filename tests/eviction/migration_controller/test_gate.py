@@ -69,6 +69,15 @@ def test_limiter_of_no_duration_is_off() -> None:
     assert [booked.pod.name for booked in decisions.moves] == ["cart-1", "cart-2"]
 
 
+def test_section_2_5_evict_annotation_does_not_bypass_the_limiter() -> None:
+    evict = {"descheduler.alpha.kubernetes.io/evict": "false"}
+    pods = [make_koord_pod(name, "cart", annotations=evict) for name in ("cart-1", "cart-2")]
+
+    decisions = run_taints(pods, {"cart": 1}, maxMigratingPerNode=1)
+
+    assert [booked.pod.name for booked in decisions.moves] == ["cart-1"]
+
+
 def test_operators_are_told_that_no_room_is_reserved_yet() -> None:
     decisions = run_taints([], {})
 
