@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -70,6 +71,7 @@ READ_ANNOTATIONS = frozenset(
         NODE_RESERVATION_ANNOTATION,
         RESOURCE_STATUS_ANNOTATION,
         *FEATURE_ANNOTATIONS,
+        *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,
