@@ -27,6 +27,7 @@ __all__ = [
     "FEATURE_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
+    "PASSED_ARBITRATION_ANNOTATION",
     "READ_ANNOTATIONS",
     "RESOURCE_STATUS_ANNOTATION",
     "REVISION_ANNOTATION",
@@ -37,6 +38,8 @@ __all__ = [
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
+PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
+"""On a PodMigrationJob: `true` once it was let go."""
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
@@ -70,6 +73,7 @@ READ_ANNOTATIONS = frozenset(
         DELETION_COST_ANNOTATION,
         NODE_RESERVATION_ANNOTATION,
         RESOURCE_STATUS_ANNOTATION,
+        PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,

@@ -1,1 +1,1 @@
-"""Objects of Koordinator and what their fields mean: pure values."""
+"""What objects and keys of Koordinator say, as decoded values."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
     beside_koordinator,
@@ -25,10 +27,11 @@ from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
+from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
 __all__ = ["PLUGINS"]
 
-PLUGINS: dict[str, SchedulingPlugin] = {
+_ROWS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
     "PrioritySort": beside_placement.PRIORITY_SORT,
     "NodeUnschedulable": node_unschedulable.ROW,
@@ -64,3 +67,6 @@ PLUGINS: dict[str, SchedulingPlugin] = {
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.
 A profile says which run, in which order and with which weight."""
+
+PLUGINS: Mapping[str, SchedulingPlugin] = WithPackages(_ROWS, SCHEDULING_GROUP, SchedulingPlugin)
+"""The same, and those of other packages that a scheduler's configuration names."""

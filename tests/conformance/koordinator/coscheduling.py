@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from descheduler.cluster.decoding.decode import NodeDecoder, PodDecoder
-from descheduler.cluster.decoding.pod_groups import decode_pod_group
+from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.wire import NodeWire, PodWire
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
