@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -74,6 +75,7 @@ READ_ANNOTATIONS = frozenset(
         RESOURCE_STATUS_ANNOTATION,
         PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
+        *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,

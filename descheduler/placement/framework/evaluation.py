@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -72,6 +72,9 @@ class SchedulerModel(Protocol):
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """What the filters say of `pod`, as the cluster is now; `company` are the pods that it is tried with."""

@@ -7,7 +7,7 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -140,6 +140,12 @@ class UnitPlugin(PermitPlugin, Protocol):
 
     def unit_of(self, pod: Pod) -> str:
         """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps such `pods`, which exist without a node, from being bound if each of them finds one; or None.
+
+        They come in this order, and it does not matter which nodes they find.
+        """
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -123,6 +123,11 @@ class Scheduler:
             if unit := plugin.unit_of(pod):
                 return unit
         return ""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
+        answers = (plugin.holds_back(pods) for plugin in self._uniters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
