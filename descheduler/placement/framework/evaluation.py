@@ -132,6 +132,7 @@ class Evaluation:
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
+        self._num_nodes: int | None = None
 
     @property
     def cause(self) -> str:
@@ -146,9 +147,16 @@ class Evaluation:
         return self._nodes
 
     @property
+    def num_nodes(self) -> int:
+        """How many nodes pass."""
+        if self._num_nodes is None:
+            self._num_nodes = int(np.count_nonzero(self.feasible))
+        return self._num_nodes
+
+    @property
     def fits(self) -> bool:
         """Whether any node passes."""
-        return len(self.nodes) > 0
+        return self.num_nodes > 0
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""

@@ -33,6 +33,7 @@ from descheduler.placement.framework.extension_points import (
 )
 from descheduler.placement.framework.interactions import JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -103,6 +104,9 @@ class Scheduler:
             row = plugins.get(name)
             if row is not None and row.score is not None and weight:
                 self.scorers.append((row.score(cluster, profile), weight))
+        own = [(plugin, weight) for plugin, weight in self.scorers if isinstance(plugin, OwnNodeScore)]
+        self._kept_totals = KeptTotals(cluster.table, own)
+        self._other_scorers = [each for each in self.scorers if not isinstance(each[0], OwnNodeScore)]
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
@@ -172,25 +176,27 @@ class Scheduler:
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        nodes = evaluation.nodes
-        if not len(nodes):
+        num_nodes = evaluation.num_nodes
+        if not num_nodes:
             return None
-        if len(nodes) == 1:
-            return Choice(int(nodes[0]), 0, (int(nodes[0]),), None, is_sampled=False)
+        if num_nodes == 1:
+            node = int(evaluation.feasible.argmax())
+            return Choice(node, 0, (node,), None, is_sampled=False)
         try:
             totals = self._totals(evaluation)
         except ScoreError:
             return None
+        np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
         total = int(totals[totals.argmax()])
         is_best = (totals == total).nonzero()[0]
-        ties = nodes.take(is_best).tolist()
+        ties = is_best.tolist()
         totals[is_best] = _LEAST_TOTAL
         return Choice(
             node=ties[0],
             total=total,
             ties=tuple(ties),
-            margin=total - int(totals[totals.argmax()]) if len(ties) < len(nodes) else None,
-            is_sampled=len(nodes) > self.num_nodes_to_find,
+            margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
+            is_sampled=num_nodes > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -211,20 +217,27 @@ class Scheduler:
 
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
-        unprepared = self.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        self._check_scorers()
         for plugin, weight in self.scorers:
             scores = plugin.score(evaluation.cycle, evaluation.feasible)
             if scores is not None:
                 yield plugin.name, scores, weight
 
     def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
-        """The totals of the feasible nodes. Raises ScoreError."""
-        totals, weighted = np.zeros((2, len(evaluation.feasible)), dtype=np.int64)
-        for _, scores, weight in self._given(evaluation):
-            totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
-        return totals.take(evaluation.nodes)
+        """The totals of all nodes, to be written to; they mean nothing where no pod may go. Raises ScoreError."""
+        self._check_scorers()
+        totals = self._kept_totals.of(evaluation.cycle.pod).copy()
+        for plugin, weight in self._other_scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is not None:
+                totals += scores.final if weight == 1 else scores.final * weight
+        return totals
+
+    def _check_scorers(self) -> None:
+        """Raises ScoreError when a plugin fails at every pod."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
