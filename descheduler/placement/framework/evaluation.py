@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,8 +41,7 @@ class ScoreTable:
     totals: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """The predicted node: the first of `ties`, all of which have `total`.
 
     `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the

@@ -46,8 +46,10 @@ class _Rated(NamedTuple):
 
 
 class NodeResourcesFitScore(OwnNodeScore):
-    """The weighted mean over the configured resources that a node offers, cut; RequestedToCapacityRatio leaves ratings of
-    0 out and rounds the rest."""
+    """The weighted mean over the configured resources that a node offers, cut.
+
+    RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest.
+    """
 
     name = "NodeResourcesFit"
 
