@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.sequential_placement import SequentialPlacer
@@ -145,7 +146,7 @@ def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacem
         assert candidate.landing is not None  # noqa: S101 - it is one or the other
         return candidate.landing
     landing = finding.landings[unplaced]
-    return replace(landing, cold=cold.get(unplaced, landing.settled))
+    return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.settled))
 
 
 def _undecided(landing: Landing, other: Landing) -> Landing:
@@ -153,4 +154,6 @@ def _undecided(landing: Landing, other: Landing) -> Landing:
     unknown = LandingVerdict.UNKNOWN
     says = other.message or landing.message or "; ".join((*other.conditions, *landing.conditions))
     message = f"{ROLLOUT}: {says}"
-    return replace(landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT)
+    return msgspec.structs.replace(
+        landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT
+    )

@@ -22,6 +22,7 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 __all__ = [
     "PASS",
     "SKIP",
+    "SKIP_FOR_GOOD",
     "FilterPlugin",
     "PermitPlugin",
     "Plugin",
@@ -46,16 +47,19 @@ class PreFilterResult:
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
-    out for this pod.
+    out for this pod. `is_for_good` says that no move changes this answer for pods of the class, although the plugin is
+    not static.
     """
 
     obstacle: Obstacle | None = None
     nodes: BoolMask | None = None
     is_skipped: bool = False
+    is_for_good: bool = False
 
 
 PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
+SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
 class Scores(NamedTuple):
