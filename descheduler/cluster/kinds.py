@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.elastic_quotas import decode_elastic_quota
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -276,6 +277,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "elasticquotas",
         purpose="the minimum and maximum resources of a team",
+        decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
         is_optional=True,
     ),

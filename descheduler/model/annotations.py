@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -67,6 +68,7 @@ READ_ANNOTATIONS = frozenset(
         COST_ANNOTATION,
         DELETION_COST_ANNOTATION,
         NODE_RESERVATION_ANNOTATION,
+        *QUOTA_ANNOTATIONS,
         RESOURCE_STATUS_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         REVISION_ANNOTATION,

@@ -18,6 +18,7 @@ from descheduler.placement.plugins import (
     volume_restrictions,
     volume_zone,
 )
+from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
@@ -50,6 +51,7 @@ PLUGINS: dict[str, SchedulingPlugin] = {
     "GangScheduling": beside_placement.GANG_SCHEDULING,
     "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
     "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+    "ElasticQuota": elastic_quota_row.ROW,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
