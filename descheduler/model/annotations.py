@@ -41,6 +41,7 @@ FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
     "scheduling.koordinator.sh/resource-spec": "CPU topology requests",
+    "scheduling.koordinator.sh/numa-topology-spec": "CPU topology requests",
     "scheduling.koordinator.sh/device-allocate-hint": "device hints",
     "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
 }

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -23,6 +24,7 @@ __all__ = [
     "PASS",
     "SKIP",
     "FilterPlugin",
+    "InteractingPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
@@ -76,6 +78,13 @@ class Plugin(Protocol):
     """Any plugin. It is built once a shadow cluster and may keep, by placement class, whatever no move changes."""
 
     name: str
+
+
+@runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other."""
+
+    interactions: Interactions
 
 
 @runtime_checkable

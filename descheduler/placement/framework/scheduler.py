@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
-from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
+    InteractingPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
@@ -31,7 +32,7 @@ from descheduler.placement.framework.extension_points import (
     Scores,
     StartPlugin,
 )
-from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -93,7 +94,9 @@ class Scheduler:
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
-        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        self.interactions = JoinedInteractions(
+            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()}
+        )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
@@ -104,6 +107,7 @@ class Scheduler:
             if row is not None and row.score is not None and weight:
                 self.scorers.append((row.score(cluster, profile), weight))
         self._configuration = configuration or SchedulerConfiguration((profile,))
+        self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
         self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
@@ -112,7 +116,7 @@ class Scheduler:
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        return doubt_about(pod, self.profile, self._configuration)
+        return self._doubts.about(pod)
 
     def evaluate(self, pod: Pod) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now."""
@@ -306,6 +310,10 @@ def _made(
     )
     rows = ((name, plugins.get(name)) for name in names)
     return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:
+    return plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
 
 
 def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:

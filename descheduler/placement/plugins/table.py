@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
+    beside_koordinator,
     beside_placement,
     dynamic_resources,
     image_locality,
@@ -51,7 +52,15 @@ PLUGINS: dict[str, SchedulingPlugin] = {
     "GangScheduling": beside_placement.GANG_SCHEDULING,
     "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
     "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+    "Coscheduling": beside_koordinator.COSCHEDULING,
+    "DefaultPreBind": beside_koordinator.DEFAULT_PRE_BIND,
+    "DeviceShare": beside_koordinator.DEVICE_SHARE,
     "ElasticQuota": elastic_quota_row.ROW,
+    "LoadAwareScheduling": beside_koordinator.LOAD_AWARE_SCHEDULING,
+    "NodeNUMAResource": beside_koordinator.NODE_NUMA_RESOURCE,
+    "Reservation": beside_koordinator.RESERVATION,
+    "SchedulingHint": beside_koordinator.SCHEDULING_HINT,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
-(`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
+(`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.
+A profile says which run, in which order and with which weight."""

@@ -39,6 +39,11 @@ def check(case: Object) -> str | None:
         given = world.do(step)
         if step["op"] == "schedule" and (difference := _step_difference(given, answer)):
             return f"step {number} ({step['name']}): {difference}"
+    total = world.admission.usage.forest.totals[""]
+    if (ours := _units({name: f"{nano}n" for name, nano in total.items()})) != (
+        theirs := _units(case["expect"]["total"])
+    ):
+        return f"total {ours}, recorded {theirs}"
     return "; ".join(_final_differences(world.admission, expected["final"])) or None
 
 

@@ -16,27 +16,21 @@ _Amounts = Mapping[str, int]
 
 
 class Admission:
-    """Asks the quotas of `usage`. `uses_runtime`: `enableRuntimeQuota`; `checks_parents`: `enableCheckParentQuota`."""
+    """Asks the quotas of `usage`, with `checks_parents` (`enableCheckParentQuota`) their parents too."""
 
-    def __init__(self, usage: QuotaUsage, *, uses_runtime: bool = True, checks_parents: bool = False) -> None:
+    def __init__(self, usage: QuotaUsage, *, checks_parents: bool = False) -> None:
         self.usage = usage
-        self._uses_runtime = uses_runtime
+        self._uses_runtime = usage.settings.uses_runtime
         self._checks_parents = checks_parents
-
-    def is_limited(self, place: QuotaPlace) -> bool:
-        """Whether anything can exceed the quota: with runtime quota nothing exceeds the default and the system one."""
-        return not (self._uses_runtime and place.is_built_in)
 
     def shortage(self, account: QuotaAccount) -> QuotaShortage | None:
         """What the quota of `account` has against one more pod of it, or None."""
-        if not self.is_limited(account.place) and not account.is_fixed:
-            return None
         with self.usage.incoming(account):
             return self._of_quota(account) or self._of_min(account) or self._of_parents(account)
 
     def limit(self, place: QuotaPlace) -> _Amounts:
         """What pods of the quota may use together now, in units; resources that it does not name are not limited."""
-        if not self.is_limited(place):
+        if not self.usage.is_limited(place):
             return {}
         if self._uses_runtime:
             return self._named(place, place.runtime.of(place.index), place.runtime.limits(place.index))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.interactions import OWN_NODE, Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
+from descheduler.placement.plugins.elastic_quota.interactions import QuotaInteractions
 from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSettings
 from descheduler.placement.plugins.elastic_quota.quota_usage import PodRules, UsageOf
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -20,6 +22,7 @@ def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> Admission:
     settings = ForestSettings(
         default_max=args.default_max,
         system_max=args.system_max,
+        uses_runtime=args.uses_runtime,
         scales_mins=args.scales_mins,
         has_trees=gate("MultiQuotaTree"),
         guarantees_usage=gate("ElasticQuotaGuaranteeUsage"),
@@ -31,7 +34,7 @@ def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> Admission:
         ignores_overdue=gate("ElasticQuotaIgnoreTerminatingPod"),
     )
     usage = cluster.follow(UsageOf(settings, rules))
-    return Admission(usage, uses_runtime=args.uses_runtime, checks_parents=args.checks_parents)
+    return Admission(usage, checks_parents=args.checks_parents)
 
 
 class ElasticQuota:
@@ -39,13 +42,17 @@ class ElasticQuota:
 
     name = "ElasticQuota"
     is_static = False
+    interactions: Interactions
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self.admission = make_admission(cluster, profile.args.of(ElasticQuotaArgs))
+        self._usage = self.admission.usage
+        self.interactions = OWN_NODE if self._usage.forest.is_idle else QuotaInteractions(self._usage)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Refuses a pod whose quota, or with `enableCheckParentQuota` a parent of it, has no room."""
-        account = self.admission.usage.account_of(cycle.pod.pod)
+        pod = cycle.pod.pod
+        account = self._usage.account_of(pod) if self._usage.can_be_refused(pod) else None
         if account is None:
             return SKIP
         shortage = self.admission.shortage(account)

@@ -29,6 +29,8 @@ class ForestSettings:
     default_max: tuple[tuple[str, int], ...]
     """Resource and nano units, by name."""
     system_max: tuple[tuple[str, int], ...]
+    uses_runtime: bool = True
+    """Whether the runtime quota is the limit, which the default and the system quota do not have; else it is max."""
     scales_mins: bool = True
     has_trees: bool = False
     """Gate MultiQuotaTree."""
@@ -60,7 +62,7 @@ class QuotaPlace:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it is the default or the system quota, which no runtime quota limits."""
+        """Whether it is the default or the system quota."""
         return self.quota.name in (DEFAULT_QUOTA, SYSTEM_QUOTA)
 
 
@@ -70,8 +72,8 @@ class QuotaForest:
     def __init__(self, quotas: Iterable[ElasticQuota], nodes: Iterable[Node], settings: ForestSettings) -> None:
         self._has_default = settings.has_default
         known = _by_name(quotas)
-        self.is_empty = not known
-        """Whether nobody made a quota: then none limits anything, as long as there is runtime quota."""
+        self.is_idle = settings.uses_runtime and not known.keys() - {DEFAULT_QUOTA, SYSTEM_QUOTA, ROOT_QUOTA}
+        """Whether nothing is ever limited: there are no quotas but those that koord-scheduler makes for itself."""
         self._own_namespaces = {quota.name for quota in known.values() if quota.namespace == quota.name}
         self._listed_namespaces = _listed_namespaces(known.values())
         by_tree: dict[str, list[ElasticQuota]] = {"": list(_built_in(known, settings))}

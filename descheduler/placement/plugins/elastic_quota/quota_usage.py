@@ -69,13 +69,14 @@ class QuotaUsage:
 
     def __init__(self, cluster: ShadowCluster, settings: ForestSettings, rules: PodRules) -> None:
         snapshot = cluster.snapshot
+        self.settings = settings
         self.forest = QuotaForest(snapshot.of(KINDS[ELASTIC_QUOTA_KIND]), snapshot.nodes, settings)
         self._rules = rules
         self._now = snapshot.taken_at
         self._known: dict[tuple[int, int, str], tuple[QuotaAccount | None, object, object]] = {}
         self._accounts: dict[object, QuotaAccount] = {}
         self._changed: set[QuotaAccount] = set()
-        for pod in snapshot.pods:
+        for pod in () if self.forest.is_idle else snapshot.pods:
             if not (pod.node_name or pod.is_terminal) and self._counts(pod, is_terminating=pod.is_terminating):
                 account = self.account_of(pod)
                 if account is not None:
@@ -109,6 +110,17 @@ class QuotaUsage:
             if account.num_placed or account.num_arrived
         )
 
+    def can_be_refused(self, pod: Pod) -> bool:
+        """Whether the quota of `pod` may ever have no room for it."""
+        account = None if self.forest.is_idle else self.account_of(pod)
+        if account is None:
+            return False
+        return self.is_limited(account.place) or (account.is_fixed and bool(account.place.quota.min))
+
+    def is_limited(self, place: QuotaPlace) -> bool:
+        """Whether pods can exceed the quota: with runtime quota none exceeds the default and the system quota."""
+        return not (self.settings.uses_runtime and place.is_built_in)
+
     def settle(self) -> None:
         """Brings the sums of the trees up to date."""
         for account in self._changed:
@@ -137,6 +149,8 @@ class QuotaUsage:
             tree.add_request(index, -account.amounts, is_fixed=account.is_fixed)
 
     def _change(self, pod: Pod, by: int, *, is_terminating: bool) -> None:
+        if self.forest.is_idle:
+            return
         account = self.account_of(pod)
         if account is None or not self._counts(pod, is_terminating=is_terminating):
             return
