@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
@@ -24,6 +25,7 @@ __all__ = [
     "SKIP",
     "SKIP_FOR_GOOD",
     "FilterPlugin",
+    "InteractingPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
@@ -81,6 +83,13 @@ class Plugin(Protocol):
     """Any plugin. It is built once a shadow cluster and may keep, by placement class, whatever no move changes."""
 
     name: str
+
+
+@runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other."""
+
+    interactions: Interactions
 
 
 @runtime_checkable

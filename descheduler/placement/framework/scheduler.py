@@ -19,6 +19,7 @@ from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
+    InteractingPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
@@ -32,7 +33,7 @@ from descheduler.placement.framework.extension_points import (
     StartPlugin,
     UnitPlugin,
 )
-from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
@@ -106,7 +107,9 @@ class Scheduler:
         self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
-        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        self.interactions = JoinedInteractions(
+            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()}
+        )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
@@ -377,6 +380,10 @@ def _made(
     )
     rows = ((name, plugins.get(name)) for name in names)
     return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:
+    return plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
 
 
 def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:
