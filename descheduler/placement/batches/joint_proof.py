@@ -133,7 +133,9 @@ def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candid
     unplaced = candidate.unplaced
     if unplaced is None or not unplaced.unit:
         return candidate
-    return replace(candidate, unplaced=replace(unplaced, unit=tuple(units[_unit_of(unplaced)])))
+    return msgspec.structs.replace(
+        candidate, unplaced=msgspec.structs.replace(unplaced, unit=tuple(units[_unit_of(unplaced)]))
+    )
 
 
 def _unit_of(unplaced: UnplacedReplacement) -> str:

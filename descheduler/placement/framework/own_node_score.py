@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class OwnNodeScore(ABC):
         """What the scores hang on of a pod; None for one that has a score of 0 everywhere."""
 
     @abstractmethod
-    def of_nodes(self, asked: Hashable, some: SomeNodes) -> NDArray[np.int64]:
+    def of_nodes(self, asked: Any, some: SomeNodes) -> NDArray[np.int64]:
         """The scores of some nodes, 0..100, for pods that ask for this."""
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:

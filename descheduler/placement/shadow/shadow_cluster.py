@@ -43,8 +43,7 @@ class Follower(Protocol):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
-@dataclass(slots=True)
-class Company:
+class Company(msgspec.Struct, eq=False):
     """The pods that are tried together with one, itself among them: all that exist of their unit without a node.
 
     `held` are those that were placed before it, and that are not bound until enough of them are. `scratch` carries what
@@ -52,8 +51,8 @@ class Company:
     """
 
     pods: tuple[Pod, ...]
-    held: list[Pod] = field(default_factory=list)
-    scratch: dict[str, object] = field(default_factory=dict)
+    held: list[Pod] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
 
 
 class Cycle(msgspec.Struct, eq=False):

@@ -44,7 +44,7 @@ class Cells:
         ordered = nodes.take(self._in_order)
         places = np.append(ordered.nonzero()[0], len(ordered))
         following = places.take(np.searchsorted(places, self._starts))
-        having = self.ids.take(self._in_order.take(following, mode="clip")) == self.numbers
+        having: BoolMask = self.ids.take(self._in_order.take(following, mode="clip")) == self.numbers
         having &= following < len(ordered)
         self._likely = np.where(having, self._in_order.take(following, mode="clip"), self._likely)
         return having
