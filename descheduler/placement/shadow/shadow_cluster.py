@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,8 +56,7 @@ class Company:
     scratch: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Cycle:
+class Cycle(msgspec.Struct, eq=False):
     """One pod on its way through the plugins.
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
@@ -69,9 +68,9 @@ class Cycle:
 
     pod: PlacementClass
     cluster: ShadowCluster
-    credit: dict[int, NDArray[np.int64]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    scratch: dict[str, object] = field(default_factory=dict)
+    credit: dict[int, NDArray[np.int64]] = msgspec.field(default_factory=dict)
+    notes: list[str] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
 
 
