@@ -159,6 +159,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         defaults=low_node_load_args.default_args,
         construction_problems=low_node_load_pools.construction_problems,
         needs=low_node_load.needs,
+        remembers=True,
         native=True,
     ),
     PluginSpec(

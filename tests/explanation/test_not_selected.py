@@ -352,7 +352,7 @@ MISSES = {
     "node whose load is new": (
         Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "3"), used("b", "0")]),
         "node a is overutilized, in 1 run in a row so far, more than 5 are required "
-        "(anomalyCondition.consecutiveAbnormalities: 5); nothing is remembered from one run to the next here",
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
     ),
     "node that too few could relieve": (
         Question(
@@ -393,7 +393,7 @@ MISSES = {
         Question(
             "LowNodeLoad",
             pod_object("p"),
-            {**LOADS, **AT_ONCE},
+            {**LOADS, **AT_ONCE, "nodeFit": False},
             others=[
                 pod_object("q"),
                 node_metric_object("a", {"default/p": {"cpu": "2"}, "default/q": {"cpu": "1"}}),

@@ -338,7 +338,7 @@ QUIET: dict[str, tuple[World, str]] = {
     "the load is new": (
         World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "3"), used("b", "0")]),
         "1 node is overutilized, in 1 run in a row so far, more than 5 are required "
-        "(anomalyCondition.consecutiveAbnormalities: 5); nothing is remembered from one run to the next here",
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
     ),
     "all nodes are loaded": (
         World("LowNodeLoad", [make_pod("p")], {**LOADS, **AT_ONCE}, metrics=[used("a", "3"), used("b", "3")]),
