@@ -22,6 +22,7 @@ from descheduler.strategies import (
     remove_pods_violating_node_reservation,
     remove_pods_violating_node_taints,
     remove_pods_violating_topology_spread_constraint,
+    revoke_pods_over_elastic_quota,
 )
 from descheduler.strategies.custom_priority import args as custom_priority_args
 from descheduler.strategies.custom_priority.custom_priority import CustomPriority
@@ -119,6 +120,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaints,
         validate=remove_pods_violating_node_taints.validate_args,
+    ),
+    PluginSpec(
+        name="RevokePodsOverElasticQuota",
+        args_type=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuotaArgs,
+        extension_points=_DESCHEDULE,
+        factory=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuota,
+        validate=revoke_pods_over_elastic_quota.validate_args,
+        defaults=revoke_pods_over_elastic_quota.default_args,
+        needs=revoke_pods_over_elastic_quota.needs,
     ),
     PluginSpec(
         name="RemoveDuplicates",

@@ -180,6 +180,10 @@ QUIET: dict[str, tuple[World, str]] = {
         World("RemovePodsViolatingNodeReservation", [make_pod("p", cpu="3")], nodes=RESERVING),
         "no pod occupies what its node reserves (annotation node.koordinator.sh/reservation); 1 pod examined",
     ),
+    "there are no quotas": (
+        World("RevokePodsOverElasticQuota", [make_pod("p", cpu="3")]),
+        "the cluster has no elastic quota",
+    ),
     "replicas are spread evenly": (
         World("RemoveDuplicates", [make_pod(f"p{n}", node=node) for n, node in enumerate("aabb")]),
         "no node runs more pods of an owner than an even spread: "

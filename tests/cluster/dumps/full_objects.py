@@ -173,6 +173,26 @@ def _cluster_objects() -> dict[str, Object]:
             "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
             "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
         },
+        "PodGroup": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minMember": 3,
+                "queue": "q",
+                "priorityClassName": "high",
+                "scheduleTimeoutSeconds": 60,
+                "minResources": {"cpu": "1"},
+                "minTaskMember": {"worker": 2},
+                "networkTopology": {"mode": CANARY, "highestTierName": CANARY},
+                "notes": [CANARY] * 8,
+            },
+            "status": {
+                "phase": "Running",
+                **dict.fromkeys(("scheduled", "running", "succeeded", "failed"), 1),
+                "occupiedBy": "batch/x",
+                "scheduleStartTime": "2026-06-30T12:00:00Z",
+                "conditions": [_CONDITION],
+            },
+        },
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }
