@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
+from descheduler.model.koordinator.migration_job import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.koordinator.pod_order import COST_ANNOTATION, DELETION_COST_ANNOTATION
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -22,13 +24,10 @@ from descheduler.model.pod import (
 __all__ = [
     "BETA_CLASS_ANNOTATION",
     "BOUND_ANNOTATION",
-    "COST_ANNOTATION",
     "DEFAULT_CLASS_ANNOTATIONS",
-    "DELETION_COST_ANNOTATION",
     "FEATURE_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
-    "PASSED_ARBITRATION_ANNOTATION",
     "READ_ANNOTATIONS",
     "RESOURCE_STATUS_ANNOTATION",
     "REVISION_ANNOTATION",
@@ -36,11 +35,7 @@ __all__ = [
     "AnnotationKeys",
 ]
 
-COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
-DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
-PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
-"""On a PodMigrationJob: `true` once it was let go."""
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
