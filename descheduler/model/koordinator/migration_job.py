@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.pod import EVICT_ANNOTATION
 
-__all__ = ["PASSED_ARBITRATION_ANNOTATION", "JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
-
-PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
-"""On a job: `true` once it was let go."""
+__all__ = ["JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
 
 
 class JobPhase(StrEnum):

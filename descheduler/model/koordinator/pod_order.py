@@ -9,13 +9,11 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, DELETION_COST_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
 
-__all__ = ["COST_ANNOTATION", "DELETION_COST_ANNOTATION", "Importance", "importance", "is_prod"]
-
-COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
-DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
+__all__ = ["Importance", "importance", "is_prod"]
 
 Importance: TypeAlias = tuple[int, int, int, int, int, int, float, float]
 """Compares as the pods do; the lowest goes first."""

@@ -129,9 +129,7 @@ def test_pod_with_a_live_job_stays(phase: str, uid: str | None, expected: Reason
     ("facts", "phase"),
     [
         pytest.param({"phase": "Running"}, "Running", id="by the name of the pod"),
-        pytest.param(
-            {"phase": "", "uid": "of its predecessor"}, "Pending", id="or by that of its predecessor"
-        ),
+        pytest.param({"phase": "", "uid": "of its predecessor"}, "Pending", id="or by that of its predecessor"),
     ],
 )
 def test_job_that_migrates_a_pod_is_named(facts: dict[str, Any], phase: str) -> None:
