@@ -38,7 +38,8 @@ def cpu_of(
     """The figures of cpu, in milli cores."""
     metric = make_node_metric("n", used, system={"cpu": system}, age=age)
     figures = batch_resources(node(**facts), pods, metric, NOW)[0]
-    return BatchResource(*(value // 10**6 if isinstance(value, int) else value for value in figures))
+    milli = {name: value // 10**6 for name, value in figures._asdict().items() if name != "resource"}
+    return BatchResource(figures.resource, **milli)
 
 
 def test_usage_and_the_system_leave_what_the_margin_does_not_take() -> None:
