@@ -10,6 +10,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.doubts import doubt_about
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
@@ -43,6 +44,7 @@ class Schedulers:
         self._plugins = plugins
         self._made: dict[str, SchedulerModel] = {name: make(cluster) for name, make in (others or {}).items()}
         self._others = frozenset(self._made)
+        self._profiles: dict[str, SchedulerProfile | None] = {}
         self._optional_filters = frozenset(name for name, row in plugins.items() if row.is_optional)
         self._listed = frozenset(name for node in cluster.snapshot.nodes for name in node.allocatable)
 
@@ -59,7 +61,7 @@ class Schedulers:
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
         if name in self._others:
             return self._made[name].doubt(pod)
-        profile = self._configuration.profile_for(name)
+        profile = self._profile_for(name)
         if profile is None:
             return f"scheduler {name} is not modelled"
         return doubt_about(pod, profile, self._configuration)
@@ -67,7 +69,7 @@ class Schedulers:
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
-        return name not in self._others and self._configuration.profile_for(name) is None
+        return name not in self._others and self._profile_for(name) is None
 
     def optional_filters(self, pod: Pod) -> frozenset[str]:
         """Plugins whose refusals of `pod` may mean nothing to a scheduler that is not modelled; none for others.
@@ -79,6 +81,11 @@ class Schedulers:
             return frozenset()
         is_unlisted = any("/" in name and name not in self._listed for name in pod.spec.requests)
         return self._optional_filters | {_RESOURCES} if is_unlisted else self._optional_filters
+
+    def _profile_for(self, name: str) -> SchedulerProfile | None:
+        if name not in self._profiles:
+            self._profiles[name] = self._configuration.profile_for(name)
+        return self._profiles[name]
 
     def _make(self, name: str) -> SchedulerModel:
         configuration = self._configuration

@@ -19,7 +19,7 @@ from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW
+from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
@@ -57,10 +57,12 @@ class _Group:
     """Pending pods of one placement class. `waiting` are the places in `pods` of those that are not placed, the next
     one last."""
 
-    __slots__ = ("form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
+    __slots__ = ("asked", "form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
 
-    def __init__(self, form: Pod, scheduler: SchedulerModel) -> None:
+    def __init__(self, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         self.form = form
+        # A scheduler may be told to ignore other resources.
+        self.asked = tuple([(row, amount) for row, amount in demand.amounts if row <= EPHEMERAL_ROW])
         self.scheduler = scheduler
         self.pods: list[Pod] = []
         self.waiting: list[int] = []
@@ -122,7 +124,9 @@ class PendingPods:
         placement_class = self._cluster.placement_class(form)
         group = self._groups.get(placement_class)
         if group is None:
-            group = self._groups[placement_class] = _Group(form, self._schedulers.scheduler_of(form))
+            group = self._groups[placement_class] = _Group(
+                form, self._schedulers.scheduler_of(form), placement_class.demand
+            )
             self._in_order.append(group)
             self._in_order.sort(key=lambda each: -each.priority)
         group.add(pod)
@@ -213,12 +217,11 @@ class PendingPods:
         table = self._cluster.table
         if not group.open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:
             return False
-        demand = self._cluster.placement_class(group.form).demand
-        return all(
-            table.requested[row, node] + amount <= table.allocatable[row, node]
-            for row, amount in demand.amounts
-            if row <= EPHEMERAL_ROW  # a scheduler may be told to ignore others
-        )
+        requested, allocatable = table.requested, table.allocatable
+        for row, amount in group.asked:
+            if requested[row, node] + amount > allocatable[row, node]:
+                return False
+        return True
 
 
 def _is_waiting(pod: Pod) -> bool:
