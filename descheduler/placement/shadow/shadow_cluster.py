@@ -197,6 +197,7 @@ class ShadowCluster:
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
+        self._choosy: dict[object, ChoosyFollower] = {}
         self._tells_of_all = _Tells([], [])
         # The spec is kept as well: an identity stands for it only as long as it lives.
         self._tells_by_spec: dict[int, tuple[PodSpec, _Tells]] = {}
@@ -225,6 +226,8 @@ class ShadowCluster:
             self._tells_of_all.added.append(known.pod_added)
             self._tells_of_all.removed.append(known.pod_removed)
             self._tells_by_spec.clear()
+            if isinstance(known, ChoosyFollower):
+                self._choosy[kind] = known
         return known  # type: ignore[return-value] # what `kind` built
 
     def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
@@ -337,7 +340,11 @@ class ShadowCluster:
             return self._tells_of_all
         known = self._tells_by_spec.get(id(pod.spec))
         if known is None:
-            concerned = [each for each in self._followers.values() if _is_concerned(each, pod.spec)]
+            concerned = [
+                each
+                for kind, each in self._followers.items()
+                if kind not in self._choosy or self._choosy[kind].concerns(pod.spec)
+            ]
             tells = _Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
             known = self._tells_by_spec[id(pod.spec)] = pod.spec, tells
         return known[1]
@@ -362,7 +369,3 @@ class ShadowCluster:
                 nodes_by_demand.setdefault(self._demand(pod), []).append(node)
         for demand, nodes in nodes_by_demand.items():
             self.table.take_all(demand, np.array(nodes, dtype=np.intp))
-
-
-def _is_concerned(follower: Follower, spec: PodSpec) -> bool:
-    return not isinstance(follower, ChoosyFollower) or follower.concerns(spec)
