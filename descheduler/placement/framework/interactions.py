@@ -83,13 +83,13 @@ class JoinedInteractions:
 
     def is_local(self, pod: Pod) -> bool:
         """Whether that holds for all plugins."""
-        return all([each.is_local(pod) for each in self._in_order])
+        return all(each.is_local(pod) for each in self._in_order)
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Whether any of the plugins feels it."""
         # One pod is asked about many times in a row.
         if self._last_felt[0] is not pod:
-            self._last_felt = pod, any([each.is_felt_widely(pod) for each in self._in_order])
+            self._last_felt = pod, any(each.is_felt_widely(pod) for each in self._in_order)
         return self._last_felt[1]
 
     def interact(self, first: Pod, second: Pod) -> bool:
