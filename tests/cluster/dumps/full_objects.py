@@ -184,6 +184,39 @@ def _cluster_objects() -> dict[str, Object]:
             },
             "status": {"phase": "Running", "message": CANARY, "reason": CANARY, "conditions": [_CONDITION]},
         },
+        "ElasticQuota": {
+            "metadata": full_metadata(
+                "x",
+                annotations=IDLE_ANNOTATIONS
+                | {
+                    "quota.scheduling.koordinator.sh/shared-weight": '{"cpu": "3"}',
+                    "quota.scheduling.koordinator.sh/namespaces": '["shop"]',
+                    "quota.scheduling.koordinator.sh/runtime": CANARY,
+                },
+            ),
+            "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
+            "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
+        },
+        "PodGroup": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minMember": 3,
+                "queue": "q",
+                "priorityClassName": "high",
+                "scheduleTimeoutSeconds": 60,
+                "minResources": {"cpu": "1"},
+                "minTaskMember": {"worker": 2},
+                "networkTopology": {"mode": CANARY, "highestTierName": CANARY},
+                "notes": [CANARY] * 8,
+            },
+            "status": {
+                "phase": "Running",
+                **dict.fromkeys(("scheduled", "running", "succeeded", "failed"), 1),
+                "occupiedBy": "batch/x",
+                "scheduleStartTime": "2026-06-30T12:00:00Z",
+                "conditions": [_CONDITION],
+            },
+        },
         "Device": _device(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
