@@ -2,8 +2,8 @@
 
 The laws: placements bear on each other as the plugin declares; no device gives out more than it has, but for memory
 that was asked for in percent, which Koordinator rounds down, so that a pod may get a little more than there is;
-whatever order devices are given back in, nothing is left in use; Filter passes a node exactly when some choice of minors
-does, where the rules are plain.
+whatever order devices are given back in, nothing is left in use; Filter passes a node exactly when some choice of
+minors does, where the rules are plain.
 """
 
 from __future__ import annotations
