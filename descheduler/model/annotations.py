@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
+from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -27,6 +28,7 @@ __all__ = [
     "FEATURE_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
+    "PASSED_ARBITRATION_ANNOTATION",
     "READ_ANNOTATIONS",
     "RESOURCE_STATUS_ANNOTATION",
     "REVISION_ANNOTATION",
@@ -37,6 +39,8 @@ __all__ = [
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
+PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
+"""On a PodMigrationJob: `true` once it was let go."""
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
@@ -71,7 +75,9 @@ READ_ANNOTATIONS = frozenset(
         NODE_RESERVATION_ANNOTATION,
         *QUOTA_ANNOTATIONS,
         RESOURCE_STATUS_ANNOTATION,
+        PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
+        *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,

@@ -91,9 +91,10 @@ def needs(_args: PlacementVerificationArgs) -> Needs:
 def landing_needs(*, owners: bool) -> Needs:
     """What tells where replacements land, and with `owners` what tells which pods these are."""
     # numpy, which plugins import, takes longer than validating a policy may.
-    from descheduler.placement.needs import LANDING_ANNOTATIONS, LANDING_KINDS, OWNER_KINDS
+    from descheduler.placement.needs import OWNER_KINDS, landing_annotations, landing_kinds
 
-    return Needs(LANDING_KINDS | OWNER_KINDS if owners else LANDING_KINDS, annotations=LANDING_ANNOTATIONS)
+    kinds = landing_kinds()
+    return Needs(kinds | OWNER_KINDS if owners else kinds, annotations=landing_annotations())
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:

@@ -1,1 +1,1 @@
-"""Objects of Koordinator as decoded values."""
+"""What objects and keys of Koordinator say, as decoded values."""

@@ -7,22 +7,23 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 
 __all__ = [
     "PASS",
     "SKIP",
+    "SKIP_FOR_GOOD",
     "FilterPlugin",
     "InteractingPlugin",
     "PermitPlugin",
@@ -36,6 +37,7 @@ __all__ = [
     "ScorePlugin",
     "Scores",
     "StartPlugin",
+    "UnitPlugin",
 ]
 
 ReasonBits = NDArray[np.uint32]
@@ -47,16 +49,19 @@ class PreFilterResult:
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
-    out for this pod.
+    out for this pod. `is_for_good` says that no move changes this answer for pods of the class, although the plugin is
+    not static.
     """
 
     obstacle: Obstacle | None = None
     nodes: BoolMask | None = None
     is_skipped: bool = False
+    is_for_good: bool = False
 
 
 PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
+SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
 class Scores(NamedTuple):
@@ -91,7 +96,7 @@ class InteractingPlugin(Plugin, Protocol):
 class PreEnqueuePlugin(Plugin, Protocol):
     """May keep a pod from ever being tried."""
 
-    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
 
 
@@ -140,6 +145,20 @@ class PermitPlugin(Plugin, Protocol):
 
     def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
         """What the pod still waits for, or None when it may be bound."""
+
+
+@runtime_checkable
+class UnitPlugin(PermitPlugin, Protocol):
+    """Holds pods back at Permit until others of theirs are placed, so that they are tried together."""
+
+    def unit_of(self, pod: Pod) -> str:
+        """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps such `pods`, which exist without a node, from being bound if each of them finds one; or None.
+
+        They come in this order, and it does not matter which nodes they find.
+        """
 
 
 @runtime_checkable

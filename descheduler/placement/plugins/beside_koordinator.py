@@ -14,7 +14,6 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.policy.shared_args import Args
 
 __all__ = [
-    "COSCHEDULING",
     "DEFAULT_PRE_BIND",
     "DEVICE_SHARE",
     "LOAD_AWARE_SCHEDULING",
@@ -160,15 +159,6 @@ DEFAULT_PRE_BIND = SchedulingPlugin(
     points=frozenset({"pre_bind"}),
     interactions=own_node,
     about=About(check="Writes what other plugins chose to the API server. It has no part in where a pod fits."),
-)
-COSCHEDULING = SchedulingPlugin(
-    points=frozenset(
-        {"pre_enqueue", "queue_sort", "pre_filter", "post_filter", "pre_score", "score"}
-        | {"reserve", "permit", "pre_bind", "post_bind"}
-    ),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(check="Places the pods of a gang together or not at all. Not modelled."),
 )
 DEVICE_SHARE = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter", "score", "reserve", "pre_bind"}),

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +24,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass, class_key
 
-__all__ = ["NO_NODE", "Changes", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
+__all__ = ["NO_NODE", "Changes", "Company", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
 
 NO_NODE = -1
 """Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
@@ -43,22 +43,34 @@ class Follower(Protocol):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
-@dataclass(slots=True)
-class Cycle:
+class Company(msgspec.Struct, eq=False):
+    """The pods that are tried together with one, itself among them: all that exist of their unit without a node.
+
+    `held` are those that were placed before it, and that are not bound until enough of them are. `scratch` carries what
+    plugins find out about the company from one of its pods to the next, by plugin name.
+    """
+
+    pods: tuple[Pod, ...]
+    held: list[Pod] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+class Cycle(msgspec.Struct, eq=False):
     """One pod on its way through the plugins.
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
     that there is too little room rest. `notes` are conditions under which the answer holds,
     such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
-    next, by plugin name.
+    next, by plugin name. `company` is None for a pod that is tried alone.
     """
 
     pod: PlacementClass
     cluster: ShadowCluster
-    credit: dict[int, NDArray[np.int64]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    scratch: dict[str, object] = field(default_factory=dict)
+    credit: dict[int, NDArray[np.int64]] = msgspec.field(default_factory=dict)
+    notes: list[str] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
+    company: Company | None = None
 
 
 TakenType = TypeVar("TakenType")

@@ -17,6 +17,10 @@ from tests.cluster.dumps.full_pods import (
 
 __all__ = ["full_objects"]
 
+_READ_ON_JOBS = {
+    "descheduler.alpha.kubernetes.io/evict": "",
+    "descheduler.koordinator.sh/passed-arbitration": "true",
+}
 _SELECTOR: Object = {
     "matchLabels": {"app": "x"},
     "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}],
@@ -145,11 +149,11 @@ def _cluster_objects() -> dict[str, Object]:
             "status": {"hard": {"pods": "5"}, "used": {"pods": "3"}},
         },
         "PodMigrationJob": {
-            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | _READ_ON_JOBS),
             "spec": {
                 "paused": True,
-                "ttl": CANARY,
-                "mode": CANARY,
+                "ttl": "5m",
+                "mode": "EvictDirectly",
                 "podRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "fieldPath": CANARY, "kind": CANARY},
                 "deleteOptions": {"preconditions": {"uid": CANARY}},
                 "reservationOptions": {"template": full_template()},
@@ -168,6 +172,26 @@ def _cluster_objects() -> dict[str, Object]:
             ),
             "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
             "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
+        },
+        "PodGroup": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minMember": 3,
+                "queue": "q",
+                "priorityClassName": "high",
+                "scheduleTimeoutSeconds": 60,
+                "minResources": {"cpu": "1"},
+                "minTaskMember": {"worker": 2},
+                "networkTopology": {"mode": CANARY, "highestTierName": CANARY},
+                "notes": [CANARY] * 8,
+            },
+            "status": {
+                "phase": "Running",
+                **dict.fromkeys(("scheduled", "running", "succeeded", "failed"), 1),
+                "occupiedBy": "batch/x",
+                "scheduleStartTime": "2026-06-30T12:00:00Z",
+                "conditions": [_CONDITION],
+            },
         },
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},

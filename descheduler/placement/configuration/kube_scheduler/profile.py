@@ -26,6 +26,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import Perce
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin_args import PluginConfigSection
+from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.shared_args import Args
 
 __all__ = ["SchedulerProfile", "SchedulerProfileSection", "read_scheduler_profile"]
@@ -220,6 +221,8 @@ class _ProfileReader:
         elif plugin.name in REMOVED:
             message = f"plugin {shown(plugin.name)} was removed; NodeVolumeLimits, which runs by default, does its work"
             self._checks.fail_load(place, message)
+        elif failure := load_failure(plugin.name, self._plugins):
+            self._checks.fail_load(place, f"plugin {shown(plugin.name)}: {failure}")
         elif row is None:
             hint = did_you_mean(plugin.name, self._plugins)
             message = f"plugin {shown(plugin.name)} is not kube-scheduler's own; what it does is unknown{hint}"
