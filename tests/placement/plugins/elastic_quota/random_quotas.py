@@ -3,10 +3,11 @@
 Of each world, for koord-scheduler 1.8.0:
 
 1. a quota gets at least what it wants of its scaled min, and no more than it wants, or keeps, within max;
-2. with `enableMinQuotaScale`, and without the gate ElasticQuotaGuaranteeUsage, the children of a parent get together no
-   more than it has, but for rounding: in a round of the water filling each hungry child may get half a unit (a thousandth
-   of a cpu, a byte) more than its share, and each round but the last satisfies a child, so that n children get at most
-   n(n+1)/4 units too much. Among the children of the root is the default quota, whose share of cpu is negative;
+2. with `enableMinQuotaScale`, and without the gate ElasticQuotaGuaranteeUsage, the children of a parent get together
+   no more than it has, but for rounding: in a round of the water filling each hungry child may get half a unit (a
+   thousandth of a cpu, a byte) more than its share, and each round but the last satisfies a child, so that n children
+   get at most n(n+1)/4 units too much. Among the children of the root is the default quota, whose share of cpu is
+   negative;
 3. an admitted pod leaves its quota within its limit, counted from nothing;
 4. placing and taking off, in any order, leads back to the digest of before.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def _scheduler(random: Random) -> Scheduler:
     return Scheduler(cluster, koordinated().profiles[0], plugins=PLUGINS)
 
 
-def _cpu(random: Random, least: int, most: int) -> dict[str, str]:
+def _cpu(random: Random, least: int, most: int) -> dict[str, Any]:
     return {"cpu": str(random.randint(least, most))}
 
 
