@@ -28,8 +28,8 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
 
     `gone` are the identities of pods of the snapshot that are not on `cluster` any more; the victim is one of them.
     A scheduler that preempts nobody has no such node. All pods of lower priority leave the node for that, while the
-    scheduler would spare some; and twenty nodes at most are tried. For a pod that plugins refuse before nodes are looked
-    at, such as for its quota, only those leave that these plugins would evict.
+    scheduler would spare some; and twenty nodes at most are tried. For a pod that plugins refuse before nodes are
+    looked at, such as for its quota, only those leave that these plugins would evict.
     """
     if not unplaced.scheduler.preempts:
         return ""
