@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
+from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -54,6 +55,7 @@ def analyse(
         margin=ranking.margin,
         score_error=ranking.error,
         notes=(*notes, *filter(None, [evaluation.cause]), *dict.fromkeys(evaluation.cycle.notes)),
+        quota=quota_facts(cluster, scheduler.profile, pod),
     )
 
 

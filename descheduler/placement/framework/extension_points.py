@@ -31,6 +31,7 @@ __all__ = [
     "PreBindPlugin",
     "PreEnqueuePlugin",
     "PreFilterResult",
+    "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
@@ -168,6 +169,14 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PreemptingPlugin(Plugin, Protocol):
+    """At PostFilter may evict others for a pod that it refuses everywhere itself."""
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        """Whether it would evict `other`, whose priority is lower, for `pod`."""
 
 
 @runtime_checkable

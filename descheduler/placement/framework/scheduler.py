@@ -23,6 +23,7 @@ from descheduler.placement.framework.extension_points import (
     PermitPlugin,
     Plugin,
     PreBindPlugin,
+    PreemptingPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
     ReasonBits,
@@ -113,6 +114,8 @@ class Scheduler:
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
+        post_filters = _those(made, profile.post_filters)
+        self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
@@ -256,6 +259,14 @@ class Scheduler:
         if cycle.company is None:
             found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
+
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.
+
+        A plugin whose refusal no preemption changes has none evicted.
+        """
+        preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
+        return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
 
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""

@@ -90,6 +90,7 @@ PLACEMENT = PlacementAnalysis(
     margin=10,
     score_error="",
     notes=("a note",),
+    quota=None,
 )
 DECISION = PodDecision(
     outcome="unwanted",
