@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL, PodGroup
+from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.prior_moves import PriorMove
@@ -48,7 +49,9 @@ def run_of(
     prior_moves: Sequence[PriorMove] = (),
 ) -> Run:
     """A run over nodes with room for everything."""
-    snapshot = make_snapshot([make_node("a"), make_node("b")], pods, pod_groups=groups)
+    owners = {pod.owners[0].uid: pod.owners[0].name for pod in pods}
+    workloads = {uid: Workload("ReplicaSet", "default", name, uid, 10) for uid, name in owners.items()}
+    snapshot = make_snapshot([make_node("a"), make_node("b")], pods, pod_groups=groups, workloads=workloads)
     return make_run(policy, snapshot, prior_moves=prior_moves)
 
 
