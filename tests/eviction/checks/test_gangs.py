@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.prior_moves import PriorMove
 from tests.builders import Object, make_node, make_pod, make_snapshot
+from tests.eviction.checks.random_gangs import faults_of, make_world
 from tests.eviction.runs import Run, bundle_of, make_run
 
 POLICY: Object = {
@@ -157,3 +159,9 @@ def test_undone_eviction_does_not_count() -> None:
     check.charge(bundle_of(pods[0]))()
 
     assert check.verdict(bundle_of(pods[1])).is_accepted
+
+
+def test_no_grant_leaves_a_gang_with_too_few_pods_in_random_worlds() -> None:
+    worlds = [make_world(Random(f"suite/{number}")) for number in range(100)]
+
+    assert {number: faults for number, world in enumerate(worlds) if (faults := faults_of(world))} == {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL
 from descheduler.placement.landings.landing import LandingVerdict
+from tests.placement.plugins.coscheduling.random_joint import faults_of, make_world
 from tests.placement.plugins.coscheduling.worlds import group_of, member, nodes_of, prover_of
 
 LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
@@ -139,3 +142,9 @@ def test_pods_that_follow_a_gang_find_what_it_left() -> None:
     landings = [prover.book(victim) for victim in victims]
 
     assert [landing.verdict for landing in landings] == [LANDS, LANDS_IF]
+
+
+def test_verdicts_on_small_batches_are_those_of_brute_force() -> None:
+    worlds = [make_world(Random(f"suite/{number}")) for number in range(60)]
+
+    assert {number: faults for number, world in enumerate(worlds) if (faults := faults_of(world))} == {}
