@@ -294,7 +294,7 @@ def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bo
     """Whether a node other than the victim's takes the replacement, by `evaluation`."""
     source = evaluation.cycle.cluster.table.index.get(unplaced.victim.node_name)
     takes_it = source is not None and bool(evaluation.feasible[source])
-    return len(evaluation.nodes) > takes_it
+    return evaluation.num_nodes > takes_it
 
 
 def _pods(number: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.sequential_placement import SequentialPlacer
@@ -132,7 +133,9 @@ def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candid
     unplaced = candidate.unplaced
     if unplaced is None or not unplaced.unit:
         return candidate
-    return replace(candidate, unplaced=replace(unplaced, unit=tuple(units[_unit_of(unplaced)])))
+    return msgspec.structs.replace(
+        candidate, unplaced=msgspec.structs.replace(unplaced, unit=tuple(units[_unit_of(unplaced)]))
+    )
 
 
 def _unit_of(unplaced: UnplacedReplacement) -> str:
@@ -145,7 +148,7 @@ def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacem
         assert candidate.landing is not None  # noqa: S101 - it is one or the other
         return candidate.landing
     landing = finding.landings[unplaced]
-    return replace(landing, cold=cold.get(unplaced, landing.settled))
+    return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.settled))
 
 
 def _undecided(landing: Landing, other: Landing) -> Landing:
@@ -153,4 +156,6 @@ def _undecided(landing: Landing, other: Landing) -> Landing:
     unknown = LandingVerdict.UNKNOWN
     says = other.message or landing.message or "; ".join((*other.conditions, *landing.conditions))
     message = f"{ROLLOUT}: {says}"
-    return replace(landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT)
+    return msgspec.structs.replace(
+        landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT
+    )

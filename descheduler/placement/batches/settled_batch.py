@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from descheduler.placement.batches.certificates import certificate
@@ -198,7 +198,7 @@ class SettledBatch:
 def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:
     """`landing` with further conditions."""
     conditional = worst((landing.verdict, LandingVerdict.LANDS_IF))
-    return replace(
+    return msgspec.structs.replace(
         landing,
         verdict=conditional,
         cold=conditional,

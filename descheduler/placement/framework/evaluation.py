@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,8 +41,7 @@ class ScoreTable:
     totals: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """The predicted node: the first of `ties`, all of which have `total`.
 
     `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
@@ -144,6 +144,7 @@ class Evaluation:
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
+        self._num_nodes: int | None = None
 
     @property
     def cause(self) -> str:
@@ -158,9 +159,16 @@ class Evaluation:
         return self._nodes
 
     @property
+    def num_nodes(self) -> int:
+        """How many nodes pass."""
+        if self._num_nodes is None:
+            self._num_nodes = int(np.count_nonzero(self.feasible))
+        return self._num_nodes
+
+    @property
     def fits(self) -> bool:
         """Whether any node passes."""
-        return len(self.nodes) > 0
+        return self.num_nodes > 0
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
@@ -22,7 +23,9 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 __all__ = [
     "PASS",
     "SKIP",
+    "SKIP_FOR_GOOD",
     "FilterPlugin",
+    "InteractingPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
@@ -46,16 +49,19 @@ class PreFilterResult:
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
-    out for this pod.
+    out for this pod. `is_for_good` says that no move changes this answer for pods of the class, although the plugin is
+    not static.
     """
 
     obstacle: Obstacle | None = None
     nodes: BoolMask | None = None
     is_skipped: bool = False
+    is_for_good: bool = False
 
 
 PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
+SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
 class Scores(NamedTuple):
@@ -77,6 +83,13 @@ class Plugin(Protocol):
     """Any plugin. It is built once a shadow cluster and may keep, by placement class, whatever no move changes."""
 
     name: str
+
+
+@runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other."""
+
+    interactions: Interactions
 
 
 @runtime_checkable

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
@@ -22,8 +23,7 @@ __all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before
 _NEW_TEMPLATE = "the pod template of a revision that is being rolled out is not in the snapshot"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnplacedReplacement:
+class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
     `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
@@ -65,8 +65,7 @@ class UnplacedReplacement:
         return self.replacement.returns == "at once"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, eq=False):
     """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back

@@ -15,8 +15,6 @@ from descheduler.policy.shared_args import Args
 
 __all__ = [
     "DEFAULT_PRE_BIND",
-    "DEVICE_SHARE",
-    "ELASTIC_QUOTA",
     "LOAD_AWARE_SCHEDULING",
     "NODE_NUMA_RESOURCE",
     "RESERVATION",
@@ -160,18 +158,6 @@ DEFAULT_PRE_BIND = SchedulingPlugin(
     points=frozenset({"pre_bind"}),
     interactions=own_node,
     about=About(check="Writes what other plugins chose to the API server. It has no part in where a pod fits."),
-)
-DEVICE_SHARE = SchedulingPlugin(
-    points=frozenset({"pre_filter", "filter", "score", "reserve", "pre_bind"}),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(check="Chooses the devices that a pod gets on a node. Not modelled."),
-)
-ELASTIC_QUOTA = SchedulingPlugin(
-    points=frozenset({"pre_filter", "post_filter", "reserve"}),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(check="Refuses pods whose quota is used up. Not modelled."),
 )
 RESERVATION = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
