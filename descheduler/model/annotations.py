@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
+from descheduler.model.koordinator.eviction_annotations import (
+    COST_ANNOTATION,
+    DELETION_COST_ANNOTATION,
+    PASSED_ARBITRATION_ANNOTATION,
+)
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
@@ -22,9 +27,7 @@ from descheduler.model.pod import (
 __all__ = [
     "BETA_CLASS_ANNOTATION",
     "BOUND_ANNOTATION",
-    "COST_ANNOTATION",
     "DEFAULT_CLASS_ANNOTATIONS",
-    "DELETION_COST_ANNOTATION",
     "DEVICES_ALLOCATED_ANNOTATION",
     "DEVICE_HINT_ANNOTATION",
     "FEATURE_ANNOTATIONS",
@@ -33,7 +36,6 @@ __all__ = [
     "JOINT_DEVICES_ANNOTATION",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
-    "PASSED_ARBITRATION_ANNOTATION",
     "READ_ANNOTATIONS",
     "RESOURCE_STATUS_ANNOTATION",
     "REVISION_ANNOTATION",
@@ -41,11 +43,7 @@ __all__ = [
     "AnnotationKeys",
 ]
 
-COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
-DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
-PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
-"""On a PodMigrationJob: `true` once it was let go."""
 DEVICES_ALLOCATED_ANNOTATION = "scheduling.koordinator.sh/device-allocated"
 DEVICE_HINT_ANNOTATION = "scheduling.koordinator.sh/device-allocate-hint"
 JOINT_DEVICES_ANNOTATION = "scheduling.koordinator.sh/device-joint-allocate"
