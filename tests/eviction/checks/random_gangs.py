@@ -29,7 +29,12 @@ _POLICY: Object = {
     "apiVersion": "descheduler/v1alpha2",
     "kind": "DeschedulerConfiguration",
     "profiles": [
-        {"name": "p", "pluginConfig": [{"name": "MigrationController", "args": {"skipCheckExpectedReplicas": True}}]}
+        {
+            "name": "p",
+            "pluginConfig": [
+                {"name": "MigrationController", "args": {"skipCheckExpectedReplicas": True, "maxMigratingPerNode": 100}}
+            ],
+        }
     ],
 }
 
