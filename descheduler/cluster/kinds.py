@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -252,6 +253,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "reservations",
         purpose="resources that are reserved for later pods",
+        decoder=reservation_decoder,
         kept=schedulers.RESERVATION,
         is_optional=True,
     ),

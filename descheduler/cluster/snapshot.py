@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import (
@@ -99,6 +100,7 @@ class Snapshot:
         "CloneSet.apps.kruise.io",
     )
     migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
+    reservations: tuple[Reservation, ...] = _view(_in_order, "Reservation.scheduling.koordinator.sh")
     volumes: Mapping[str, PersistentVolume] = _view(_by_name, "PersistentVolume")
     storage_classes: Mapping[str, StorageClass] = _view(_by_name, "StorageClass.storage.k8s.io")
     csi_nodes: Mapping[str, CSINode] = _view(_by_name, "CSINode.storage.k8s.io")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.koordinator.reservation import RESERVATION_ALLOCATED_ANNOTATION, RESTRICTED_OPTIONS_ANNOTATION
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -68,6 +69,7 @@ READ_ANNOTATIONS = frozenset(
         DELETION_COST_ANNOTATION,
         NODE_RESERVATION_ANNOTATION,
         RESOURCE_STATUS_ANNOTATION,
+        RESTRICTED_OPTIONS_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
@@ -82,7 +84,7 @@ READ_ANNOTATIONS = frozenset(
 KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     "scheduling.k8s.io/group-name",
     "scheduling.koordinator.sh/device-allocated",
-    "scheduling.koordinator.sh/reservation-allocated",
+    RESERVATION_ALLOCATED_ANNOTATION,
     "scheduling.volcano.sh/group-name",
     "scheduling.volcano.sh/queue-name",
 }

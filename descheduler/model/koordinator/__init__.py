@@ -1,0 +1,1 @@
+"""Objects of Koordinator as pure values."""
