@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -23,11 +24,13 @@ __all__ = [
     "PASS",
     "SKIP",
     "FilterPlugin",
+    "InteractingPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
     "PreEnqueuePlugin",
     "PreFilterResult",
+    "PreFilterTransformer",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
@@ -84,6 +87,27 @@ class PreEnqueuePlugin(Plugin, Protocol):
 
     def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
+
+
+@runtime_checkable
+class PreFilterTransformer(Plugin, Protocol):
+    """Rewrites the pod or the cluster before PreFilter, as `PreFilterTransformer` of Koordinator's framework extension.
+
+    It is asked in every cycle of a profile that enables the plugin at any point but Score, in the order of the table.
+    """
+
+    def before_pre_filter(self, cycle: Cycle) -> None:
+        """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
+
+
+@runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Knows from the cluster, and not from its profile alone, how placed pods bear on each other by its answers."""
+
+    @property
+    def interactions(self) -> Interactions:
+        """They count instead of those of its row in the table. Those of a transformer speak for what it lets others
+        see, too: a pod that it can help may be helped by every filter."""
 
 
 @runtime_checkable

@@ -19,11 +19,13 @@ from descheduler.placement.framework.doubts import doubt_about
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
+    InteractingPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
+    PreFilterTransformer,
     ReasonBits,
     ReservePlugin,
     ScoreError,
@@ -31,7 +33,7 @@ from descheduler.placement.framework.extension_points import (
     Scores,
     StartPlugin,
 )
-from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -93,7 +95,11 @@ class Scheduler:
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
-        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
+        self.interactions = JoinedInteractions(
+            {name: _interactions(each, plugins[name], profile) for name, each in made.items()},
+            frozenset(each.name for each in self._transformers),
+        )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
@@ -120,6 +126,13 @@ class Scheduler:
         barred = self._barred(cycle)
         if barred is not None:
             return barred
+        for transformer in self._transformers:
+            transformer.before_pre_filter(cycle)
+        with cycle.view():
+            return self._filtered(cycle)
+
+    def _filtered(self, cycle: Cycle) -> Evaluation:
+        """What PreFilter and Filter say, in the cluster as the scheduler sees it."""
         static = self._static.get(cycle.pod) or self._static_answers(cycle)
         refusals: list[Obstacle] = []
         undecided: list[Obstacle] = []
@@ -161,10 +174,11 @@ class Scheduler:
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
         nodes = evaluation.nodes
-        by_plugin = {
-            name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
-            for name, scores, weight in self._given(evaluation)
-        }
+        with evaluation.cycle.view():
+            by_plugin = {
+                name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
+                for name, scores, weight in self._given(evaluation)
+            }
         totals = np.zeros(len(nodes), dtype=np.int64)
         for weighted in by_plugin.values():
             totals += weighted.final
@@ -222,8 +236,9 @@ class Scheduler:
     def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
         """The totals of the feasible nodes. Raises ScoreError."""
         totals, weighted = np.zeros((2, len(evaluation.feasible)), dtype=np.int64)
-        for _, scores, weight in self._given(evaluation):
-            totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
+        with evaluation.cycle.view():
+            for _, scores, weight in self._given(evaluation):
+                totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
         return totals.take(evaluation.nodes)
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
@@ -306,6 +321,10 @@ def _made(
     )
     rows = ((name, plugins.get(name)) for name in names)
     return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:
+    return plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
 
 
 def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:
