@@ -22,6 +22,7 @@ from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_af
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
+from descheduler.placement.plugins.reservation import row as reservation_row
 from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
 
 __all__ = ["PLUGINS"]
@@ -50,6 +51,7 @@ PLUGINS: dict[str, SchedulingPlugin] = {
     "GangScheduling": beside_placement.GANG_SCHEDULING,
     "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
     "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+    "Reservation": reservation_row.ROW,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
