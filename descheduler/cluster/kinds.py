@@ -12,6 +12,9 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
+from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
+from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
@@ -28,7 +31,7 @@ _STORAGE = "storage.k8s.io"
 _VOLCANO = "scheduling.volcano.sh"
 
 _NODE_PAGE_SIZE = 500
-"""Nodes name the images they hold, and are ten times the size of other objects."""
+"""Nodes name the images they hold, and their metrics all pods: they are ten times the size of other objects."""
 
 _TABLE: tuple[AnyKind, ...] = (
     Kind(
@@ -215,7 +218,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "podmigrationjobs",
         purpose="pods that are being migrated",
-        decoder=unshared(small_objects.decode_migration_job),
+        decoder=unshared(decode_migration_job),
         kept=schedulers.MIGRATION_JOB,
         is_optional=True,
     ),
@@ -238,6 +241,16 @@ _TABLE: tuple[AnyKind, ...] = (
         kept=kubernetes.POD_USAGE,
         is_optional=True,
         is_measured=True,
+    ),
+    Kind(
+        "NodeMetric",
+        "slo.koordinator.sh/v1alpha1",
+        "nodemetrics",
+        purpose="the usage of a node and its pods as Koordinator measures it",
+        decoder=node_metric_decoder,
+        kept=schedulers.NODE_METRIC,
+        is_optional=True,
+        page_size=_NODE_PAGE_SIZE,
     ),
     Kind("DaemonSet", "apps/v1", "daemonsets", purpose="pods that run on every node", kept=kubernetes.DAEMON_SET),
     Kind(
@@ -266,14 +279,6 @@ _TABLE: tuple[AnyKind, ...] = (
         is_optional=True,
     ),
     Kind(
-        "NodeMetric",
-        "slo.koordinator.sh/v1alpha1",
-        "nodemetrics",
-        purpose="the measured usage of a node and its pods",
-        kept=schedulers.NODE_METRIC,
-        is_optional=True,
-    ),
-    Kind(
         "ElasticQuota",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "elasticquotas",
@@ -286,6 +291,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "podgroups",
         purpose="pods that are scheduled together or not at all",
+        decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
     ),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from descheduler.model.koordinator.reservation import RESERVATION_ALLOCATED_ANNOTATION, RESTRICTED_OPTIONS_ANNOTATION
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -27,8 +26,11 @@ __all__ = [
     "FEATURE_ANNOTATIONS",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
+    "PASSED_ARBITRATION_ANNOTATION",
     "READ_ANNOTATIONS",
+    "RESERVATION_ALLOCATED_ANNOTATION",
     "RESOURCE_STATUS_ANNOTATION",
+    "RESTRICTED_OPTIONS_ANNOTATION",
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
     "AnnotationKeys",
@@ -37,10 +39,15 @@ __all__ = [
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
+PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
+"""On a PodMigrationJob: `true` once it was let go."""
+RESERVATION_ALLOCATED_ANNOTATION = "scheduling.koordinator.sh/reservation-allocated"
+RESTRICTED_OPTIONS_ANNOTATION = "scheduling.koordinator.sh/reservation-restricted-options"
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
     "scheduling.koordinator.sh/resource-spec": "CPU topology requests",
+    "scheduling.koordinator.sh/numa-topology-spec": "CPU topology requests",
     "scheduling.koordinator.sh/device-allocate-hint": "device hints",
     "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
 }
@@ -70,6 +77,7 @@ READ_ANNOTATIONS = frozenset(
         NODE_RESERVATION_ANNOTATION,
         RESOURCE_STATUS_ANNOTATION,
         RESTRICTED_OPTIONS_ANNOTATION,
+        PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,

@@ -18,8 +18,9 @@ from tests.builders import (
     required_node_affinity,
 )
 from tests.explanation.questions import pod_explanation, policy_of
-from tests.strategies.quiet_worlds import LEVELS, STRATEGIES
+from tests.strategies.quiet_worlds import AT_ONCE, LEVELS, LOADS, STRATEGIES
 from tests.strategies.runs import policy_with
+from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", labels={"zone": "1"}), node_object("b", labels={"zone": "2"})]
 SPREAD = [
@@ -57,6 +58,11 @@ class Question:
 def old(**facts: Any) -> Question:
     """A pod that is looked at for its age."""
     return Question("PodLifeTime", pod_object("p", **facts), {"maxPodLifeTimeSeconds": 86400})
+
+
+def used(node: str, cpu: str, **facts: Any) -> Object:
+    """A NodeMetric whose system uses so much of the 4 cores."""
+    return node_metric_object(node, system={"cpu": cpu}, **facts)
 
 
 RESERVATION = {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}, "reservedCPUs": "0-1"}'}
@@ -330,6 +336,71 @@ MISSES = {
     "not ranked": (
         Question("ScaleDownBinPack", pod_object("p", owners=["DaemonSet/d"])),
         "not ranked: the filter plugins refuse the pod (strategy: CalculateOnly)",
+    ),
+    "load that is not measured": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("b", "1")]),
+        "node a has no NodeMetric with usage",
+    ),
+    "load that was measured long ago": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "1", age=3600), used("b", "1")]),
+        "the NodeMetric of node a is 3,600 s old (nodeMetricExpirationSeconds: 180)",
+    ),
+    "node with little load": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "1"), used("b", "1")]),
+        "node a is not overutilized: CPU usage at 25% (highThresholds.cpu: 70)",
+    ),
+    "node whose load is new": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "3"), used("b", "0")]),
+        "node a is overutilized, in 1 run in a row so far, more than 5 are required "
+        "(anomalyCondition.consecutiveAbnormalities: 5); nothing is remembered from one run to the next here",
+    ),
+    "node that too few could relieve": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p"),
+            {**LOADS, **AT_ONCE, "numberOfNodes": 1},
+            others=[used("a", "3"), used("b", "0")],
+        ),
+        "1 node is underutilized, more than 1 are required (numberOfNodes: 1)",
+    ),
+    "node that nobody can relieve": (
+        Question("LowNodeLoad", pod_object("p"), {**LOADS, **AT_ONCE}, others=[used("a", "3"), used("b", "2")]),
+        "node a is overutilized, but no node is underutilized",
+    ),
+    "pod that is not prod on a node with too much prod load": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p", labels={"koordinator.sh/priority-class": "koord-batch"}),
+            {**LOADS, **AT_ONCE, "prodLowThresholds": {"cpu": 10}, "prodHighThresholds": {"cpu": 40}},
+            others=[
+                pod_object("q", cpu="1"),
+                node_metric_object("a", {"default/p": {"cpu": "0"}, "default/q": {"cpu": "2"}}),
+                used("b", "0"),
+            ],
+        ),
+        "node a is overutilized by prod pods alone, and the pod is not one of them",
+    ),
+    "pod of another namespace on a loaded node": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p"),
+            {**LOADS, **AT_ONCE, "evictableNamespaces": {"exclude": ["default"]}},
+            others=[used("a", "3"), used("b", "0")],
+        ),
+        "namespace default is excluded (evictableNamespaces.exclude)",
+    ),
+    "pod that need not leave a loaded node": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p"),
+            {**LOADS, **AT_ONCE},
+            others=[
+                pod_object("q"),
+                node_metric_object("a", {"default/p": {"cpu": "2"}, "default/q": {"cpu": "1"}}),
+                used("b", "0"),
+            ],
+        ),
+        "other pods of node a are selected",
     ),
     "metrics that are missing": (
         Question(

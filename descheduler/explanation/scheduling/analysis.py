@@ -65,12 +65,12 @@ def _scheduler_for(
     doubt, scheduler = schedulers.doubt(pod), schedulers.scheduler_of(pod)
     if schedulers.is_foreign(pod):
         return scheduler, (f"{doubt}; the default rules of kube-scheduler are shown",)
-    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile))))
+    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile, plugins))))
 
 
-def _beside(profile: SchedulerProfile) -> str:
+def _beside(profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]) -> str:
     """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
-    names = ", ".join(profile.unmodelled_plugins)
+    names = ", ".join(sorted(name for name in profile.running if not plugins[name].is_modelled))
     return f"{profile.scheduler_name} also runs {names}, which are not modelled" if names else ""
 
 

@@ -1,1 +1,1 @@
-"""Objects of Koordinator as pure values."""
+"""What objects and keys of Koordinator say, as decoded values."""

@@ -14,11 +14,9 @@ from descheduler.model.taints import Taint
 
 __all__ = [
     "PRIORITY_LABEL",
-    "RESERVATION_ALLOCATED_ANNOTATION",
     "RESERVATION_NAME_ANNOTATION",
     "RESERVATION_NODE_ANNOTATION",
     "RESERVE_POD_ANNOTATION",
-    "RESTRICTED_OPTIONS_ANNOTATION",
     "ObjectReference",
     "Reservation",
     "ReservationOwner",
@@ -28,8 +26,6 @@ PRIORITY_LABEL = "koordinator.sh/priority"
 RESERVE_POD_ANNOTATION = "scheduling.koordinator.sh/reserve-pod"
 RESERVATION_NAME_ANNOTATION = "scheduling.koordinator.sh/reservation-name"
 RESERVATION_NODE_ANNOTATION = "scheduling.koordinator.sh/reservation-node"
-RESERVATION_ALLOCATED_ANNOTATION = "scheduling.koordinator.sh/reservation-allocated"
-RESTRICTED_OPTIONS_ANNOTATION = "scheduling.koordinator.sh/reservation-restricted-options"
 
 _RESTRICTED = "Restricted"
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "ScorePlugin",
     "Scores",
     "StartPlugin",
+    "UnitPlugin",
 ]
 
 ReasonBits = NDArray[np.uint32]
@@ -85,7 +86,7 @@ class Plugin(Protocol):
 class PreEnqueuePlugin(Plugin, Protocol):
     """May keep a pod from ever being tried."""
 
-    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
 
 
@@ -155,6 +156,14 @@ class PermitPlugin(Plugin, Protocol):
 
     def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
         """What the pod still waits for, or None when it may be bound."""
+
+
+@runtime_checkable
+class UnitPlugin(PermitPlugin, Protocol):
+    """Holds pods back at Permit until others of theirs are placed, so that they are tried together."""
+
+    def unit_of(self, pod: Pod) -> str:
+        """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
 
 
 @runtime_checkable

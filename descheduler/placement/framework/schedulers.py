@@ -10,7 +10,6 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.framework.doubts import doubt_about
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
@@ -57,12 +56,9 @@ class Schedulers:
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
-        if name in self._others:
-            return self._made[name].doubt(pod)
-        profile = self._configuration.profile_for(name)
-        if profile is None:
+        if name not in self._others and self._configuration.profile_for(name) is None:
             return f"scheduler {name} is not modelled"
-        return doubt_about(pod, profile, self._configuration)
+        return self.scheduler_of(pod).doubt(pod)
 
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""

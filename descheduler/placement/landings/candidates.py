@@ -9,8 +9,8 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
-from descheduler.placement.landings.pending_pods import priority_of
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms

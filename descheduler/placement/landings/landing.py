@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.allocation import Allocation
 from descheduler.placement.replacements.replacement import Replacement
 
 __all__ = ["JointVerdict", "Landing", "LandingVerdict", "worst"]
@@ -49,7 +50,8 @@ class Landing:
     seen every node, so that the node is a guess and only feasibility is certain. `conditions` are sentences that come
     with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
-    words for every pod that it concerns, so that they are counted.
+    words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
+    `node` for the replacement, such as devices.
     """
 
     victim: Pod
@@ -66,6 +68,7 @@ class Landing:
     message: str = ""
     obstacles: Mapping[str, int] = field(default_factory=dict)
     cause: str = ""
+    allocations: tuple[Allocation, ...] = ()
 
     @property
     def returns_to_source(self) -> bool:

@@ -13,8 +13,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.obstacle_counts import open_for_good
+from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.candidates import UnplacedReplacement
-from descheduler.placement.landings.pending_pods import priority_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["preemption_hint"]

@@ -25,7 +25,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 
-__all__ = ["NO_NODE", "Changes", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
+__all__ = ["NO_NODE", "Changes", "Company", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
 NO_NODE = -1
@@ -46,6 +46,19 @@ class Follower(Protocol):
 
 
 @dataclass(slots=True)
+class Company:
+    """The pods that are tried together with one, itself among them: all that exist of their unit without a node.
+
+    `held` are those that were placed before it, and that are not bound until enough of them are. `scratch` carries what
+    plugins find out about the company from one of its pods to the next, by plugin name.
+    """
+
+    pods: tuple[Pod, ...]
+    held: list[Pod] = field(default_factory=list)
+    scratch: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Cycle:
     """One pod on its way through the plugins.
 
@@ -56,7 +69,7 @@ class Cycle:
     are asked about the cycle within `view`. `keeper` is the ledger that notes where the pod is put if that is no
     pod of the cluster, which nobody else sees; None for pods. `notes` are conditions under which the answer holds,
     such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
-    next, by plugin name.
+    next, by plugin name. `company` is None for a pod that is tried alone.
     """
 
     pod: PlacementClass
@@ -66,6 +79,7 @@ class Cycle:
     keeper: Ledger[Any] | None = None
     notes: list[str] = field(default_factory=list)
     scratch: dict[str, object] = field(default_factory=dict)
+    company: Company | None = None
 
     is_in_view: bool = False
 

@@ -17,6 +17,10 @@ from tests.cluster.dumps.full_pods import (
 
 __all__ = ["full_objects"]
 
+_READ_ON_JOBS = {
+    "descheduler.alpha.kubernetes.io/evict": "",
+    "descheduler.koordinator.sh/passed-arbitration": "true",
+}
 _SELECTOR: Object = {
     "matchLabels": {"app": "x"},
     "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}],
@@ -196,11 +200,11 @@ def _cluster_objects() -> dict[str, Object]:
             "status": {"hard": {"pods": "5"}, "used": {"pods": "3"}},
         },
         "PodMigrationJob": {
-            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | _READ_ON_JOBS),
             "spec": {
                 "paused": True,
-                "ttl": CANARY,
-                "mode": CANARY,
+                "ttl": "5m",
+                "mode": "EvictDirectly",
                 "podRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "fieldPath": CANARY, "kind": CANARY},
                 "deleteOptions": {"preconditions": {"uid": CANARY}},
                 "reservationOptions": {"template": full_template()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,15 +10,16 @@ from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.configuration.koordinator import KUBE_VERSION, MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
-from descheduler.placement.needs import LANDING_ANNOTATIONS
+from descheduler.placement.needs import landing_annotations
 from descheduler.placement.plugins.reservation.cycle_state import state_of
 from descheduler.placement.plugins.reservation.explain import diagnosis
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
@@ -28,24 +30,21 @@ from descheduler.placement.shadow.shadow_cluster import NO_NODE
 
 __all__ = ["check"]
 
-_POINTS = ("preFilter", "filter", "preScore", "reserve", "preBind", "bind")
-_SCORES = {
-    "enabled": [{"name": "Reservation", "weight": 5000}, {"name": "NodeResourcesFit", "weight": 2}],
-    "disabled": [{"name": "NodeResourcesFit"}],
-}
-"""The choices recorded are those of a second scorer like NodeResourcesFit, as NodeNUMAResource is by its arguments."""
-_CONFIGURATION = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-    "profiles": [
-        {
-            "schedulerName": "koord-scheduler",
-            "plugins": {"score": _SCORES, **{point: {"enabled": [{"name": "Reservation"}]} for point in _POINTS}},
-        }
-    ],
-}
-_REQUEST = SnapshotRequest(annotations=LANDING_ANNOTATIONS)
+_REQUEST = SnapshotRequest(annotations=landing_annotations())
 _NO_MATCH = ReservationReason.NO_MATCH.reason
+
+
+def _profile() -> SchedulerProfile:
+    """The manifest's, with Reservation as the first plugin of `reserve` and a stand-in for another scorer.
+
+    The choices recorded are those of a second scorer like NodeResourcesFit, which is NodeNUMAResource by its arguments.
+    """
+    document = copy.deepcopy(dict(MANIFEST))
+    plugins = document["profiles"][0]["plugins"]
+    plugins["reserve"]["enabled"].insert(0, {"name": "Reservation"})
+    plugins["score"]["disabled"] = [{"name": "NodeResourcesFit"}]
+    plugins["score"]["enabled"].append({"name": "NodeResourcesFit", "weight": 2})
+    return load_scheduler_configuration(document, version=KUBE_VERSION, plugins=PLUGINS).profiles[0]
 
 
 def check(case: Mapping[str, Any]) -> str | None:
@@ -59,12 +58,9 @@ class _Play:
         placed = case["expect"]["placed"]
         reservations = [_with_status(each, placed[each["metadata"]["name"]]) for each in case["reservations"]]
         snapshot = snapshot_from_objects([*case["nodes"], *reservations, *case["pods"]], _REQUEST)
-        configuration = load_scheduler_configuration(_CONFIGURATION, plugins=PLUGINS)
         self._pods = {pod.key: pod for pod in snapshot.pods}
-        self._cluster = shadow_cluster_of(snapshot, PLUGINS, KubeVersion.parse("1.35"))
-        self._scheduler = Scheduler(
-            self._cluster, configuration.profiles[0], plugins=PLUGINS, configuration=configuration
-        )
+        self._cluster = shadow_cluster_of(snapshot, PLUGINS, KUBE_VERSION)
+        self._scheduler = Scheduler(self._cluster, _profile(), plugins=PLUGINS)
         self._held: Sequence[HeldReservation] = self._cluster.follow(Holdings).held
         self._owners: dict[str, list[Pod]] = {}
 

@@ -13,12 +13,12 @@ from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
+from descheduler.model.annotations import RESTRICTED_OPTIONS_ANNOTATION
 from descheduler.model.koordinator.reservation import (
     PRIORITY_LABEL,
     RESERVATION_NAME_ANNOTATION,
     RESERVATION_NODE_ANNOTATION,
     RESERVE_POD_ANNOTATION,
-    RESTRICTED_OPTIONS_ANNOTATION,
     ObjectReference,
     Reservation,
     ReservationOwner,

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from descheduler.model.koordinator.reservation import RESERVATION_ALLOCATED_ANNOTATION, Reservation
+from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.labels import parse_int64
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value

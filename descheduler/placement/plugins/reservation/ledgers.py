@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from descheduler.placement.plugins.reservation.cycle_state import state_of
+from descheduler.placement.framework.allocation import Allocation
+from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
@@ -44,6 +45,10 @@ class OwnerLedger:
     def restore(self, taken: Use) -> None:
         """Takes it again."""
         taken.held.change(taken.amounts, 1)
+
+    def allocations(self, taken: Use) -> tuple[Allocation, ...]:
+        """The Reservation."""
+        return (Allocation(RESERVATION, "reservation", taken.held.name),)
 
     def fingerprint(self) -> object:
         """What all Reservations hold."""

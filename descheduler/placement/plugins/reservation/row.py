@@ -7,19 +7,48 @@ from descheduler.model.koordinator.reservation import (
     RESERVATION_NODE_ANNOTATION,
     RESERVE_POD_ANNOTATION,
 )
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.reservation.explain import explain_reservations
 from descheduler.placement.plugins.reservation.marks import marks_of
 from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, ReservationReason
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, EXACT_MATCH_ANNOTATION
 from descheduler.placement.plugins.reservation.score import ReservationScore
+from descheduler.policy.shared_args import Args
 
 __all__ = ["ROW"]
+
+
+class ReservationSection(Args, frozen=True):
+    """`ReservationArgs` of koord-scheduler 1.8."""
+
+    enable_preemption: bool = False
+    """Without effect here: that Reservations preempt pods is not modelled."""
+    min_candidate_nodes_percentage: int | None = None
+    """Without effect here."""
+    min_candidate_nodes_absolute: int | None = None
+    """Without effect here."""
+    controller_workers: int | None = None
+    """Without effect here."""
+    gc_duration_seconds: int | None = None
+    """Without effect here."""
+    gc_interval_seconds: int | None = None
+    """Without effect here."""
+    resync_interval_seconds: int | None = None
+    """Without effect here."""
+    disable_garbage_collection: bool = False
+    """Without effect here."""
+
+
+def _read_nothing(block: ArgsBlock, section: ReservationSection) -> None:
+    del block, section
+
 
 ROW = SchedulingPlugin(
     plugin=ReservationPlugin,
     score=ReservationScore,
     points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
+    args=ArgsKind(ReservationSection, _read_nothing),
     marks=marks_of,
     explain=explain_reservations,
     reads_annotations=(

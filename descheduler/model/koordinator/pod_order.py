@@ -13,9 +13,9 @@ from descheduler.model.annotations import COST_ANNOTATION, DELETION_COST_ANNOTAT
 from descheduler.model.pod import Pod
 from descheduler.model.qos import BEST_EFFORT, BURSTABLE, GUARANTEED
 
-__all__ = ["Importance", "importance"]
+__all__ = ["Importance", "importance", "is_prod"]
 
-Importance: TypeAlias = tuple[int, int, int, int, int, int, int, float]
+Importance: TypeAlias = tuple[int, int, int, int, int, int, float, float]
 """Compares as the pods do; the lowest goes first."""
 
 _CLASS_LABEL = "koordinator.sh/priority-class"
@@ -35,7 +35,7 @@ _INT32 = re.compile(r"(?:0|-[0-9]{1,10}|[1-9][0-9]{0,9})\Z")
 """What Kubernetes reads as a cost: no plus sign, no leading zeros."""
 
 
-def importance(pod: Pod, plugin_rank: Callable[[Pod], int] = lambda _: 0) -> Importance:
+def importance(pod: Pod, plugin_rank: Callable[[Pod], float] = lambda _: 0) -> Importance:
     """The keys of the order: priority class, priority, QoS classes, costs, `plugin_rank`, and newer pods first."""
     qos = _koordinator_qos(pod)
     return (
@@ -48,6 +48,11 @@ def importance(pod: Pod, plugin_rank: Callable[[Pod], int] = lambda _: 0) -> Imp
         plugin_rank(pod),
         -pod.created_at.timestamp() if pod.created_at is not None else float("inf"),
     )
+
+
+def is_prod(pod: Pod) -> bool:
+    """Whether the priority class of `pod` is koord-prod, be it for want of any other."""
+    return _class_rank(pod, _koordinator_qos(pod)) == _PROD
 
 
 def _koordinator_qos(pod: Pod) -> str:
