@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elastic_quota
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
 from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
@@ -283,6 +284,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "elasticquotas",
         purpose="the minimum and maximum resources of a team",
+        decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
         is_optional=True,
     ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
 from descheduler.placement.plugins.taint_toleration.explain import taint_text
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -36,7 +36,7 @@ def pod_facts(pod: Pod, cluster: ShadowCluster, now: datetime) -> PodFacts:
         phase=pod.phase,
         is_terminating=pod.is_terminating,
         age_seconds=None if pod.created_at is None else (now - pod.created_at).total_seconds(),
-        scheduler=pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
+        scheduler=scheduler_name_of(pod),
         requests={names[row]: amount for row, amount in cluster.placement_class(pod).demand.amounts},
     )
 

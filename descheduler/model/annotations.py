@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
+from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -75,10 +77,12 @@ READ_ANNOTATIONS = frozenset(
         COST_ANNOTATION,
         DELETION_COST_ANNOTATION,
         NODE_RESERVATION_ANNOTATION,
+        *QUOTA_ANNOTATIONS,
         RESOURCE_STATUS_ANNOTATION,
         RESTRICTED_OPTIONS_ANNOTATION,
         PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
+        *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,

@@ -9,13 +9,11 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.pod_checks import PodChecks
 from descheduler.model.koordinator.migration_job import JobMode
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationController"]
-
-_SCHEDULER_LABEL = "scheduling.koordinator.sh/scheduler-name"
-_DEFAULT_SCHEDULER = "default-scheduler"
 
 _MIGRATING = refuse(Reason.ALREADY_MIGRATING, "a PodMigrationJob, or this run, already migrates a pod of this name")
 
@@ -48,17 +46,12 @@ class MigrationController:
         """
         if self.migrating.has(pod):
             return _MIGRATING
-        if self._needs_reservation and _scheduler_of(pod) not in self._args.scheduler_names:
+        if self._needs_reservation and scheduler_name_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)
-            message = f"scheduler {_scheduler_of(pod)} does not support Reservations (schedulerNames: {names})"
+            message = f"scheduler {scheduler_name_of(pod)} does not support Reservations (schedulerNames: {names})"
             return refuse(Reason.SCHEDULER_NAME, message)
         return self._checks.verdict(pod)
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """Whether some other node has room, where `nodeFit` asks for that."""
         return first_refusal(self._other_node, pod)
-
-
-def _scheduler_of(pod: Pod) -> str:
-    """The pod's scheduler as Koordinator sees it, which lets a label override the spec."""
-    return pod.labels.get(_SCHEDULER_LABEL) or pod.spec.scheduler_name or _DEFAULT_SCHEDULER

@@ -50,11 +50,11 @@ class PodChecks:
         limits = MigrationLimits(args, snapshot, migrating)
         self._non_retryable = (*self._own_checks(), *limits.non_retryable_checks())
         self._retryable = tuple(limits.retryable_checks())
+        self._all = (*self._non_retryable, *self._retryable)
 
     def verdict(self, pod: Pod) -> Verdict:
         """The first refusal of either sort, else acceptance."""
-        verdict = self.non_retryable(pod)
-        return self.retryable(pod) if verdict.reason is None else verdict
+        return ACCEPTED if EVICT_ANNOTATION in pod.annotations else first_refusal(self._all, pod)
 
     def non_retryable(self, pod: Pod) -> Verdict:
         """What will stand against the pod tomorrow, too: the pod itself, its namespace, the size of its workload."""

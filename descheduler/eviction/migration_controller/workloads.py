@@ -59,13 +59,11 @@ class Workloads:
         None without a controller, for a kind that cannot be looked up, and for an object that is gone.
         """
         controller = pod.controller
-        if controller is None or not can_look_up(controller):
+        if controller is None:
             return None
         uid = controller.uid
         if uid not in self._by_controller:
-            workload = self._snapshot.workloads.get(uid)
-            deployment = None if workload is None else _deployment_of(workload)
-            self._by_controller[uid] = workload if deployment is None else self._snapshot.workloads.get(deployment)
+            self._by_controller[uid] = self._find(controller)
         return self._by_controller[uid]
 
     def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
@@ -81,6 +79,11 @@ class Workloads:
                 (pod.namespace, pod.name) for pod in pods if pod.is_terminal or pod.is_terminating or not pod.is_ready
             )
         return known
+
+    def _find(self, controller: Owner) -> Workload | None:
+        workload = self._snapshot.workloads.get(controller.uid) if can_look_up(controller) else None
+        deployment = None if workload is None else _deployment_of(workload)
+        return workload if deployment is None else self._snapshot.workloads.get(deployment)
 
     @cached_property
     def _replica_sets(self) -> dict[str, list[str]]:

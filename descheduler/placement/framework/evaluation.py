@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,8 +41,7 @@ class ScoreTable:
     totals: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """The predicted node: the first of `ties`, all of which have `total`.
 
     `margin` is the lead over the best node that is not among them, None without any. `is_sampled` says that the
@@ -72,6 +72,9 @@ class SchedulerModel(Protocol):
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """What the filters say of `pod`, as the cluster is now; `company` are the pods that it is tried with."""
@@ -141,6 +144,7 @@ class Evaluation:
         self._narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
+        self._num_nodes: int | None = None
 
     @property
     def cause(self) -> str:
@@ -155,9 +159,16 @@ class Evaluation:
         return self._nodes
 
     @property
+    def num_nodes(self) -> int:
+        """How many nodes pass."""
+        if self._num_nodes is None:
+            self._num_nodes = int(np.count_nonzero(self.feasible))
+        return self._num_nodes
+
+    @property
     def fits(self) -> bool:
         """Whether any node passes."""
-        return len(self.nodes) > 0
+        return self.num_nodes > 0
 
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""

@@ -7,7 +7,7 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -23,6 +23,7 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 __all__ = [
     "PASS",
     "SKIP",
+    "SKIP_FOR_GOOD",
     "FilterPlugin",
     "InteractingPlugin",
     "PermitPlugin",
@@ -49,16 +50,19 @@ class PreFilterResult:
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
-    out for this pod.
+    out for this pod. `is_for_good` says that no move changes this answer for pods of the class, although the plugin is
+    not static.
     """
 
     obstacle: Obstacle | None = None
     nodes: BoolMask | None = None
     is_skipped: bool = False
+    is_for_good: bool = False
 
 
 PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
+SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
 class Scores(NamedTuple):
@@ -83,6 +87,16 @@ class Plugin(Protocol):
 
 
 @runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other.
+
+    What a transformer tells is also about what it lets others see: a pod that it can help any filter may come to pass.
+    """
+
+    interactions: Interactions
+
+
+@runtime_checkable
 class PreEnqueuePlugin(Plugin, Protocol):
     """May keep a pod from ever being tried."""
 
@@ -99,16 +113,6 @@ class PreFilterTransformer(Plugin, Protocol):
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
-
-
-@runtime_checkable
-class InteractingPlugin(Plugin, Protocol):
-    """Knows from the cluster, and not from its profile alone, how placed pods bear on each other by its answers."""
-
-    @property
-    def interactions(self) -> Interactions:
-        """They count instead of those of its row in the table. Those of a transformer speak for what it lets others
-        see, too: a pod that it can help may be helped by every filter."""
 
 
 @runtime_checkable
@@ -164,6 +168,12 @@ class UnitPlugin(PermitPlugin, Protocol):
 
     def unit_of(self, pod: Pod) -> str:
         """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps such `pods`, which exist without a node, from being bound if each of them finds one; or None.
+
+        They come in this order, and it does not matter which nodes they find.
+        """
 
 
 @runtime_checkable

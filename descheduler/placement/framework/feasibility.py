@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.taint_eviction import eviction_by_taint
 from descheduler.placement.shadow.shadow_cluster import Ledger, Placed
@@ -49,9 +48,8 @@ class Attempt(NamedTuple):
     placement: Placement | None = None
 
 
-def place(scheduler: SchedulerModel, pod: Pod, pick: Picker = first_of_ties) -> Attempt:
-    """Places `pod` where its scheduler would, by the last word of `pick`, and leaves it there."""
-    evaluation = scheduler.evaluate(pod)
+def place(scheduler: SchedulerModel, evaluation: Evaluation, pick: Picker = first_of_ties) -> Attempt:
+    """Places the evaluated pod where its scheduler would, by the last word of `pick`, and leaves it there."""
     choice = evaluation.choose()
     if choice is None:
         return Attempt(evaluation)

@@ -6,9 +6,9 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from descheduler.placement.framework.extension_points import (
 )
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -53,17 +54,27 @@ _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 _LEAST_TOTAL = np.iinfo(np.int64).min
 
 
-class _StaticAnswers:
-    """What the static plugins say of one placement class, for good."""
+class _Asked(NamedTuple):
+    """A plugin that has a say on a placement class: the `result` of its PreFilter, None where that has to be asked, and
+    what it has `against` nodes, None for nothing and where that has to be asked."""
 
-    __slots__ = ("bits", "blocked", "pre_filters")
+    name: str
+    plugin: FilterPlugin
+    result: PreFilterResult | None = None
+    against: ReasonBits | None = None
 
-    def __init__(
-        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], blocked: BoolMask
-    ) -> None:
-        self.pre_filters = pre_filters
-        self.bits = bits
-        self.blocked = blocked
+
+class _StaticAnswers(NamedTuple):
+    """What is known of one placement class for good: the plugins that have a say on it, in running order, and the nodes
+    that no static plugin refuses."""
+
+    asked: tuple[_Asked, ...]
+    is_open: BoolMask
+
+    def without(self, idle: Sequence[_Asked]) -> _StaticAnswers:
+        """The same once it is known that some have no say after all."""
+        names = {each.name for each in idle}
+        return self._replace(asked=tuple([each for each in self.asked if each.name not in names]))
 
 
 class Scheduler:
@@ -99,7 +110,7 @@ class Scheduler:
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
         self.interactions = JoinedInteractions(
-            {name: _interactions(each, plugins[name], profile) for name, each in made.items()},
+            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
             frozenset(each.name for each in self._transformers),
         )
         """How pods that this scheduler places bear on each other."""
@@ -111,11 +122,16 @@ class Scheduler:
             row = plugins.get(name)
             if row is not None and row.score is not None and weight:
                 self.scorers.append((row.score(cluster, profile), weight))
+        own = [(plugin, weight) for plugin, weight in self.scorers if isinstance(plugin, OwnNodeScore)]
+        self._kept_totals = KeptTotals(cluster.table, own)
+        self._other_scorers = [each for each in self.scorers if not isinstance(each[0], OwnNodeScore)]
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
         self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
+        self._shared_ids: set[int] = set()
+        self._open: dict[tuple[int, ...], BoolMask] = {}
         self._num_shared = 0
         self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
@@ -129,6 +145,11 @@ class Scheduler:
             if unit := plugin.unit_of(pod):
                 return unit
         return ""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
+        answers = (plugin.holds_back(pods) for plugin in self._uniters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
@@ -147,27 +168,35 @@ class Scheduler:
         refusals: list[Obstacle] = []
         undecided: list[Obstacle] = []
         narrowed, narrowed_by = None, ""
-        asked = []
-        for name, plugin in self._pre_filters.items():
-            result = static.pre_filters[name] if plugin.is_static else plugin.pre_filter(cycle)
+        asked: list[_Asked] = []
+        idle: list[_Asked] = []
+        for each in static.asked:
+            result = each.result or each.plugin.pre_filter(cycle)
             if result.obstacle is not None:
                 (undecided if result.obstacle.code is Code.UNDECIDED else refusals).append(result.obstacle)
                 continue
             if result.nodes is not None:
                 narrowed = result.nodes if narrowed is None else narrowed & result.nodes
-                narrowed_by = narrowed_by or name
-            if not result.is_skipped and name not in self._only_before:
-                asked.append(plugin)
+                narrowed_by = narrowed_by or each.name
+            if not result.is_skipped:
+                asked.append(each)
+            elif result.is_for_good:
+                idle.append(each)
+        if idle:
+            self._static[cycle.pod] = static.without(idle)
         if refusals:
             refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
             return self.refused(cycle, tuple(refusals))
         bits = {}
-        feasible = ~static.blocked if narrowed is None else narrowed & ~static.blocked
-        for plugin in asked:
-            against = static.bits.get(plugin.name) if plugin.is_static else plugin.filter(cycle)
-            if against is not None:
-                bits[plugin.name] = against
-                if not plugin.is_static:
+        feasible = static.is_open.copy() if narrowed is None else narrowed & static.is_open
+        for name, plugin, _, known in asked:
+            if plugin.is_static:
+                if known is not None:
+                    bits[name] = known
+            elif name not in self._only_before:
+                against = plugin.filter(cycle)
+                if against is not None:
+                    bits[name] = against
                     feasible &= against == 0
         return Evaluation(
             self,
@@ -196,25 +225,28 @@ class Scheduler:
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        nodes = evaluation.nodes
-        if not len(nodes):
+        num_nodes = evaluation.num_nodes
+        if not num_nodes:
             return None
-        if len(nodes) == 1:
-            return Choice(int(nodes[0]), 0, (int(nodes[0]),), None, is_sampled=False)
+        if num_nodes == 1:
+            node = int(evaluation.feasible.argmax())
+            return Choice(node, 0, (node,), None, is_sampled=False)
         try:
-            totals = self._totals(evaluation)
+            with evaluation.cycle.view():
+                totals = self._totals(evaluation)
         except ScoreError:
             return None
+        np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
         total = int(totals[totals.argmax()])
         is_best = (totals == total).nonzero()[0]
-        ties = nodes.take(is_best).tolist()
+        ties = is_best.tolist()
         totals[is_best] = _LEAST_TOTAL
         return Choice(
             node=ties[0],
             total=total,
             ties=tuple(ties),
-            margin=total - int(totals[totals.argmax()]) if len(ties) < len(nodes) else None,
-            is_sampled=len(nodes) > self.num_nodes_to_find,
+            margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
+            is_sampled=num_nodes > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -239,21 +271,27 @@ class Scheduler:
 
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
-        unprepared = self.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        self._check_scorers()
         for plugin, weight in self.scorers:
             scores = plugin.score(evaluation.cycle, evaluation.feasible)
             if scores is not None:
                 yield plugin.name, scores, weight
 
     def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
-        """The totals of the feasible nodes. Raises ScoreError."""
-        totals, weighted = np.zeros((2, len(evaluation.feasible)), dtype=np.int64)
-        with evaluation.cycle.view():
-            for _, scores, weight in self._given(evaluation):
-                totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
-        return totals.take(evaluation.nodes)
+        """The totals of all nodes, to be written to; they mean nothing where no pod may go. Raises ScoreError."""
+        self._check_scorers()
+        totals = self._kept_totals.of(evaluation.cycle.pod).copy()
+        for plugin, weight in self._other_scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is not None:
+                totals += scores.final if weight == 1 else scores.final * weight
+        return totals
+
+    def _check_scorers(self) -> None:
+        """Raises ScoreError when a plugin fails at every pod."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
@@ -278,29 +316,46 @@ class Scheduler:
         )
 
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
-        pre_filters, bits = {}, {}
-        blocked = np.zeros(len(self.cluster.table), dtype=bool)
         if len(self._static) >= _MOST_CLASSES or self._num_shared >= self._most_shared:
             self._static.clear()  # pods with claims of their own are a class each
             self._shared.clear()
+            self._shared_ids.clear()
+            self._open.clear()
             self._num_shared = 0
-        for name, plugin in self._pre_filters.items():
-            if plugin.is_static:
-                result = plugin.pre_filter(cycle)
-                if result.nodes is not None:
-                    result = replace(result, nodes=self._share(result.nodes))
-                pre_filters[name] = result
-                if result.obstacle is None and not result.is_skipped and name not in self._only_before:
-                    against = plugin.filter(cycle)
-                    if against is not None:
-                        bits[name] = self._share(against)
-                        blocked |= against != 0
-        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, self._share(blocked))
+        asked = [self._asked(name, plugin, cycle) for name, plugin in self._pre_filters.items()]
+        concerned = tuple([each for each in asked if each is not None])
+        answers = self._static[cycle.pod] = _StaticAnswers(concerned, self._open_to(concerned))
         return answers
+
+    def _asked(self, name: str, plugin: FilterPlugin, cycle: Cycle) -> _Asked | None:
+        """What `plugin` says of a placement class for good; None when it is nothing."""
+        if not plugin.is_static:
+            return _Asked(name, plugin)
+        result = plugin.pre_filter(cycle)
+        if result.nodes is not None:
+            result = replace(result, nodes=self._share(result.nodes))
+        against = None
+        if result.obstacle is None and not result.is_skipped and name not in self._only_before:
+            against = plugin.filter(cycle)
+        if against is None:
+            return _Asked(name, plugin, result) if result.obstacle is not None or result.nodes is not None else None
+        return _Asked(name, plugin, result, self._share(against))
+
+    def _open_to(self, asked: tuple[_Asked, ...]) -> BoolMask:
+        """The nodes that none of the static plugins refuses."""
+        refused = [each.against for each in asked if each.against is not None]
+        key = tuple([id(each) for each in refused])
+        known = self._open.get(key)
+        if known is None:
+            known = np.ones(len(self.cluster.table), dtype=bool)
+            for against in refused:
+                known &= against == 0
+            self._open[key] = known
+        return known
 
     def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
         """The one column of this content that all classes share of which the same is said."""
-        if not len(column):
+        if not len(column) or id(column) in self._shared_ids:
             return column
         # Few columns differ in these marks only, and comparing takes a fraction of the time of a strong hash.
         marks = column.dtype.char, int(np.count_nonzero(column)), int(column.argmax()), int(column.argmin())
@@ -308,6 +363,7 @@ class Scheduler:
         known = next((each for each in alike if bool((each == column).all())), None)
         if known is None:
             self._num_shared += 1
+            self._shared_ids.add(id(column))
             alike.append(column)
             known = column
         return known

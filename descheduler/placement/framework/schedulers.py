@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
-    DEFAULT_SCHEDULER_NAME,
     SchedulerConfiguration,
     default_configuration,
 )
@@ -47,7 +47,7 @@ class Schedulers:
 
     def scheduler_of(self, pod: Pod) -> SchedulerModel:
         """The scheduler of a pod. For one that is not modelled kube-scheduler as it comes stands in."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(pod)
         known = self._made.get(name)
         if known is None:
             known = self._made[name] = self._make(name)
@@ -55,14 +55,14 @@ class Schedulers:
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(pod)
         if name not in self._others and self._configuration.profile_for(name) is None:
             return f"scheduler {name} is not modelled"
         return self.scheduler_of(pod).doubt(pod)
 
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(pod)
         return name not in self._others and self._configuration.profile_for(name) is None
 
     def optional_filters(self, pod: Pod) -> frozenset[str]:

@@ -7,8 +7,10 @@ and affinity still sees it. *Settled* is once it is gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.allocation import Allocation
@@ -40,8 +42,7 @@ def worst(verdicts: Iterable[LandingVerdict]) -> LandingVerdict:
     return max(verdicts, key=_GRAVITY.__getitem__, default=LandingVerdict.LANDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
+class Landing(msgspec.Struct, frozen=True):
     """Where the replacement of `victim` binds, or why it does not.
 
     `verdict` is that of the settled clock; `cold` is `NO` where the replacement has to wait until the victim is gone.
@@ -66,7 +67,7 @@ class Landing:
     is_sampled: bool = False
     conditions: tuple[str, ...] = ()
     message: str = ""
-    obstacles: Mapping[str, int] = field(default_factory=dict)
+    obstacles: Mapping[str, int] = msgspec.field(default_factory=dict)
     cause: str = ""
     allocations: tuple[Allocation, ...] = ()
 

@@ -32,7 +32,7 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
     """
     if not unplaced.scheduler.preempts:
         return ""
-    evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+    evaluation = unplaced.evaluate()
     if evaluation.fits or evaluation.refusals or unplaced.pod.spec.preemption_policy == _NEVER:
         return ""
     for node in _helpable(unplaced, evaluation):
@@ -60,4 +60,4 @@ def _fits_without(pods: list[Pod], unplaced: UnplacedReplacement, node: int, clu
     with cluster.what_if():
         for pod in pods:
             cluster.remove(pod, node)
-        return bool(unplaced.scheduler.evaluate(unplaced.pod).feasible[node])
+        return bool(unplaced.evaluate().feasible[node])

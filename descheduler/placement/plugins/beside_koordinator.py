@@ -16,7 +16,6 @@ from descheduler.policy.shared_args import Args
 __all__ = [
     "DEFAULT_PRE_BIND",
     "DEVICE_SHARE",
-    "ELASTIC_QUOTA",
     "LOAD_AWARE_SCHEDULING",
     "NODE_NUMA_RESOURCE",
     "SCHEDULING_HINT",
@@ -165,10 +164,4 @@ DEVICE_SHARE = SchedulingPlugin(
     interactions=own_node,
     is_modelled=False,
     about=About(check="Chooses the devices that a pod gets on a node. Not modelled."),
-)
-ELASTIC_QUOTA = SchedulingPlugin(
-    points=frozenset({"pre_filter", "post_filter", "reserve"}),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(check="Refuses pods whose quota is used up. Not modelled."),
 )

@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,8 +45,7 @@ class Follower(Protocol):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
-@dataclass(slots=True)
-class Company:
+class Company(msgspec.Struct, eq=False):
     """The pods that are tried together with one, itself among them: all that exist of their unit without a node.
 
     `held` are those that were placed before it, and that are not bound until enough of them are. `scratch` carries what
@@ -54,12 +53,11 @@ class Company:
     """
 
     pods: tuple[Pod, ...]
-    held: list[Pod] = field(default_factory=list)
-    scratch: dict[str, object] = field(default_factory=dict)
+    held: list[Pod] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Cycle:
+class Cycle(msgspec.Struct, eq=False):
     """One pod on its way through the plugins.
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
@@ -74,13 +72,12 @@ class Cycle:
 
     pod: PlacementClass
     cluster: ShadowCluster
-    credit: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+    credit: dict[int, NDArray[np.int64]] = msgspec.field(default_factory=dict)
+    notes: list[str] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
+    company: Company | None = None
     seen: tuple[tuple[Pod, int], ...] = ()
     keeper: Ledger[Any] | None = None
-    notes: list[str] = field(default_factory=list)
-    scratch: dict[str, object] = field(default_factory=dict)
-    company: Company | None = None
-
     is_in_view: bool = False
 
     def view(self) -> AbstractContextManager[None]:

@@ -212,6 +212,19 @@ def _cluster_objects() -> dict[str, Object]:
             "status": {"phase": "Running", "message": CANARY, "reason": CANARY, "conditions": [_CONDITION]},
         },
         "Reservation": _reservation(),
+        "ElasticQuota": {
+            "metadata": full_metadata(
+                "x",
+                annotations=IDLE_ANNOTATIONS
+                | {
+                    "quota.scheduling.koordinator.sh/shared-weight": '{"cpu": "3"}',
+                    "quota.scheduling.koordinator.sh/namespaces": '["shop"]',
+                    "quota.scheduling.koordinator.sh/runtime": CANARY,
+                },
+            ),
+            "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
+            "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
+        },
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }

@@ -18,11 +18,12 @@ from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.wire import NodeWire, PodWire
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
-from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.configuration.koordinator import koord_profile
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduling_plugin import annotations_read_by
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
@@ -30,22 +31,8 @@ from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
 __all__ = ["check"]
 
-_CONFIGURATION = load_scheduler_configuration(
-    {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [
-            {
-                "schedulerName": "koord-scheduler",
-                "plugins": {
-                    point: {"enabled": [{"name": "Coscheduling"}]}
-                    for point in ("preEnqueue", "preFilter", "reserve", "permit")
-                },
-            }
-        ],
-    },
-    plugins=PLUGINS,
-)
+_CONFIGURATION = SchedulerConfiguration((koord_profile(PLUGINS),))
+_ANNOTATIONS = annotations_read_by(PLUGINS.values())
 _nodes = NodeDecoder()
 
 
@@ -56,8 +43,8 @@ class _Run:
         nodes = [_nodes.decode(_as(node, NodeWire)) for node in case["nodes"]]
         groups = tuple(decode_pod_group(msgspec.json.encode(group)) for group in case["podgroups"])
         snapshot = Snapshot(nodes=tuple(sorted(nodes, key=lambda node: node.name)), pod_groups=groups)
-        self._decoder = PodDecoder(annotation_keys=AnnotationKeys(GANG_ANNOTATIONS))
-        self._cluster = ShadowCluster(snapshot, reads_annotations=GANG_ANNOTATIONS)
+        self._decoder = PodDecoder(annotation_keys=AnnotationKeys(_ANNOTATIONS))
+        self._cluster = ShadowCluster(snapshot, reads_annotations=_ANNOTATIONS)
         forms = PlacementForms(snapshot)
         self._schedulers = Schedulers(self._cluster, _CONFIGURATION, plugins=PLUGINS)
         self._pending = self._cluster.ledger(lambda cluster: PendingPods(cluster, self._schedulers, forms))

@@ -77,12 +77,22 @@ class GangLedger:
 
 
 class Tally:
-    """The pods of a company by gang: all of them, and those that are held."""
+    """The pods of a company by gang: all of them, and those that are held.
 
-    def __init__(self, pods: Iterable[Pod]) -> None:
+    `unplaced` are held or bound without being on a node of the shadow cluster: those of which it is only asked what
+    would be if they were.
+    """
+
+    def __init__(self, pods: Iterable[Pod], unplaced: Counter[str] | None = None) -> None:
         self.pods = Counter(map(gang_id_of, pods))
         self.held: Counter[str] = Counter()
+        self.unplaced = unplaced if unplaced is not None else Counter()
         self._num_held = 0
+
+    def imagine_held(self, gang_id: str) -> None:
+        """Counts one more as if it had found a node."""
+        self.held[gang_id] += 1
+        self.unplaced[gang_id] += 1
 
     @classmethod
     def of(cls, cycle: Cycle) -> Tally:

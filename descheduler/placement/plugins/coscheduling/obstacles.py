@@ -56,7 +56,7 @@ class MissingMembers(NamedTuple):
         """In the words of the scheduler, which it logs, and writes into events of pods that were tried."""
         group = " ".join(self.group)
         if self.why is GangReason.TOO_FEW_WAITING:
-            return f'GangGroup "{",".join(self.group)}" {self.why.value}: {self._figures} pods find a node together'
+            return f'GangGroup "{",".join(self.group)}" {self.why.value}: {self.short}'
         names = " ".join(gang.gang_id for gang in self.gangs)
         return f"gangGroup [{group}] basic check: memberGangs [{names}] {self.why.value}, current gang: {self.current}"
 

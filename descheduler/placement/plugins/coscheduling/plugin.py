@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from descheduler.model.koordinator.gang_settings import GangSettings, MatchPolicy, gang_id_of
 from descheduler.model.pod import Pod
@@ -39,19 +40,46 @@ class Coscheduling:
         settings = self._gangs.settings_for(pod)
         if settings is None:
             return gang_id_of(pod)
-        return "" if self._counts_nobody(settings, Tally(())) else settings.group_id
+        gangs = [self._gangs.settings(gang_id) for gang_id in settings.group]
+        waits_for_nobody = all(gang is not None and self._counts_nobody(gang, Tally(())) for gang in gangs)
+        return "" if waits_for_nobody else settings.group_id
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps members of one group from being bound if each finds a node: they are counted in their order."""
+        left, unplaced = list(pods), Counter[str]()
+        while left:
+            tally = Tally(left, unplaced)
+            if incomplete := self._incomplete(left[0], tally):
+                return incomplete
+            waits: Obstacle | None = None
+            for place, pod in enumerate(left):
+                waits = self._waits(pod, tally)
+                tally.imagine_held(gang_id_of(pod))
+                if waits is None:
+                    left = left[place + 1 :]
+                    break
+            if waits is not None:
+                return waits
+        return None
 
     def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Refuses a pod while a gang of its group is unknown, or has fewer pods than it needs, of whatever phase."""
         pod = cycle.pod.pod
+        return self._incomplete(pod, Tally.of(cycle)) if gang_id_of(pod) else None
+
+    def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
+        """Holds a pod back until every gang of its group has as many pods as its match policy asks for."""
+        del node
+        pod = cycle.pod.pod
+        return self._waits(pod, Tally.of(cycle)) if gang_id_of(pod) else None
+
+    def _incomplete(self, pod: Pod, tally: Tally) -> Obstacle | None:
+        """Why a pod of a gang is not queued."""
         gang_id = gang_id_of(pod)
-        if not gang_id:
-            return None
         settings = self._gangs.settings_for(pod)
         if settings is None:
             shortage = (GangShortage(gang_id, 0, 0),)
             return _obstacle(MissingMembers(GangReason.NO_SETTINGS, (gang_id,), gang_id, shortage))
-        tally = Tally.of(cycle)
         if self._counts_nobody(settings, tally):
             return None
         found = list(self._lacking(settings, tally))
@@ -60,14 +88,12 @@ class Coscheduling:
                 return _obstacle(MissingMembers(why, settings.group, gang_id, gangs))
         return None
 
-    def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
-        """Holds a pod back until every gang of its group has as many pods as its match policy asks for."""
-        del node
-        pod = cycle.pod.pod
+    def _waits(self, pod: Pod, tally: Tally) -> Obstacle | None:
+        """What a pod of a gang waits for once it has found a node itself."""
         settings = self._gangs.settings_for(pod)
         if settings is None:
             return None
-        gangs = tuple(self._short(settings.group, Tally.of(cycle), settings))
+        gangs = tuple(self._short(settings.group, tally, settings))
         if not gangs:
             return None
         return _obstacle(MissingMembers(GangReason.TOO_FEW_WAITING, settings.group, settings.gang_id, gangs))
@@ -80,7 +106,8 @@ class Coscheduling:
         if any(gang in self._members.bound_at_first for gang in settings.group):
             return True
         num_held = sum(tally.held[gang] for gang in settings.group)
-        return self.ledger.placed[settings.group_id] > num_held
+        num_placed = self.ledger.placed[settings.group_id] + sum(tally.unplaced[gang] for gang in settings.group)
+        return num_placed > num_held
 
     def _lacking(self, settings: GangSettings, tally: Tally) -> Iterator[tuple[GangReason, GangShortage]]:
         """The gangs of the group that are not complete, in its order."""
@@ -110,7 +137,7 @@ class Coscheduling:
                 yield GangShortage(gang_id, num_counted, gang.min_available)
 
     def _bound(self, gang_id: str, tally: Tally) -> int:
-        return self._members.placed[gang_id] - tally.held[gang_id]
+        return self._members.placed[gang_id] + tally.unplaced[gang_id] - tally.held[gang_id]
 
 
 def _obstacle(missing: MissingMembers) -> Obstacle:

@@ -25,7 +25,8 @@ ROW = SchedulingPlugin(
         check="The pods of a gang, and of all gangs of its group, are bound together: at least minMember of each.",
         reasons=(
             "gangGroup [<gangs>] basic check: memberGangs [<gangs>] child pod not collect enough, current gang: <gang>",
-            'GangGroup "<gangs>" gets rejected: <gang> (<number> of <minMember>) pods find a node together',
+            'GangGroup "<gangs>" gets rejected: too few pods of gang <gang> (<number> of <minMember>) can be scheduled'
+            " together",
         ),
     ),
 )

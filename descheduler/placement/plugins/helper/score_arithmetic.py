@@ -21,8 +21,9 @@ _EXACT = 2**53
 
 def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
     """The quotient cut toward zero, where `//` rounds down. The denominator is positive."""
-    if _is_exact(numerator) and (denominator < _EXACT if isinstance(denominator, int) else _is_exact(denominator)):
-        # Several times faster than dividing integers.
+    if _is_exact(numerator):
+        # Several times faster than dividing integers. A denominator that float64 rounds is greater than the numerator
+        # before and after, so that the quotient is cut to 0 as it should be.
         return (numerator / denominator).astype(np.int64)
     quotient = np.abs(numerator) // denominator
     return np.where(numerator < 0, -quotient, quotient)

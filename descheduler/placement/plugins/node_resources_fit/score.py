@@ -8,73 +8,89 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.framework.own_node_score import OwnNodeScore
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
-from descheduler.placement.shadow.kept_columns import KeptColumns
-from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.node_table import amount, is_counted
+from descheduler.placement.shadow.node_table import SomeNodes, amount, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["NodeResourcesFitScore"]
 
-_LEDGER_ROWS = {CPU: 0, MEMORY: 1}
+_IN_LEDGER = CPU, MEMORY
+"""The resources that are read from the scoring ledger, in the order of its rows."""
 _SHAPE_SCALE = 10
 """A shape's scores go from 0 to 10."""
+
+_Asked = tuple[tuple[str, int], ...]
+"""Resources by name, and how much a pod adds."""
 
 Rating = Callable[[Ints, Ints], Ints]
 """From what would be requested and what is allocatable, which is positive, to 0..100."""
 
 
-class NodeResourcesFitScore:
-    """The weighted mean over the configured resources that a node offers."""
+class _Rated(NamedTuple):
+    """What is rated: resources, and a row for each what a pod adds and what the nodes have."""
+
+    names: tuple[str, ...]
+    wanted: Ints
+    allocatable: Ints
+
+
+class NodeResourcesFitScore(OwnNodeScore):
+    """The weighted mean over the configured resources that a node offers, cut.
+
+    RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest.
+    """
 
     name = "NodeResourcesFit"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         args = profile.args.of(NodeResourcesFitArgs)
-        self._table = cluster.table
         self._weights = {resource.name: resource.weight for resource in args.resources if is_counted(resource.name)}
         self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
-        self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._rated: dict[_Asked, _Rated] = {}
         self._rows: dict[tuple[str, ...], Ints] = {}
-        self._kept = KeptColumns(cluster.table)
 
-    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
-        """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
-        wanted_by_name = self._wanted_by(cycle.pod)
-        return Scores(self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some)))
+    def asked_by(self, pod: PlacementClass) -> _Asked:
+        """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
+        spec = pod.spec
+        requests = pod_requests(spec.containers, spec.init_containers, pod_level={}, overhead=spec.overhead)
+        amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
+        ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
+        amounts.update({name: ledger[name] for name in ledger if name in amounts})
+        return tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
 
-    def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
-        if not wanted_by_name:
-            return np.zeros(len(nodes), dtype=np.int64)
-        names = tuple([name for name, _ in wanted_by_name])
-        wanted = np.array([amount for _, amount in wanted_by_name], dtype=np.int64)[:, np.newaxis]
-        # A row a resource.
-        taken = np.array([self._taken(name).take(nodes) for name in names])
-        ratings = self._rate(taken + wanted, self._allocatable(names).take(nodes, axis=1))
-        total, weights = self._summed_up(names, ratings, nodes)
+    def of_nodes(self, asked: _Asked, some: SomeNodes) -> Ints:
+        """The mean of the ratings."""
+        if not asked:
+            return np.zeros(len(some.nodes), dtype=np.int64)
+        names, wanted, allocatable = self._rated.get(asked) or self._new_rated(asked)
+        ratings = self._rate(self._taken(names, some) + wanted, allocatable.take(some.nodes, axis=1))
+        total, weights = self._summed_up(names, ratings, some.nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
             rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
             return rounded
         return tdiv(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
 
-    def _allocatable(self, names: tuple[str, ...]) -> Ints:
-        """What the nodes have, a row a resource."""
-        known = self._rows.get(names)
-        if known is None:
-            known = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+    def _new_rated(self, asked: _Asked) -> _Rated:
+        names = tuple([name for name, _ in asked])
+        wanted = np.array([amount for _, amount in asked], dtype=np.int64)[:, np.newaxis]
+        allocatable = self._rows.get(names)
+        if allocatable is None:
+            allocatable = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+        known = self._rated[asked] = _Rated(names, wanted, allocatable)
         return known
 
     def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
@@ -96,25 +112,14 @@ class NodeResourcesFitScore:
             return counts
         return rating > 0 if counts is None else counts & (rating > 0)
 
-    def _taken(self, name: str) -> Ints:
-        ledger_row = _LEDGER_ROWS.get(name)
-        column: Ints = (
-            self._table.requested[self._resources[name].row] if ledger_row is None else self._table.scoring[ledger_row]
-        )
-        return column
-
-    def _wanted_by(self, pod: PlacementClass) -> tuple[tuple[str, int], ...]:
-        """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
-        known = self._wanted.get(pod)
-        if known is None:
-            spec = pod.spec
-            requests = pod_requests(spec.containers, spec.init_containers, pod_level={}, overhead=spec.overhead)
-            amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
-            ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
-            amounts.update({name: ledger[name] for name in ledger if name in amounts})
-            known = tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
-            self._wanted[pod] = known
-        return known
+    def _taken(self, names: tuple[str, ...], some: SomeNodes) -> Ints:
+        """What is taken on some nodes, a row a resource."""
+        if names == _IN_LEDGER:
+            return some.scoring()
+        ledger = dict(zip(_IN_LEDGER, some.scoring(), strict=True))
+        others = tuple([self._resources[name].row for name in names if name not in ledger])
+        rows = iter(some.requested(others))
+        return np.array([ledger[name] if name in ledger else next(rows) for name in names])
 
 
 def _rating(args: NodeResourcesFitArgs) -> Rating:

@@ -70,14 +70,11 @@ class ReservationPlugin:
         del profile
         self.ledger = cluster.ledger(OwnerLedger)
         self._holdings = self.ledger.holdings
+        self.interactions: Interactions = ReservationInteractions(self._holdings)
+        """Placed pods use Reservations up, which helps others."""
         self._keeper = cluster.ledger(ReservePodLedger)
         self._table = cluster.table
         self._known: dict[PlacementClass, dict[HeldReservation, tuple[int, Match]]] = {}
-
-    @property
-    def interactions(self) -> Interactions:
-        """Placed pods use Reservations up, which helps others."""
-        return ReservationInteractions(self._holdings)
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Shows the pod the Reservations that hold room against it."""
