@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
@@ -46,6 +47,8 @@ class SchedulingPlugin(PluginSettings):
     ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
     `marks` gives, for a snapshot, what else tells its pods apart to the plugin, None for nothing; see Mark.
     `reads_kinds` are the kinds of objects that it reads beside pods and nodes, by their keys in the table of kinds.
+    `queues` gives, for a snapshot, what waits for a node beside its pods, in the form of pods: schedulers that run the
+    plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
@@ -61,6 +64,7 @@ class SchedulingPlugin(PluginSettings):
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     marks: Callable[[Snapshot], Mark | None] | None = None
+    queues: Callable[[Snapshot], Iterable[Pod]] | None = None
     reads_kinds: frozenset[str] = frozenset()
 
 

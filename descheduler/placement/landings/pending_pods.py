@@ -154,7 +154,7 @@ class PendingPods:
         self.placed: list[Competitor] = []
         self.left_out: Counter[str] = Counter()
         """How many pending pods are left out, by what their scheduler checks that is not modelled."""
-        waiting = [pod for pod in cluster.snapshot.pods if _is_waiting(pod)]
+        waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
         for pod in sorted(waiting, key=queue_order):
             if doubt := schedulers.doubt(pod):
                 self.left_out[doubt] += 1

@@ -13,6 +13,7 @@ from descheduler.placement.plugins.reservation.explain import explain_reservatio
 from descheduler.placement.plugins.reservation.marks import marks_of
 from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, ReservationReason
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, EXACT_MATCH_ANNOTATION
+from descheduler.placement.plugins.reservation.queue import waiting_reserve_pods
 from descheduler.placement.plugins.reservation.score import ReservationScore
 from descheduler.policy.shared_args import Args
 
@@ -50,6 +51,7 @@ ROW = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
     args=ArgsKind(ReservationSection, _read_nothing),
     marks=marks_of,
+    queues=waiting_reserve_pods,
     explain=explain_reservations,
     reads_annotations=(
         AFFINITY_ANNOTATION,
