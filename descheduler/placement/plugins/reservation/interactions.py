@@ -5,7 +5,6 @@ from __future__ import annotations
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION
-from descheduler.placement.shadow.shadow_cluster import NO_NODE
 
 __all__ = ["ReservationInteractions"]
 
@@ -18,17 +17,14 @@ class ReservationInteractions:
     """
 
     def __init__(self, holdings: Holdings | None) -> None:
-        self._holdings = holdings
+        held = () if holdings is None else holdings.held
+        # What the snapshot has counts, for this is asked about pods that wait while others are placed.
+        self._is_one_used_up = any(each.reservation.allocate_once and not each.is_spent for each in held)
+        self._is_one_waiting = any(each.reservation.is_pending for each in held)
 
     def can_be_helped(self, pod: Pod) -> bool:
-        """Whether any Reservation is used up by one pod, or one may be bound that `pod` could ask for."""
-        if self._holdings is None:
-            return False
-        needs_one = AFFINITY_ANNOTATION in pod.annotations
-        return any(
-            (each.node == NO_NODE and needs_one) or (each.is_active and each.reservation.allocate_once)
-            for each in self._holdings.held
-        )
+        """Whether any Reservation may be used up by one pod, or one be bound that `pod` could ask for."""
+        return self._is_one_used_up or (self._is_one_waiting and AFFINITY_ANNOTATION in pod.annotations)
 
     def is_local(self, pod: Pod) -> bool:
         """Always: a Reservation is on one node."""
