@@ -19,8 +19,8 @@ from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.needs import landing_annotations
-from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.ledgers import Use
+from descheduler.placement.plugins.reservation.holdings import HeldReservation
+from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, Use
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import Object, node_object, pod_object
@@ -115,7 +115,8 @@ class World:
     @property
     def held(self) -> dict[str, HeldReservation]:
         """The Reservations by name."""
-        return {each.name: each for each in self.cluster.follow(Holdings).held}
+        holdings = self.cluster.ledger(OwnerLedger).holdings
+        return {} if holdings is None else {each.name: each for each in holdings.held}
 
     def evaluate(self, pod: str | Pod) -> Evaluation:
         """What koord-scheduler says of a pod."""
