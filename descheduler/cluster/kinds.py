@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.koordinator.devices import decode_device
 from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elastic_quota
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
@@ -276,6 +277,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "devices",
         purpose="GPUs and other devices of a node",
+        decoder=unshared(decode_device),
         kept=schedulers.DEVICE,
         is_optional=True,
     ),

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
@@ -103,6 +104,7 @@ class Snapshot:
     )
     migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
     reservations: tuple[Reservation, ...] = _view(_in_order, "Reservation.scheduling.koordinator.sh")
+    devices: Mapping[str, Device] = _view(_by_name, "Device.scheduling.koordinator.sh")
     volumes: Mapping[str, PersistentVolume] = _view(_by_name, "PersistentVolume")
     storage_classes: Mapping[str, StorageClass] = _view(_by_name, "StorageClass.storage.k8s.io")
     csi_nodes: Mapping[str, CSINode] = _view(_by_name, "CSINode.storage.k8s.io")

@@ -22,6 +22,7 @@ from descheduler.strategies import (
     remove_pods_violating_node_reservation,
     remove_pods_violating_node_taints,
     remove_pods_violating_topology_spread_constraint,
+    revoke_pods_over_elastic_quota,
 )
 from descheduler.strategies.custom_priority import args as custom_priority_args
 from descheduler.strategies.custom_priority.custom_priority import CustomPriority
@@ -121,6 +122,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         validate=remove_pods_violating_node_taints.validate_args,
     ),
     PluginSpec(
+        name="RevokePodsOverElasticQuota",
+        args_type=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuotaArgs,
+        extension_points=_DESCHEDULE,
+        factory=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuota,
+        validate=revoke_pods_over_elastic_quota.validate_args,
+        defaults=revoke_pods_over_elastic_quota.default_args,
+        needs=revoke_pods_over_elastic_quota.needs,
+    ),
+    PluginSpec(
         name="RemoveDuplicates",
         args_type=remove_duplicates.RemoveDuplicatesArgs,
         extension_points=_BALANCE,
@@ -159,6 +169,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         defaults=low_node_load_args.default_args,
         construction_problems=low_node_load_pools.construction_problems,
         needs=low_node_load.needs,
+        remembers=True,
         native=True,
     ),
     PluginSpec(

@@ -82,13 +82,15 @@ class RunMemory:
             wire = msgspec.json.decode(text, type=_Wire)
         except (ValueError, RecursionError) as error:
             raise RunMemoryError(f"it is damaged: {error}") from error
-        if wire.version != _VERSION or wire.saved_at.tzinfo is None:
+        if wire.version != _VERSION:
             raise RunMemoryError(f"it is of version {wire.version[:40]!r}, not {_VERSION!r}")
+        if wire.saved_at.tzinfo is None:
+            raise RunMemoryError("savedAt has no time zone")
         return cls(wire.saved_at, {key: bytes(note) for key, note in wire.notes.items()})
 
 
-NO_MEMORY = RunMemory(missing="nothing is remembered from one run to the next here")
-"""Of a run that has neither a cluster nor a Lease to keep it with."""
+NO_MEMORY = RunMemory(missing="earlier runs are not taken into account here")
+"""Of a run on a dump, and of others that have nothing to keep it with."""
 
 
 class _Wire(msgspec.Struct, rename="camel"):

@@ -67,6 +67,21 @@ def used(node: str, cpu: str, **facts: Any) -> Object:
 
 RESERVATION = {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}, "reservedCPUs": "0-1"}'}
 RESERVING = [node_object("a", annotations=RESERVATION), *NODES[1:]]
+QUOTA_DOMAIN = "quota.scheduling.koordinator.sh"
+TEAM: Object = {
+    "apiVersion": "scheduling.sigs.k8s.io/v1alpha1",
+    "kind": "ElasticQuota",
+    "metadata": {"name": "team", "namespace": "default"},
+    "spec": {"max": {"cpu": "4"}},
+}
+
+
+def quota_pod(name: str, *, preemptible: str = "true", **facts: Any) -> Object:
+    """A pod of the quota of TEAM."""
+    return pod_object(
+        name, labels={f"{QUOTA_DOMAIN}/name": "team", f"{QUOTA_DOMAIN}/preemptible": preemptible}, **facts
+    )
+
 
 MISSES = {
     "age": (old(age=10800), "3 h old (maxPodLifeTimeSeconds: 86400)"),
@@ -284,6 +299,28 @@ MISSES = {
         Question("RemovePodsViolatingNodeReservation", pod_object("p", deleted=5), nodes=RESERVING),
         "the pod is terminating",
     ),
+    "a pod of a quota within its limit": (
+        Question("RevokePodsOverElasticQuota", quota_pod("p", cpu="2"), others=[TEAM]),
+        "elastic quota team is not over its runtime quota (delayEvictTime: 2m0s)",
+    ),
+    "a pod whose quota is relieved of others": (
+        Question(
+            "RevokePodsOverElasticQuota", quota_pod("p", cpu="3", priority=5), others=[TEAM, quota_pod("q", cpu="2")]
+        ),
+        "revoking other pods is enough for elastic quota team",
+    ),
+    "a pod that its quota may not take back": (
+        Question(
+            "RevokePodsOverElasticQuota",
+            quota_pod("p", cpu="3", preemptible="false"),
+            others=[TEAM, quota_pod("q", cpu="2")],
+        ),
+        "label quota.scheduling.koordinator.sh/preemptible is false",
+    ),
+    "a pod that is terminating in a quota": (
+        Question("RevokePodsOverElasticQuota", quota_pod("p", cpu="3", deleted=5), others=[TEAM]),
+        "the pod is terminating",
+    ),
     "node of no level": (
         Question("CustomPriority", pod_object("p", node="c"), LEVELS, [*NODES, node_object("c")]),
         "node c matches no level of evictionOrder",
@@ -352,7 +389,7 @@ MISSES = {
     "node whose load is new": (
         Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "3"), used("b", "0")]),
         "node a is overutilized, in 1 run in a row so far, more than 5 are required "
-        "(anomalyCondition.consecutiveAbnormalities: 5); nothing is remembered from one run to the next here",
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
     ),
     "node that too few could relieve": (
         Question(
@@ -393,7 +430,7 @@ MISSES = {
         Question(
             "LowNodeLoad",
             pod_object("p"),
-            {**LOADS, **AT_ONCE},
+            {**LOADS, **AT_ONCE, "nodeFit": False},
             others=[
                 pod_object("q"),
                 node_metric_object("a", {"default/p": {"cpu": "2"}, "default/q": {"cpu": "1"}}),

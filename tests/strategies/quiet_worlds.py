@@ -180,6 +180,10 @@ QUIET: dict[str, tuple[World, str]] = {
         World("RemovePodsViolatingNodeReservation", [make_pod("p", cpu="3")], nodes=RESERVING),
         "no pod occupies what its node reserves (annotation node.koordinator.sh/reservation); 1 pod examined",
     ),
+    "there are no quotas": (
+        World("RevokePodsOverElasticQuota", [make_pod("p", cpu="3")]),
+        "the cluster has no elastic quota",
+    ),
     "replicas are spread evenly": (
         World("RemoveDuplicates", [make_pod(f"p{n}", node=node) for n, node in enumerate("aabb")]),
         "no node runs more pods of an owner than an even spread: "
@@ -338,7 +342,7 @@ QUIET: dict[str, tuple[World, str]] = {
     "the load is new": (
         World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "3"), used("b", "0")]),
         "1 node is overutilized, in 1 run in a row so far, more than 5 are required "
-        "(anomalyCondition.consecutiveAbnormalities: 5); nothing is remembered from one run to the next here",
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
     ),
     "all nodes are loaded": (
         World("LowNodeLoad", [make_pod("p")], {**LOADS, **AT_ONCE}, metrics=[used("a", "3"), used("b", "3")]),

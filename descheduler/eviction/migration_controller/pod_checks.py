@@ -25,7 +25,7 @@ from descheduler.eviction.default_evictor.protections import (
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.limits import MigrationLimits
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
-from descheduler.model.annotations import COST_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION
 from descheduler.model.pod import EVICT_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.shared_args import Namespaces, compile_selector

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.pod import EVICT_ANNOTATION
 
 __all__ = ["JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]

@@ -15,7 +15,6 @@ from descheduler.policy.shared_args import Args
 
 __all__ = [
     "DEFAULT_PRE_BIND",
-    "DEVICE_SHARE",
     "LOAD_AWARE_SCHEDULING",
     "NODE_NUMA_RESOURCE",
     "SCHEDULING_HINT",
@@ -158,10 +157,4 @@ DEFAULT_PRE_BIND = SchedulingPlugin(
     points=frozenset({"pre_bind"}),
     interactions=own_node,
     about=About(check="Writes what other plugins chose to the API server. It has no part in where a pod fits."),
-)
-DEVICE_SHARE = SchedulingPlugin(
-    points=frozenset({"pre_filter", "filter", "score", "reserve", "pre_bind"}),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(check="Chooses the devices that a pod gets on a node. Not modelled."),
 )

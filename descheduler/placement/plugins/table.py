@@ -22,6 +22,7 @@ from descheduler.placement.plugins import (
     volume_zone,
 )
 from descheduler.placement.plugins.coscheduling import row as coscheduling_row
+from descheduler.placement.plugins.device_share import row as device_share_row
 from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
@@ -59,7 +60,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
     "Coscheduling": coscheduling_row.ROW,
     "DefaultPreBind": beside_koordinator.DEFAULT_PRE_BIND,
-    "DeviceShare": beside_koordinator.DEVICE_SHARE,
+    "DeviceShare": device_share_row.ROW,
     "ElasticQuota": elastic_quota_row.ROW,
     "LoadAwareScheduling": beside_koordinator.LOAD_AWARE_SCHEDULING,
     "NodeNUMAResource": beside_koordinator.NODE_NUMA_RESOURCE,

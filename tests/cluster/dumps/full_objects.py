@@ -42,6 +42,30 @@ def _typed(kind: AnyKind, obj: Object) -> Object:
 _WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")
 
 
+def _device() -> Object:
+    partitions = '{"1": [{"minors": [0], "gpuLinkType": "NVLink", "ringBusBandwidth": "200Gi", "allocationScore": 1}]}'
+    annotations = IDLE_ANNOTATIONS | {"scheduling.koordinator.sh/gpu-partitions": partitions}
+    return {
+        "metadata": full_metadata("x", annotations=annotations),
+        "spec": {
+            "devices": [
+                {
+                    "type": "gpu",
+                    "id": "GPU-1",
+                    "minor": 0,
+                    "moduleID": 0,
+                    "health": True,
+                    "labels": {"zone": "a"},
+                    "resources": {"koordinator.sh/gpu-core": "100"},
+                    "topology": {"socketID": 0, "nodeID": 1, "pcieID": "2", "busID": "0000:00:00.0"},
+                    "vfGroups": [{"labels": {"type": "fast"}, "vfs": [{"minor": 1, "busID": "0000:00:00.1"}]}],
+                    "conditions": [_CONDITION],
+                }
+            ]
+        },
+    }
+
+
 def _workload(kind: str) -> Object:
     annotations = IDLE_ANNOTATIONS | {"deployment.kubernetes.io/revision": "7"}
     return {
@@ -225,6 +249,27 @@ def _cluster_objects() -> dict[str, Object]:
             "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
             "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
         },
+        "PodGroup": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minMember": 3,
+                "queue": "q",
+                "priorityClassName": "high",
+                "scheduleTimeoutSeconds": 60,
+                "minResources": {"cpu": "1"},
+                "minTaskMember": {"worker": 2},
+                "networkTopology": {"mode": CANARY, "highestTierName": CANARY},
+                "notes": [CANARY] * 8,
+            },
+            "status": {
+                "phase": "Running",
+                **dict.fromkeys(("scheduled", "running", "succeeded", "failed"), 1),
+                "occupiedBy": "batch/x",
+                "scheduleStartTime": "2026-06-30T12:00:00Z",
+                "conditions": [_CONDITION],
+            },
+        },
+        "Device": _device(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from itertools import permutations, product
 from typing import Any
 
 import msgspec
@@ -18,6 +17,7 @@ from descheduler.eviction.migration_controller.arbitration import JobDecision, J
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.pod_order import importance
+from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.policy.load import load_policy
 
 Case = Mapping[str, Any]
@@ -55,20 +55,23 @@ def _difference(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str | No
 def _orders_of_ties(snapshot: Snapshot, expected: Mapping[str, Any]) -> Iterator[list[MigrationJob]]:
     """The jobs as they are, then with the times of creation dealt out anew among those whose pods are equal.
 
-    The newest go to those that were started, in every order of theirs; who is to wait has to do so after all of them.
+    If any order of theirs gives what was recorded this one does: who was to wait comes last; of the others pods that
+    use up no allowance, as they are unavailable already, come first, and those that need none come last.
     """
     jobs = snapshot.migration_jobs
     yield list(jobs)
     pods = {(pod.namespace, pod.name): pod for pod in snapshot.pods}
+
+    def place(job: MigrationJob) -> tuple[bool, ...]:
+        pod, told = pods.get((job.pod_namespace, job.pod_name)), expected[job.name]
+        is_bypassing = pod is not None and EVICT_ANNOTATION in pod.annotations
+        return told["outcome"] != "started", not told["status"], is_bypassing, pod is not None and pod.is_ready
+
     groups: dict[object, list[MigrationJob]] = defaultdict(list)
     for job in jobs:
         pod = pods.get((job.pod_namespace, job.pod_name))
         groups[importance(pod) if pod is not None else None].append(job)
-    started = [[job for job in group if expected[job.name]["outcome"] == "started"] for group in groups.values()]
-    others = [[job for job in group if expected[job.name]["outcome"] != "started"] for group in groups.values()]
-    for orders in product(*map(permutations, started)):
-        dealt = (_dealt([*order, *rest]) for order, rest in zip(orders, others, strict=True))
-        yield [job for group in dealt for job in group]
+    yield [job for group in groups.values() for job in _dealt(sorted(group, key=place))]
 
 
 def _dealt(jobs: Sequence[MigrationJob]) -> Iterator[MigrationJob]:

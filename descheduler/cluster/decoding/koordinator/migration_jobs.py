@@ -7,7 +7,7 @@ import msgspec
 from descheduler.cluster.decoding.blocks import decode_text
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import MetadataWire, Wire
-from descheduler.model.annotations import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import parse_duration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import OWN_NODE, Interactions
@@ -13,12 +14,12 @@ from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSetti
 from descheduler.placement.plugins.elastic_quota.quota_usage import PodRules, UsageOf
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ElasticQuota", "make_admission"]
+__all__ = ["ElasticQuota", "make_admission", "usage_of"]
 
 
-def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> Admission:
-    """Who admits pods to the quotas of `cluster`; its version holds the feature gates."""
-    gate = cluster.version.gate
+def usage_of(args: ElasticQuotaArgs, version: KubeVersion) -> UsageOf:
+    """What makes the charges of pods, by the arguments, and by the feature gates that `version` holds."""
+    gate = version.gate
     settings = ForestSettings(
         default_max=args.default_max,
         system_max=args.system_max,
@@ -33,8 +34,12 @@ def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> Admission:
         ignores_terminating=gate("ElasticQuotaImmediateIgnoreTerminatingPod"),
         ignores_overdue=gate("ElasticQuotaIgnoreTerminatingPod"),
     )
-    usage = cluster.follow(UsageOf(settings, rules))
-    return Admission(usage, checks_parents=args.checks_parents)
+    return UsageOf(settings, rules)
+
+
+def make_admission(cluster: ShadowCluster, args: ElasticQuotaArgs) -> Admission:
+    """Who admits pods to the quotas of `cluster`."""
+    return Admission(cluster.follow(usage_of(args, cluster.version)), checks_parents=args.checks_parents)
 
 
 class ElasticQuota:

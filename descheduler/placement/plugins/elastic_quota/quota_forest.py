@@ -91,6 +91,11 @@ class QuotaForest:
         }
         self.totals: Mapping[str, ResourceList] = totals
 
+    @property
+    def places(self) -> Iterable[QuotaPlace]:
+        """All quotas, the default and the system quota among them, the root not."""
+        return self._places.values()
+
     def place(self, name: str) -> QuotaPlace | None:
         """Where the quota of this name is; None when there is none."""
         return self._places.get(name)

@@ -1,4 +1,4 @@
-"""What the pods of a shadow cluster request and use of their quotas."""
+"""What pods request and use of their quotas."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from descheduler.cluster.kinds import KINDS
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.elastic_quota import PREEMPTIBLE_LABEL
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
@@ -67,8 +68,7 @@ class QuotaUsage:
     scheduler put it there, until it is gone. A replacement exists from its placement on; `incoming` counts it before.
     """
 
-    def __init__(self, cluster: ShadowCluster, settings: ForestSettings, rules: PodRules) -> None:
-        snapshot = cluster.snapshot
+    def __init__(self, snapshot: Snapshot, settings: ForestSettings, rules: PodRules) -> None:
         self.settings = settings
         self.forest = QuotaForest(snapshot.of(KINDS[ELASTIC_QUOTA_KIND]), snapshot.nodes, settings)
         self._rules = rules
@@ -197,4 +197,8 @@ class UsageOf:
 
     def __call__(self, cluster: ShadowCluster) -> QuotaUsage:
         """The follower over `cluster`."""
-        return QuotaUsage(cluster, self.settings, self.rules)
+        return self.over(cluster.snapshot)
+
+    def over(self, snapshot: Snapshot) -> QuotaUsage:
+        """The same without a shadow cluster: pods that wait count, placed ones are to be added."""
+        return QuotaUsage(snapshot, self.settings, self.rules)
