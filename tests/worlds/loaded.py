@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -103,7 +103,7 @@ def _replica_set(workload: str) -> Object:
     }
 
 
-def _requests(workload: str) -> Mapping[str, str]:
+def _requests(workload: str) -> Mapping[str, Any]:
     return {"cpu": f"{_CPU_MILLI[workload]}m", "memory": "1Gi"}
 
 
