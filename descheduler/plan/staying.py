@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -17,8 +18,7 @@ _Kind = Literal["run", "beyond", "cut off"]
 _Refusals = dict[_Kind, list[Refusal]]
 
 
-@dataclass(frozen=True, slots=True)
-class Staying:
+class Staying(msgspec.Struct, frozen=True, gc=False):
     """A pod that stays. `first` says what blocks its eviction, `others` are further refusals of the same pod.
 
     `is_attempt` tells whether some plugin asked for the eviction in the run.
