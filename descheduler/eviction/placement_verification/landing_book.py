@@ -17,7 +17,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import Undo
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER, extended, known_as
+from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -31,20 +31,21 @@ __all__ = ["LandingBook", "SchedulingSettings"]
 class SchedulingSettings:
     """Who places the replacements. `configuration` None is kube-scheduler as it comes.
 
-    The schedulers `names` are taken to run its first profile beside plugins of their own.
+    The schedulers `names` have a profile whether it holds one or not; see `with_profiles_for`.
     """
 
     configuration: SchedulerConfiguration | None = None
     version: KubeVersion = field(default_factory=KubeVersion)
-    names: tuple[str, ...] = (KOORD_SCHEDULER.name,)
+    names: tuple[str, ...] = (KOORD_SCHEDULER,)
 
     def resolved(self) -> SchedulerConfiguration:
         """The configuration with a profile for each of the schedulers."""
         from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
+        from descheduler.placement.configuration.other_schedulers import with_profiles_for
         from descheduler.placement.plugins.table import PLUGINS
 
         configuration = self.configuration or default_configuration(self.version, PLUGINS)
-        return extended(configuration, map(known_as, self.names))
+        return with_profiles_for(self.names, configuration, PLUGINS)
 
 
 class LandingBook:
@@ -64,7 +65,8 @@ class LandingBook:
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[tuple[Pod, SchedulingSettings]] = []
         self._landings: dict[str, Landing] = {}
-        self._considered: tuple[SchedulingSettings, Pod, bool, Landing] | None = None
+        self._mates: dict[str, tuple[Pod, ...]] = {}
+        self._considered: tuple[SchedulingSettings, tuple[Pod, tuple[Pod, ...], bool], Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
 
@@ -93,19 +95,23 @@ class LandingBook:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
         return next((settings for name, settings in self.scheduling if name == profile), None)
 
-    def consider(self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool) -> Landing:
+    def consider(
+        self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool, mates: Sequence[Pod] = ()
+    ) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
+        question = pod, tuple(mates), only_proven
         if self._considered is not None:
-            known_settings, known_pod, was_only_proven, landing = self._considered
-            if known_pod is pod and known_settings == settings and was_only_proven is only_proven:
+            known_settings, known_question, landing = self._considered
+            if known_question == question and known_settings == settings:
                 return landing
-        landing = self._prover(settings).consider(pod, only_proven=only_proven)
+        landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates)
         self.num_judged += 1
-        self._considered = settings, pod, only_proven, landing
+        self._considered = settings, question, landing
         return landing
 
-    def book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
-        """Takes in that `pod` is evicted, granted under `settings`; None when nobody asked where it lands.
+    def book(self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = ()) -> Undo:
+        """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
+        lands.
 
         Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
         No pod is booked twice.
@@ -115,8 +121,10 @@ class LandingBook:
         self._considered = None
         granted = settings or self._unverified
         self._leaving.append((pod, granted))
+        if mates:
+            self._mates[pod.uid] = tuple(mates)
         for known, prover in self._provers:
-            landing = prover.book(pod)
+            landing = prover.book(pod, mates=mates)
             if known == granted:
                 self._landings[pod.uid] = landing
             if known != settings:
@@ -133,7 +141,7 @@ class LandingBook:
         for pod, _ in self._leaving:
             if prover is None or not num_left:
                 return
-            landing = prover.book(pod)
+            landing = prover.book(pod, mates=self._mates.get(pod.uid, ()))
             if pod.uid not in self._landings:
                 self._landings[pod.uid] = landing
                 num_left -= 1
@@ -150,6 +158,7 @@ class LandingBook:
 
     def _take_back(self) -> None:
         pod, _ = self._leaving.pop()
+        self._mates.pop(pod.uid, None)
         self._considered = None
         self._landings.pop(pod.uid, None)
         for _, prover in self._provers:
@@ -161,7 +170,7 @@ class LandingBook:
                 return prover
         prover = self._new_prover(settings)
         for pod, granted in self._leaving:
-            landing = prover.book(pod)
+            landing = prover.book(pod, mates=self._mates.get(pod.uid, ()))
             if granted == settings:
                 self._landings[pod.uid] = landing
         self._provers.append((settings, prover))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.sequential_placement import SequentialPlacer
@@ -66,7 +67,7 @@ class JointProof:
             candidates.append(candidate)
             if candidate.is_moved and victim.controller is not None:
                 gone[victim.controller.uid] += 1
-        return candidates
+        return _in_units(candidates)
 
     def _verdict(self, candidates: Sequence[Candidate]) -> JointVerdict:
         cold = self._cold(candidates)
@@ -98,7 +99,7 @@ class JointProof:
             likely, lands = LandingVerdict.LIKELY, LandingVerdict.LANDS
             verdicts = {unplaced: likely if landing.cause else lands for unplaced, landing in run.landings.items()}
             for unplaced in run.failed:
-                evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+                evaluation = unplaced.evaluate()
                 verdicts[unplaced] = LandingVerdict.NO if evaluation.fits else verdict_of(unplaced, evaluation)
         return verdicts
 
@@ -119,13 +120,31 @@ class JointProof:
         return finding._replace(landings=landings)
 
 
+def _in_units(candidates: list[Candidate]) -> list[Candidate]:
+    """`candidates`, whose replacements know with which others of them they are placed together."""
+    units: dict[str, list[Pod]] = {}
+    for candidate in candidates:
+        if candidate.unplaced is not None and candidate.unplaced.unit:
+            units.setdefault(candidate.unplaced.unit_id, []).append(candidate.unplaced.pod)
+    return [_in_unit(candidate, units) for candidate in candidates] if units else candidates
+
+
+def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candidate:
+    unplaced = candidate.unplaced
+    if unplaced is None or not unplaced.unit:
+        return candidate
+    return msgspec.structs.replace(
+        candidate, unplaced=msgspec.structs.replace(unplaced, unit=tuple(units[unplaced.unit_id]))
+    )
+
+
 def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:
     unplaced = candidate.unplaced
     if unplaced is None:
         assert candidate.landing is not None  # noqa: S101 - it is one or the other
         return candidate.landing
     landing = finding.landings[unplaced]
-    return replace(landing, cold=cold.get(unplaced, landing.settled))
+    return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.settled))
 
 
 def _undecided(landing: Landing, other: Landing) -> Landing:
@@ -133,4 +152,6 @@ def _undecided(landing: Landing, other: Landing) -> Landing:
     unknown = LandingVerdict.UNKNOWN
     says = other.message or landing.message or "; ".join((*other.conditions, *landing.conditions))
     message = f"{ROLLOUT}: {says}"
-    return replace(landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT)
+    return msgspec.structs.replace(
+        landing, verdict=unknown, settled=unknown, conditions=(), message=message, cause=ROLLOUT
+    )

@@ -7,33 +7,39 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 
 __all__ = [
     "PASS",
     "SKIP",
+    "SKIP_FOR_GOOD",
     "FilterPlugin",
+    "InteractingPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
     "PreEnqueuePlugin",
     "PreFilterResult",
+    "PreFilterTransformer",
+    "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
     "ScorePlugin",
     "Scores",
     "StartPlugin",
+    "UnitPlugin",
 ]
 
 ReasonBits = NDArray[np.uint32]
@@ -45,27 +51,31 @@ class PreFilterResult:
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
-    out for this pod.
+    out for this pod. `is_for_good` says that no move changes this answer for pods of the class, although the plugin is
+    not static.
     """
 
     obstacle: Obstacle | None = None
     nodes: BoolMask | None = None
     is_skipped: bool = False
+    is_for_good: bool = False
 
 
 PASS = PreFilterResult()
 SKIP = PreFilterResult(is_skipped=True)
+SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
 class Scores(NamedTuple):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
-    does not normalise.
+    does not normalise. `level` is the score of every node where that is the same and known to be so.
     """
 
     final: NDArray[np.int64]
     raw: Callable[[], NDArray[np.int64]] | None = None
+    level: int | None = None
 
 
 class ScoreError(Exception):
@@ -79,11 +89,32 @@ class Plugin(Protocol):
 
 
 @runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other.
+
+    What a transformer tells is also about what it lets others see: a pod that it can help any filter may come to pass.
+    """
+
+    interactions: Interactions
+
+
+@runtime_checkable
 class PreEnqueuePlugin(Plugin, Protocol):
     """May keep a pod from ever being tried."""
 
-    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
+
+
+@runtime_checkable
+class PreFilterTransformer(Plugin, Protocol):
+    """Rewrites the pod or the cluster before PreFilter, as `PreFilterTransformer` of Koordinator's framework extension.
+
+    It is asked in every cycle of a profile that enables the plugin at any point but Score, in the order of the table.
+    """
+
+    def before_pre_filter(self, cycle: Cycle) -> None:
+        """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
 
 
 @runtime_checkable
@@ -134,11 +165,33 @@ class PermitPlugin(Plugin, Protocol):
 
 
 @runtime_checkable
+class UnitPlugin(PermitPlugin, Protocol):
+    """Holds pods back at Permit until others of theirs are placed, so that they are tried together."""
+
+    def unit_of(self, pod: Pod) -> str:
+        """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps such `pods`, which exist without a node, from being bound if each of them finds one; or None.
+
+        They come in this order, and it does not matter which nodes they find.
+        """
+
+
+@runtime_checkable
 class PreBindPlugin(Plugin, Protocol):
     """Has work to do before a pod can be bound, which may fail outside the snapshot."""
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PreemptingPlugin(Plugin, Protocol):
+    """At PostFilter may evict others for a pod that it refuses everywhere itself."""
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        """Whether it would evict `other`, whose priority is lower, for `pod`."""
 
 
 @runtime_checkable

@@ -6,37 +6,42 @@ at every node, because an operator wants all obstacles and not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
-from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
+    InteractingPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
+    PreemptingPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
+    PreFilterTransformer,
     ReasonBits,
     ReservePlugin,
     ScoreError,
     ScorePlugin,
     Scores,
     StartPlugin,
+    UnitPlugin,
 )
-from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster
 
 __all__ = ["Scheduler"]
 
@@ -50,17 +55,27 @@ _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 _LEAST_TOTAL = np.iinfo(np.int64).min
 
 
-class _StaticAnswers:
-    """What the static plugins say of one placement class, for good."""
+class _Asked(NamedTuple):
+    """A plugin that has a say on a placement class: the `result` of its PreFilter, None where that has to be asked, and
+    what it has `against` nodes, None for nothing and where that has to be asked."""
 
-    __slots__ = ("bits", "blocked", "pre_filters")
+    name: str
+    plugin: FilterPlugin
+    result: PreFilterResult | None = None
+    against: ReasonBits | None = None
 
-    def __init__(
-        self, pre_filters: Mapping[str, PreFilterResult], bits: Mapping[str, ReasonBits], blocked: BoolMask
-    ) -> None:
-        self.pre_filters = pre_filters
-        self.bits = bits
-        self.blocked = blocked
+
+class _StaticAnswers(NamedTuple):
+    """What is known of one placement class for good: the plugins that have a say on it, in running order, and the nodes
+    that no static plugin refuses."""
+
+    asked: tuple[_Asked, ...]
+    is_open: BoolMask
+
+    def without(self, idle: Sequence[_Asked]) -> _StaticAnswers:
+        """The same once it is known that some have no say after all."""
+        names = {each.name for each in idle}
+        return self._replace(asked=tuple([each for each in self.asked if each.name not in names]))
 
 
 class Scheduler:
@@ -91,60 +106,100 @@ class Scheduler:
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
         self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
+        self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
-        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
+        self.interactions = JoinedInteractions(
+            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
+            frozenset(each.name for each in self._transformers),
+        )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
+        post_filters = _those(made, profile.post_filters)
+        self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
             row = plugins.get(name)
             if row is not None and row.score is not None and weight:
                 self.scorers.append((row.score(cluster, profile), weight))
+        own = [(plugin, weight) for plugin, weight in self.scorers if isinstance(plugin, OwnNodeScore)]
+        self._kept_totals = KeptTotals(cluster.table, own)
+        self._other_scorers = [each for each in self.scorers if not isinstance(each[0], OwnNodeScore)]
         self._configuration = configuration or SchedulerConfiguration((profile,))
+        self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
         self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
+        self._shared_ids: set[int] = set()
+        self._open: dict[tuple[int, ...], BoolMask] = {}
         self._num_shared = 0
         self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        return doubt_about(pod, self.profile, self._configuration)
+        return self._doubts.about(pod)
 
-    def evaluate(self, pod: Pod) -> Evaluation:
-        """Asks every filter about `pod`, as the cluster is now."""
-        cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
+    def unit_of(self, pod: Pod) -> str:
+        """What pods share that are placed together, as the cluster is now; empty for a pod that is placed alone."""
+        for plugin in self._uniters:
+            if unit := plugin.unit_of(pod):
+                return unit
+        return ""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
+        answers = (plugin.holds_back(pods) for plugin in self._uniters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
+
+    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+        """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         barred = self._barred(cycle)
         if barred is not None:
             return barred
+        for transformer in self._transformers:
+            transformer.before_pre_filter(cycle)
+        with cycle.view():
+            return self._filtered(cycle)
+
+    def _filtered(self, cycle: Cycle) -> Evaluation:
+        """What PreFilter and Filter say, in the cluster as the scheduler sees it."""
         static = self._static.get(cycle.pod) or self._static_answers(cycle)
         refusals: list[Obstacle] = []
         undecided: list[Obstacle] = []
         narrowed, narrowed_by = None, ""
-        asked = []
-        for name, plugin in self._pre_filters.items():
-            result = static.pre_filters[name] if plugin.is_static else plugin.pre_filter(cycle)
+        asked: list[_Asked] = []
+        idle: list[_Asked] = []
+        for each in static.asked:
+            result = each.result or each.plugin.pre_filter(cycle)
             if result.obstacle is not None:
                 (undecided if result.obstacle.code is Code.UNDECIDED else refusals).append(result.obstacle)
                 continue
             if result.nodes is not None:
                 narrowed = result.nodes if narrowed is None else narrowed & result.nodes
-                narrowed_by = narrowed_by or name
-            if not result.is_skipped and name not in self._only_before:
-                asked.append(plugin)
+                narrowed_by = narrowed_by or each.name
+            if not result.is_skipped:
+                asked.append(each)
+            elif result.is_for_good:
+                idle.append(each)
+        if idle:
+            self._static[cycle.pod] = static.without(idle)
         if refusals:
             refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
-            return self._refused(cycle, tuple(refusals), is_queued=True)
+            return self.refused(cycle, tuple(refusals))
         bits = {}
-        feasible = ~static.blocked if narrowed is None else narrowed & ~static.blocked
-        for plugin in asked:
-            against = static.bits.get(plugin.name) if plugin.is_static else plugin.filter(cycle)
-            if against is not None:
-                bits[plugin.name] = against
-                if not plugin.is_static:
+        feasible = static.is_open.copy() if narrowed is None else narrowed & static.is_open
+        for name, plugin, _, known in asked:
+            if plugin.is_static:
+                if known is not None:
+                    bits[name] = known
+            elif name not in self._only_before:
+                against = plugin.filter(cycle)
+                if against is not None:
+                    bits[name] = against
                     feasible &= against == 0
         return Evaluation(
             self,
@@ -161,10 +216,11 @@ class Scheduler:
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
         nodes = evaluation.nodes
-        by_plugin = {
-            name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
-            for name, scores, weight in self._given(evaluation)
-        }
+        with evaluation.cycle.view():
+            by_plugin = {
+                name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
+                for name, scores, weight in self._given(evaluation)
+            }
         totals = np.zeros(len(nodes), dtype=np.int64)
         for weighted in by_plugin.values():
             totals += weighted.final
@@ -172,25 +228,28 @@ class Scheduler:
 
     def choose(self, evaluation: Evaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
-        nodes = evaluation.nodes
-        if not len(nodes):
+        num_nodes = evaluation.num_nodes
+        if not num_nodes:
             return None
-        if len(nodes) == 1:
-            return Choice(int(nodes[0]), 0, (int(nodes[0]),), None, is_sampled=False)
+        if num_nodes == 1:
+            node = int(evaluation.feasible.argmax())
+            return Choice(node, 0, (node,), None, is_sampled=False)
         try:
-            totals = self._totals(evaluation)
+            with evaluation.cycle.view():
+                totals, level = self._totals(evaluation)
         except ScoreError:
             return None
+        np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
         total = int(totals[totals.argmax()])
         is_best = (totals == total).nonzero()[0]
-        ties = nodes.take(is_best).tolist()
+        ties = is_best.tolist()
         totals[is_best] = _LEAST_TOTAL
         return Choice(
             node=ties[0],
-            total=total,
+            total=total + level,
             ties=tuple(ties),
-            margin=total - int(totals[totals.argmax()]) if len(ties) < len(nodes) else None,
-            is_sampled=len(nodes) > self.num_nodes_to_find,
+            margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
+            is_sampled=num_nodes > self.num_nodes_to_find,
         )
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
@@ -203,44 +262,69 @@ class Scheduler:
         return tuple(obstacle for obstacle in answers if obstacle is not None)
 
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
-        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences."""
+        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences.
+
+        What a pod waits for in company is no condition: it is bound with its company, or not at all.
+        """
         found = [sentence for plugin in self._starters for sentence in plugin.before_start(cycle, node)]
         found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
-        found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
+        if cycle.company is None:
+            found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
+
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.
+
+        A plugin whose refusal no preemption changes has none evicted.
+        """
+        preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
+        return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
 
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
-        unprepared = self.profile.unprepared_scorers
-        if unprepared:
-            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
+        self._check_scorers()
         for plugin, weight in self.scorers:
             scores = plugin.score(evaluation.cycle, evaluation.feasible)
             if scores is not None:
                 yield plugin.name, scores, weight
 
-    def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
-        """The totals of the feasible nodes. Raises ScoreError."""
-        totals, weighted = np.zeros((2, len(evaluation.feasible)), dtype=np.int64)
-        for _, scores, weight in self._given(evaluation):
-            totals += scores.final if weight == 1 else np.multiply(scores.final, weight, out=weighted)
-        return totals.take(evaluation.nodes)
+    def _totals(self, evaluation: Evaluation) -> tuple[NDArray[np.int64], int]:
+        """The totals of all nodes, to be written to, and what each of them has beside. They mean nothing of nodes that
+        are not feasible. Raises ScoreError."""
+        self._check_scorers()
+        totals, level = self._kept_totals.of(evaluation.cycle.pod).copy(), 0
+        for plugin, weight in self._other_scorers:
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is None:
+                continue
+            if scores.level is None:
+                totals += scores.final if weight == 1 else scores.final * weight
+            else:
+                level += scores.level * weight
+        return totals, level
+
+    def _check_scorers(self) -> None:
+        """Raises ScoreError when a plugin fails at every pod."""
+        unprepared = self.profile.unprepared_scorers
+        if unprepared:
+            raise ScoreError(f"{', '.join(unprepared)}: runs at score without its preScore, which fails every pod")
 
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
         for gate in self._pre_enqueue:
-            obstacle = gate.pre_enqueue(cycle.pod)
+            obstacle = gate.pre_enqueue(cycle)
             if obstacle is not None:
-                return self._refused(cycle, (obstacle,), is_queued=False)
-        return self._refused(cycle, self._failures, is_queued=True) if self._failures else None
+                return self.refused(cycle, (obstacle,), is_queued=False)
+        return self.refused(cycle, self._failures) if self._failures else None
 
-    def _refused(self, cycle: Cycle, refusals: tuple[Obstacle, ...], *, is_queued: bool) -> Evaluation:
+    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...], *, is_queued: bool = True) -> Evaluation:
+        """The answer for a pod that is taken nowhere for `obstacles`."""
         nowhere = np.zeros(len(self.cluster.table), dtype=bool)
         return Evaluation(
             self,
             cycle,
             is_queued=is_queued,
-            refusals=refusals,
+            refusals=obstacles,
             narrowed=None,
             narrowed_by="",
             bits={},
@@ -248,29 +332,46 @@ class Scheduler:
         )
 
     def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
-        pre_filters, bits = {}, {}
-        blocked = np.zeros(len(self.cluster.table), dtype=bool)
         if len(self._static) >= _MOST_CLASSES or self._num_shared >= self._most_shared:
             self._static.clear()  # pods with claims of their own are a class each
             self._shared.clear()
+            self._shared_ids.clear()
+            self._open.clear()
             self._num_shared = 0
-        for name, plugin in self._pre_filters.items():
-            if plugin.is_static:
-                result = plugin.pre_filter(cycle)
-                if result.nodes is not None:
-                    result = replace(result, nodes=self._share(result.nodes))
-                pre_filters[name] = result
-                if result.obstacle is None and not result.is_skipped and name not in self._only_before:
-                    against = plugin.filter(cycle)
-                    if against is not None:
-                        bits[name] = self._share(against)
-                        blocked |= against != 0
-        answers = self._static[cycle.pod] = _StaticAnswers(pre_filters, bits, self._share(blocked))
+        asked = [self._asked(name, plugin, cycle) for name, plugin in self._pre_filters.items()]
+        concerned = tuple([each for each in asked if each is not None])
+        answers = self._static[cycle.pod] = _StaticAnswers(concerned, self._open_to(concerned))
         return answers
+
+    def _asked(self, name: str, plugin: FilterPlugin, cycle: Cycle) -> _Asked | None:
+        """What `plugin` says of a placement class for good; None when it is nothing."""
+        if not plugin.is_static:
+            return _Asked(name, plugin)
+        result = plugin.pre_filter(cycle)
+        if result.nodes is not None:
+            result = replace(result, nodes=self._share(result.nodes))
+        against = None
+        if result.obstacle is None and not result.is_skipped and name not in self._only_before:
+            against = plugin.filter(cycle)
+        if against is None:
+            return _Asked(name, plugin, result) if result.obstacle is not None or result.nodes is not None else None
+        return _Asked(name, plugin, result, self._share(against))
+
+    def _open_to(self, asked: tuple[_Asked, ...]) -> BoolMask:
+        """The nodes that none of the static plugins refuses."""
+        refused = [each.against for each in asked if each.against is not None]
+        key = tuple([id(each) for each in refused])
+        known = self._open.get(key)
+        if known is None:
+            known = np.ones(len(self.cluster.table), dtype=bool)
+            for against in refused:
+                known &= against == 0
+            self._open[key] = known
+        return known
 
     def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
         """The one column of this content that all classes share of which the same is said."""
-        if not len(column):
+        if not len(column) or id(column) in self._shared_ids:
             return column
         # Few columns differ in these marks only, and comparing takes a fraction of the time of a strong hash.
         marks = column.dtype.char, int(np.count_nonzero(column)), int(column.argmax()), int(column.argmin())
@@ -278,6 +379,7 @@ class Scheduler:
         known = next((each for each in alike if bool((each == column).all())), None)
         if known is None:
             self._num_shared += 1
+            self._shared_ids.add(id(column))
             alike.append(column)
             known = column
         return known
@@ -306,6 +408,10 @@ def _made(
     )
     rows = ((name, plugins.get(name)) for name in names)
     return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:
+    return plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
 
 
 def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:

@@ -7,10 +7,14 @@ and affinity still sees it. *Settled* is once it is gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
+
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.allocation import Allocation
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.replacements.replacement import Replacement
 
 __all__ = ["JointVerdict", "Landing", "LandingVerdict", "worst"]
@@ -39,8 +43,7 @@ def worst(verdicts: Iterable[LandingVerdict]) -> LandingVerdict:
     return max(verdicts, key=_GRAVITY.__getitem__, default=LandingVerdict.LANDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
+class Landing(msgspec.Struct, frozen=True):
     """Where the replacement of `victim` binds, or why it does not.
 
     `verdict` is that of the settled clock; `cold` is `NO` where the replacement has to wait until the victim is gone.
@@ -49,7 +52,9 @@ class Landing:
     seen every node, so that the node is a guess and only feasibility is certain. `conditions` are sentences that come
     with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
-    words for every pod that it concerns, so that they are counted.
+    words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
+    `node` for the replacement, such as devices. `refusal` is what keeps it from all nodes before one is looked at, such
+    as a quota; None for any other no.
     """
 
     victim: Pod
@@ -64,8 +69,10 @@ class Landing:
     is_sampled: bool = False
     conditions: tuple[str, ...] = ()
     message: str = ""
-    obstacles: Mapping[str, int] = field(default_factory=dict)
+    obstacles: Mapping[str, int] = msgspec.field(default_factory=dict)
     cause: str = ""
+    allocations: tuple[Allocation, ...] = ()
+    refusal: Obstacle | None = None
 
     @property
     def returns_to_source(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.model.pod import HostPort, Pod, PodSpec
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
@@ -67,6 +67,10 @@ class UsedPorts:
         self._num_nodes = len(cluster.table)
         self._counts_sidecars = cluster.version.gate("counts_ports_of_sidecars")
         self._ports: dict[tuple[str, int], _Port] = {}
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Those that hold ports."""
+        return bool(self.ports_of(spec))
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Takes the pod's ports."""
@@ -127,7 +131,7 @@ class NodePorts:
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves out pods that want no host port."""
-        return PASS if self._used.ports_of(cycle.pod.spec) else SKIP
+        return PASS if self._used.ports_of(cycle.pod.spec) else SKIP_FOR_GOOD
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The nodes where any wanted port is taken."""

@@ -17,15 +17,14 @@ from descheduler.documents.problems import shown
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Scores
+from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
-from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.node_table import is_counted
+from descheduler.placement.shadow.node_table import SomeNodes, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.shared_args import Args, Int64
 
 __all__ = ["NodeResourcesBalancedAllocation"]
@@ -81,35 +80,39 @@ class _Balanced(NamedTuple):
     is_available: Sequence[BoolMask | None]
 
 
-class NodeResourcesBalancedAllocation:
-    """Reads real requests. Pods that ask for none of the configured resources are not scored."""
+class NodeResourcesBalancedAllocation(OwnNodeScore):
+    """100 for perfect balance; since 1.36, 75 for no change of it.
+
+    Reads real requests. Pods that ask for none of the configured resources are not scored.
+    """
 
     name = "NodeResourcesBalancedAllocation"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self._table = cluster.table
         self._scores_change = cluster.version.gate("scores_balance_change")
         names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
         self._resources = {name: scored_resource(cluster.table, name) for name in names}
-        self._asked: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
-        self._balanced: dict[tuple[tuple[str, int], ...], _Balanced] = {}
-        self._kept = KeptColumns(cluster.table)
+        self._balanced: dict[Amounts, _Balanced] = {}
 
-    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
-        """100 for perfect balance; since 1.36, 75 for no change of it."""
-        asked = self._asked_by(cycle.pod)
-        if not any(amount for _, amount in asked):
-            return None
-        return Scores(self._kept.column(asked, lambda some: self._balances(asked, some)))
+    def asked_by(self, pod: PlacementClass) -> Amounts | None:
+        """The resources that count for the pod and how much it asks for."""
+        wanted = dict(pod.demand.amounts)
+        asked = tuple(
+            (name, wanted.get(resource.row, 0))
+            for name, resource in self._resources.items()
+            if resource.row in wanted or is_scored_unasked(name)
+        )
+        return asked if any(amount for _, amount in asked) else None
 
-    def _balances(self, asked: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
+    def of_nodes(self, asked: Amounts, some: SomeNodes) -> Ints:
+        """What each node has by its balance."""
         balanced = self._balanced.get(asked)
         if balanced is None:
             balanced = self._balanced[asked] = _balanced([(self._resources[name], amount) for name, amount in asked])
         # The first axis is without and with the pod, then come resources and nodes.
-        taken = self._table.requested_of(balanced.rows, nodes)
-        shares = np.minimum((taken + balanced.amounts) / balanced.allocatable.take(nodes, axis=1), 1.0)
-        masks = [None if is_available is None else is_available.take(nodes) for is_available in balanced.is_available]
+        taken = some.requested(balanced.rows)
+        shares = np.minimum((taken + balanced.amounts) / balanced.allocatable.take(some.nodes, axis=1), 1.0)
+        masks = [None if there is None else there.take(some.nodes) for there in balanced.is_available]
         balances = _balance(shares, masks)
         with_pod: Ints = balances[1]
         if not self._scores_change:
@@ -118,18 +121,6 @@ class NodeResourcesBalancedAllocation:
         # Cut toward zero; all numbers are small.
         scores: Ints = half + ((half + with_pod - balances[0]) / 2).astype(np.int64)
         return scores
-
-    def _asked_by(self, pod: PlacementClass) -> tuple[tuple[str, int], ...]:
-        """The resources that count for the pod and how much it asks for."""
-        known = self._asked.get(pod)
-        if known is None:
-            wanted = dict(pod.demand.amounts)
-            known = self._asked[pod] = tuple(
-                (name, wanted.get(resource.row, 0))
-                for name, resource in self._resources.items()
-                if resource.row in wanted or is_scored_unasked(name)
-            )
-        return known
 
 
 def _balanced(asked: Sequence[tuple[ScoredResource, int]]) -> _Balanced:

@@ -12,7 +12,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
@@ -49,7 +49,7 @@ class NodeVolumeLimits:
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone that have nothing to attach."""
         is_asked = self._attached.has_limits or self._asks_for_claims
-        return PASS if is_asked and may_have_attachable(cycle.pod.pod) else SKIP
+        return PASS if is_asked and may_have_attachable(cycle.pod.pod) else SKIP_FOR_GOOD
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nodes that would have more volumes of some driver than it attaches."""

@@ -18,7 +18,7 @@ from descheduler.model.text.amounts import amount_text
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
@@ -73,7 +73,7 @@ class VolumeBinding:
         """Refuses pods with a claim that nothing can be done about; leaves those alone that have none."""
         pod = cycle.pod.pod
         if not pod.claim_names and not pod.ephemeral_volumes:
-            return SKIP
+            return SKIP_FOR_GOOD
         demand = self.ledger.demands.of(cycle.pod)
         if isinstance(demand, Obstacle):
             return PreFilterResult(obstacle=demand)

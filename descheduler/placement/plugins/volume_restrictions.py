@@ -15,7 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
@@ -56,6 +56,8 @@ class VolumeRestrictions:
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Refuses pods with a claim that does not exist; leaves those alone that nobody is in the way of."""
         pod = cycle.pod.pod
+        if not pod.claim_names and not pod.spec.inline_disks:
+            return SKIP_FOR_GOOD
         for name in pod.claim_names:
             if (pod.namespace, name) not in self._snapshot.claims:
                 return PreFilterResult(obstacle=not_found(self._snapshot, self.name, "PersistentVolumeClaim", name))

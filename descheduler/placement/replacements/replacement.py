@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -21,8 +20,7 @@ __all__ = ["Replacement", "ReplacementMaker", "Returns", "Source"]
 Source = Literal["template", "live", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(msgspec.Struct, frozen=True):
     """What the owner of `victim` will create once it is evicted.
 
     `pod` is None when nothing comes back. `alternative` is a second pod that may come instead, of the newer revision

@@ -18,14 +18,26 @@ from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList
 from descheduler.placement.shadow.node_masks import NodeMasks
 
-__all__ = ["CPU_ROW", "EPHEMERAL_ROW", "MEMORY_ROW", "PODS_ROW", "Demand", "LabelColumn", "NodeTable", "is_counted"]
+__all__ = [
+    "CPU_ROW",
+    "EPHEMERAL_ROW",
+    "MEMORY_ROW",
+    "PODS_ROW",
+    "Demand",
+    "LabelColumn",
+    "NodeTable",
+    "SomeNodes",
+    "is_counted",
+    "is_exact_amount",
+]
 
 CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
-_NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 _FEW_CHANGES = 64
+_MOST_EXACT = 2**46
+_FIRST_ROWS = tuple(range(EPHEMERAL_ROW + 1))
 _FEW = 4
 """Changes are told apart up to one in so many nodes."""
 
@@ -54,9 +66,52 @@ def is_counted(name: str) -> bool:
     )
 
 
+def is_exact_amount(number: int) -> bool:
+    """Whether float64 holds the hundredfold of `number`, as of all whole numbers below 2^53; no amount is below 0."""
+    return 0 <= number <= _MOST_EXACT
+
+
 def amount(name: str, nano: int) -> int:
     """A quantity in the unit of its column, rounded up, within bounds that any int64 sum of two of them keeps."""
     return max(-_MOST, min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano)))
+
+
+class SomeNodes:
+    """What the table has of some nodes, which may repeat, each part looked up once. Valid until the cluster changes.
+
+    `nodes` are their indices, in the order of which all columns are.
+    """
+
+    __slots__ = ("_free", "_requested", "_scoring", "_table", "nodes")
+
+    def __init__(self, table: NodeTable, nodes: NDArray[np.intp]) -> None:
+        self.nodes = nodes
+        self._table = table
+        self._requested: NDArray[np.int64] | None = None
+        self._free: NDArray[np.int64] | None = None
+        self._scoring: NDArray[np.int64] | None = None
+
+    def requested(self, rows: tuple[int, ...]) -> NDArray[np.int64]:
+        """What is requested of the resources `rows`, a row a resource."""
+        return _rows(self._all_requested(), rows)
+
+    def free(self, rows: tuple[int, ...]) -> NDArray[np.int64]:
+        """What is free of the resources `rows`, a row a resource."""
+        if self._free is None:
+            # In this order no step leaves int64, however large the amounts.
+            self._free = self._table.allocatable.take(self.nodes, axis=1) - self._all_requested()
+        return _rows(self._free, rows)
+
+    def scoring(self) -> NDArray[np.int64]:
+        """The second ledger: cpu and memory."""
+        if self._scoring is None:
+            self._scoring = self._table.scoring.take(self.nodes, axis=1)
+        return self._scoring
+
+    def _all_requested(self) -> NDArray[np.int64]:
+        if self._requested is None:
+            self._requested = self._table.requested.take(self.nodes, axis=1)
+        return self._requested
 
 
 class NodeTable:
@@ -85,13 +140,20 @@ class NodeTable:
                 row = self._rows.get(name)
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
+        self._are_exact = all(map(is_exact_amount, (self.allocatable.max(initial=0), self.allocatable.min(initial=0))))
         self._labels: dict[str, LabelColumn] = {}
         self._changed = array("q")
-        self._asked: tuple[tuple[int, int], NDArray[np.intp]] = ((-1, -1), _NONE)
+        self._everywhere = np.arange(len(self.nodes))
+        self._asked: tuple[tuple[int, int], SomeNodes] = ((-1, -1), self.everywhere())
         self._num_forgotten = 0
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether all amounts, of pods and of nodes, are such as `is_exact_amount` says."""
+        return self._are_exact
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -111,11 +173,14 @@ class NodeTable:
     def demand(self, requests: ResourceList, scoring: ResourceList) -> Demand:
         """What a pod of these effective requests (nano units) takes in both ledgers."""
         amounts = ((name, amount(name, nano)) for name, nano in requests.items() if is_counted(name))
-        return Demand(
+        made = Demand(
             tuple((self.row(name), taken) for name, taken in amounts if taken),
             amount(CPU, scoring.get(CPU, 0)),
             amount(MEMORY, scoring.get(MEMORY, 0)),
         )
+        all_taken = (made.scoring_cpu, made.scoring_memory, *(taken for _, taken in made.amounts))
+        self._are_exact = self._are_exact and all(map(is_exact_amount, all_taken))
+        return made
 
     def take(self, node: int, demand: Demand, sign: int = 1) -> None:
         """Charges `node` with one pod, or gives it back with `sign` -1."""
@@ -141,7 +206,11 @@ class NodeTable:
         """How often a pod came or went so far."""
         return self._num_forgotten + len(self._changed)
 
-    def changed_since(self, num_changes: int) -> NDArray[np.intp] | None:
+    def everywhere(self) -> SomeNodes:
+        """All nodes."""
+        return SomeNodes(self, self._everywhere)
+
+    def changed_since(self, num_changes: int) -> SomeNodes | None:
         """The nodes where pods came or went after that many changes, which may repeat; None where that may be most."""
         most = len(self.nodes) // _FEW
         if len(self._changed) > 2 * most:
@@ -154,28 +223,17 @@ class NodeTable:
         # grow, it is copied.
         moment = num_changes, self.num_changes
         if self._asked[0] != moment:
-            self._asked = moment, self._distinct(start)
+            self._asked = moment, SomeNodes(self, self._distinct(start))
         return self._asked[1]
 
     def _distinct(self, start: int) -> NDArray[np.intp]:
         """The nodes in the log from `start` on; each once where there are many."""
-        if start == len(self._changed):
-            return _NONE
         found = np.frombuffer(self._changed, dtype=np.int64)[start:]
         if len(found) <= _FEW_CHANGES:
             return found.copy()
         is_changed = np.zeros(len(self.nodes), dtype=bool)
         is_changed[found] = True
         return is_changed.nonzero()[0]
-
-    def requested_of(self, rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What is requested of the resources `rows` on some of the nodes, a row a resource."""
-        return _some(self.requested, rows, nodes)
-
-    def free_of(self, rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
-        """What is free of the resources `rows` on some of the nodes, a row a resource."""
-        # In this order no step leaves int64, however large the amounts.
-        return _some(self.allocatable, rows, nodes) - _some(self.requested, rows, nodes)
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key."""
@@ -185,11 +243,10 @@ class NodeTable:
         return known
 
 
-def _some(table: NDArray[np.int64], rows: tuple[int, ...], nodes: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Rows and columns of `table`; the first rows, which are cpu, memory and pods, are had without a copy."""
-    num_first = max(rows) + 1
-    found = table[:num_first].take(nodes, axis=1)
-    return found if rows == tuple(range(num_first)) else found.take(rows, axis=0)
+def _rows(table: NDArray[np.int64], rows: tuple[int, ...]) -> NDArray[np.int64]:
+    """Rows of `table`; the first ones, which are cpu, memory and pods, are had without a copy."""
+    num = len(rows)
+    return table[:num] if rows == _FIRST_ROWS[:num] else table.take(rows, axis=0)
 
 
 def _label_column(values: Iterable[str | None]) -> LabelColumn:

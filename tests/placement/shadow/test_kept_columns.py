@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from descheduler.placement.shadow import node_table
 from descheduler.placement.shadow.kept_columns import KeptColumns
-from descheduler.placement.shadow.node_table import CPU_ROW, MEMORY_ROW, PODS_ROW, Demand, NodeTable
+from descheduler.placement.shadow.node_table import CPU_ROW, MEMORY_ROW, PODS_ROW, Demand, NodeTable, SomeNodes
 from tests.builders import make_node
 
 NODES = [make_node(f"node-{number}") for number in range(40)]
@@ -22,7 +22,7 @@ _moves = st.tuples(st.integers(0, len(NODES) - 1), st.sampled_from([1, -1]))
 
 
 def _ask(columns: KeptColumns, table: NodeTable) -> NDArray[np.int64]:
-    return columns.column("pods", lambda nodes: table.requested[PODS_ROW].take(nodes))
+    return columns.column("pods", lambda some: some.requested((PODS_ROW,))[0])
 
 
 @given(st.lists(st.lists(_moves, max_size=30), max_size=8), st.sampled_from([2, 64]))
@@ -48,12 +48,10 @@ def test_column_that_is_asked_for_again_has_every_move_in_it(rounds: list[list[t
 def test_resources_of_some_nodes_come_in_the_order_asked_for(rows: tuple[int, ...]) -> None:
     table = NodeTable(NODES)
     table.take(7, ONE_CPU)
-    nodes = np.array([7, 8])
+    some = SomeNodes(table, np.array([7, 8]))
 
-    assert table.requested_of(rows, nodes).tolist() == [table.requested[row, [7, 8]].tolist() for row in rows]
-    assert table.free_of(rows, nodes).tolist() == [
-        (table.allocatable - table.requested)[row, [7, 8]].tolist() for row in rows
-    ]
+    assert some.requested(rows).tolist() == [table.requested[row, [7, 8]].tolist() for row in rows]
+    assert some.free(rows).tolist() == [(table.allocatable - table.requested)[row, [7, 8]].tolist() for row in rows]
 
 
 def test_only_nodes_are_looked_at_again_where_pods_came_or_went() -> None:
@@ -61,9 +59,9 @@ def test_only_nodes_are_looked_at_again_where_pods_came_or_went() -> None:
     columns = KeptColumns(table)
     looked_at: list[list[int]] = []
 
-    def note(nodes: NDArray[np.intp]) -> NDArray[np.intp]:
-        looked_at.append(nodes.tolist())
-        return nodes
+    def note(some: SomeNodes) -> NDArray[np.intp]:
+        looked_at.append(some.nodes.tolist())
+        return some.nodes.copy()
 
     columns.column("nodes", note)
     table.take(7, ONE_CPU)

@@ -12,7 +12,7 @@ from descheduler.placement.framework.extension_points import PASS, PreFilterResu
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.kept_columns import KeptColumns
-from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
+from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -61,13 +61,13 @@ class NodeResourcesFit:
             against: ReasonBits = np.bitwise_or.reduce(short)
         else:
             # A copy, as what was found holds while others are asked about.
-            against = self._kept.column(asked, lambda nodes: self._shortages(asked, nodes)).copy()
+            against = self._kept.column(asked, lambda some: self._shortages(asked, some)).copy()
         return against
 
-    def _shortages(self, asked: tuple[tuple[int, int], ...], nodes: NDArray[np.intp]) -> ReasonBits:
-        """What each of `nodes` is short of, for pods without credit."""
+    def _shortages(self, asked: tuple[tuple[int, int], ...], some: SomeNodes) -> ReasonBits:
+        """What each of some nodes is short of, for pods without credit."""
         rows, amounts, bits = self._compared[asked]
-        against: ReasonBits = np.bitwise_or.reduce((amounts > self._table.free_of(rows, nodes)) * bits, axis=0)
+        against: ReasonBits = np.bitwise_or.reduce((amounts > some.free(rows)) * bits, axis=0)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:

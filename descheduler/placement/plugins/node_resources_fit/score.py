@@ -8,34 +8,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import Scores
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Divide, Ints, exact_div, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
-from descheduler.placement.shadow.kept_columns import KeptColumns
-from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.node_table import amount, is_counted
+from descheduler.placement.shadow.node_table import SomeNodes, amount, is_counted, is_exact_amount
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["NodeResourcesFitScore"]
 
-_LEDGER_ROWS = {CPU: 0, MEMORY: 1}
+_IN_LEDGER = CPU, MEMORY
+"""The resources that are read from the scoring ledger, in the order of its rows."""
 _SHAPE_SCALE = 10
 """A shape's scores go from 0 to 10."""
 
-Rating = Callable[[Ints, Ints], Ints]
-"""From what would be requested and what is allocatable, which is positive, to 0..100."""
+Rating = Callable[[Ints, Ints, Divide], Ints]
+"""From what would be requested and what is allocatable, which is positive, to 0..100, by some division."""
 
 
-class NodeResourcesFitScore:
-    """The weighted mean over the configured resources that a node offers."""
+class _Rated(NamedTuple):
+    """What is rated: resources, and a row for each what a pod adds and what the nodes have.
+
+    `is_ordinary` says that a pod adds no more than anything has, and nothing below 0.
+    """
+
+    names: tuple[str, ...]
+    wanted: Ints
+    allocatable: Ints
+    is_ordinary: bool
+
+
+class NodeResourcesFitScore(OwnNodeScore):
+    """The weighted mean over the configured resources that a node offers, cut.
+
+    RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest.
+    """
 
     name = "NodeResourcesFit"
 
@@ -46,35 +61,40 @@ class NodeResourcesFitScore:
         self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
-        self._wanted: dict[PlacementClass, tuple[tuple[str, int], ...]] = {}
+        self._rated: dict[Amounts, _Rated] = {}
         self._rows: dict[tuple[str, ...], Ints] = {}
-        self._kept = KeptColumns(cluster.table)
 
-    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
-        """The mean of the ratings, cut; RequestedToCapacityRatio leaves ratings of 0 out and rounds the rest."""
-        wanted_by_name = self._wanted_by(cycle.pod)
-        return Scores(self._kept.column(wanted_by_name, lambda some: self._means(wanted_by_name, some)))
+    def asked_by(self, pod: PlacementClass) -> Amounts:
+        """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
+        spec = pod.spec
+        requests = pod_requests(spec.containers, spec.init_containers, pod_level={}, overhead=spec.overhead)
+        amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
+        ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
+        amounts.update({name: ledger[name] for name in ledger if name in amounts})
+        return tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
 
-    def _means(self, wanted_by_name: tuple[tuple[str, int], ...], nodes: NDArray[np.intp]) -> Ints:
-        if not wanted_by_name:
-            return np.zeros(len(nodes), dtype=np.int64)
-        names = tuple([name for name, _ in wanted_by_name])
-        wanted = np.array([amount for _, amount in wanted_by_name], dtype=np.int64)[:, np.newaxis]
-        # A row a resource.
-        taken = np.array([self._taken(name).take(nodes) for name in names])
-        ratings = self._rate(taken + wanted, self._allocatable(names).take(nodes, axis=1))
-        total, weights = self._summed_up(names, ratings, nodes)
+    def of_nodes(self, asked: Amounts, some: SomeNodes) -> Ints:
+        """The mean of the ratings."""
+        if not asked:
+            return np.zeros(len(some.nodes), dtype=np.int64)
+        names, wanted, allocatable, is_ordinary = self._rated.get(asked) or self._new_rated(asked)
+        divide = exact_div if is_ordinary and self._table.has_exact_shares else tdiv
+        ratings = self._rate(self._taken(names, some) + wanted, allocatable.take(some.nodes, axis=1), divide)
+        total, weights = self._summed_up(names, ratings, some.nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
             rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
             return rounded
-        return tdiv(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
+        return divide(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
 
-    def _allocatable(self, names: tuple[str, ...]) -> Ints:
-        """What the nodes have, a row a resource."""
-        known = self._rows.get(names)
-        if known is None:
-            known = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+    def _new_rated(self, asked: Amounts) -> _Rated:
+        names = tuple([name for name, _ in asked])
+        wanted = np.array([amount for _, amount in asked], dtype=np.int64)[:, np.newaxis]
+        allocatable = self._rows.get(names)
+        if allocatable is None:
+            allocatable = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+        is_ordinary = all(is_exact_amount(amount) for _, amount in asked)
+        known = self._rated[asked] = _Rated(names, wanted, allocatable, is_ordinary)
         return known
 
     def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
@@ -96,25 +116,14 @@ class NodeResourcesFitScore:
             return counts
         return rating > 0 if counts is None else counts & (rating > 0)
 
-    def _taken(self, name: str) -> Ints:
-        ledger_row = _LEDGER_ROWS.get(name)
-        column: Ints = (
-            self._table.requested[self._resources[name].row] if ledger_row is None else self._table.scoring[ledger_row]
-        )
-        return column
-
-    def _wanted_by(self, pod: PlacementClass) -> tuple[tuple[str, int], ...]:
-        """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
-        known = self._wanted.get(pod)
-        if known is None:
-            spec = pod.spec
-            requests = pod_requests(spec.containers, spec.init_containers, pod_level={}, overhead=spec.overhead)
-            amounts = {name: amount(name, requests.get(name, 0)) for name in self._weights}
-            ledger = {CPU: pod.demand.scoring_cpu, MEMORY: pod.demand.scoring_memory}
-            amounts.update({name: ledger[name] for name in ledger if name in amounts})
-            known = tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
-            self._wanted[pod] = known
-        return known
+    def _taken(self, names: tuple[str, ...], some: SomeNodes) -> Ints:
+        """What is taken on some nodes, a row a resource."""
+        if names == _IN_LEDGER:
+            return some.scoring()
+        ledger = dict(zip(_IN_LEDGER, some.scoring(), strict=True))
+        others = tuple([self._resources[name].row for name in names if name not in ledger])
+        rows = iter(some.requested(others))
+        return np.array([ledger[name] if name in ledger else next(rows) for name in names])
 
 
 def _rating(args: NodeResourcesFitArgs) -> Rating:
@@ -127,19 +136,19 @@ def _rating(args: NodeResourcesFitArgs) -> Rating:
             return _by_shape(args.shape)
 
 
-def _least_allocated(requested: Ints, allocatable: Ints) -> Ints:
-    return tdiv(np.maximum(allocatable - requested, 0) * MAX_SCORE, allocatable)
+def _least_allocated(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
+    return divide(np.maximum(allocatable - requested, 0) * MAX_SCORE, allocatable)
 
 
-def _most_allocated(requested: Ints, allocatable: Ints) -> Ints:
-    return tdiv(np.minimum(requested, allocatable) * MAX_SCORE, allocatable)
+def _most_allocated(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
+    return divide(np.minimum(requested, allocatable) * MAX_SCORE, allocatable)
 
 
 def _by_shape(shape: tuple[ShapePoint, ...]) -> Rating:
     ratings = np.array([_at(shape, percent) for percent in range(101)], dtype=np.int64)
 
-    def rate(requested: Ints, allocatable: Ints) -> Ints:
-        return ratings.take(_most_allocated(requested, allocatable), mode="clip")
+    def rate(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
+        return ratings.take(_most_allocated(requested, allocatable, divide), mode="clip")
 
     return rate
 

@@ -19,9 +19,10 @@ __all__ = ["Cells"]
 
 
 class Cells:
-    """The cells of some topologies. `ids` is the cell of each node, `first` the first node of each cell."""
+    """The cells of some topologies. `ids` is the cell of each node, `first` the first node of each cell; `numbers` are
+    the cells themselves."""
 
-    __slots__ = ("_in_order", "_starts", "first", "ids", "num")
+    __slots__ = ("_in_order", "_likely", "_starts", "first", "ids", "num", "numbers")
 
     def __init__(self, topologies: Iterable[tuple[str, Domains]], num_nodes: int) -> None:
         columns = {id(domains): _told_apart(key, domains) for key, domains in topologies}
@@ -29,14 +30,24 @@ class Cells:
         _, self.first, ids = np.unique(joined, return_index=True, return_inverse=True)
         self.ids: NDArray[np.intp] = ids.reshape(-1)
         self.num = len(self.first)
+        self.numbers = np.arange(self.num)
         self._in_order = np.argsort(self.ids, kind="stable")
-        self._starts = np.searchsorted(self.ids[self._in_order], np.arange(self.num))
+        self._starts = np.searchsorted(self.ids[self._in_order], self.numbers)
+        self._likely = self.first
 
     def having(self, nodes: BoolMask) -> BoolMask:
         """The cells that have some of `nodes`."""
-        if not self.num:
-            return np.zeros(0, dtype=bool)
-        return np.logical_or.reduceat(nodes.take(self._in_order), self._starts)
+        # Most masks have some of every cell, mostly a node that the last one had.
+        found = nodes.take(self._likely)
+        if np.count_nonzero(found) == self.num:
+            return found
+        ordered = nodes.take(self._in_order)
+        places = np.append(ordered.nonzero()[0], len(ordered))
+        following = places.take(np.searchsorted(places, self._starts))
+        first = self._in_order.take(following, mode="clip")
+        having: BoolMask = (following < len(ordered)) & (self.ids.take(first) == self.numbers)
+        self._likely = np.where(having, first, self._likely)
+        return having
 
 
 def _told_apart(key: str, domains: Domains) -> NDArray[np.intp]:

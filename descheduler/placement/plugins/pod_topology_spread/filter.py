@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
@@ -60,7 +60,7 @@ class PodTopologySpread:
         except ValueError as error:
             reason = f"obtaining pod's hard topology spread constraints: {error}"
             return PreFilterResult(Obstacle(self.name, Code.UNRESOLVABLE, (reason,)))
-        return PASS if constraints else SKIP
+        return PASS if constraints else SKIP_FOR_GOOD
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The reason against each node."""

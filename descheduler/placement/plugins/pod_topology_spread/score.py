@@ -29,11 +29,16 @@ __all__ = ["PodTopologySpreadScore"]
 
 Nodes = NDArray[np.intp]
 
+_BELOW_HALF = math.nextafter(0.5, 0.0)
+"""Added before what is not below 0 is cut, halves are rounded upwards, as Go does; 0.5 itself would lift what is just
+below a half."""
+
 
 class _SoftConstraint(NamedTuple):
     """One soft constraint by cell: `has_key` says which have its key, None where all do.
 
-    `domain` and `domain_with_blank` are the domain of each cell, see Domains. `query` is the place of what it counts.
+    `domain` and `domain_with_blank` are the domain of each cell, see Domains; `num_domains` is how many the latter are.
+    `query` is the place of what it counts.
     """
 
     constraint: SpreadConstraint
@@ -42,6 +47,7 @@ class _SoftConstraint(NamedTuple):
     has_key: BoolMask | None
     domain: Nodes
     domain_with_blank: Nodes
+    num_domains: int
 
 
 class _Soft(NamedTuple):
@@ -61,13 +67,15 @@ class _Soft(NamedTuple):
 class _Spots(NamedTuple):
     """The cells without such pods, and then each of the nodes `crowded`, which have some, as a spot of its own.
 
-    `cell` is the cell of each spot, `is_open` says where the pod may go, `num_open` to how many nodes.
+    `cell` is the cell of each spot, `is_open` says where the pod may go, `num_open` to how many nodes, and
+    `has_all_cells` whether to some of each cell.
     """
 
     crowded: Nodes
     cell: Nodes
     is_open: BoolMask
     num_open: int
+    has_all_cells: bool
 
 
 class PodTopologySpreadScore:
@@ -89,13 +97,11 @@ class PodTopologySpreadScore:
             return None
         found = [self._groups.found(query) for query in soft.queries]
         spots = _spots(soft, found, feasible)
-        sums = np.zeros(len(spots.cell), dtype=np.float64)
+        sums: NDArray[np.float64] | float = 0.0
         for each in soft.constraints:
             cost = _cost(each, found[each.query], soft.cells, spots)
-            sums += cost if each.has_key is None else cost * each.has_key.take(spots.cell)
-        # Halves are rounded upwards, as Go rounds what is not below 0.
-        whole = np.floor(sums)
-        raw = (whole + (sums - whole >= 0.5)).astype(np.int64)
+            sums = sums + (cost if each.has_key is None else cost * each.has_key.take(spots.cell))
+        raw = np.add(sums, _BELOW_HALF).astype(np.int64)
         final = _normalised(raw, spots.is_open)
         if soft.scored is not None:
             raw *= soft.scored.take(spots.cell)
@@ -145,6 +151,7 @@ def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftCon
         None if has_key.all() else has_key,
         domains.ids[cells.first],
         domains.ids_with_blank[cells.first],
+        len(set(domains.ids_with_blank[cells.first].tolist())),
     )
 
 
@@ -152,16 +159,16 @@ def _spots(soft: _Soft, found: Sequence[FoundPods], feasible: BoolMask) -> _Spot
     cells = soft.cells
     by_query = [found[query].nodes for query in soft.host_queries]
     crowded = by_query[0] if len(by_query) == 1 else np.unique(np.concatenate([_NOWHERE, *by_query]))
-    is_open = np.empty(cells.num + len(crowded), dtype=bool)
-    is_open[cells.num :] = feasible.take(crowded)
     others = feasible.copy()
     others[crowded] = False
-    is_open[: cells.num] = cells.having(others)
-    cell = np.concatenate((np.arange(cells.num), cells.ids.take(crowded)))
+    having = cells.having(others)
+    is_open = np.concatenate((having, feasible.take(crowded)))
+    cell = np.concatenate((cells.numbers, cells.ids.take(crowded)))
     if soft.scored is None:
-        return _Spots(crowded, cell, is_open, int(np.count_nonzero(feasible)))
+        has_all_cells = bool(np.count_nonzero(having) == cells.num)
+        return _Spots(crowded, cell, is_open, int(np.count_nonzero(feasible)), has_all_cells)
     num_open = int(np.count_nonzero(feasible & soft.scored.take(cells.ids)))
-    return _Spots(crowded, cell, is_open & soft.scored.take(cell), num_open)
+    return _Spots(crowded, cell, is_open & soft.scored.take(cell), num_open, has_all_cells=False)
 
 
 def _cost(soft: _SoftConstraint, found: FoundPods, cells: Cells, spots: _Spots) -> NDArray[np.float64]:
@@ -173,10 +180,17 @@ def _cost(soft: _SoftConstraint, found: FoundPods, cells: Cells, spots: _Spots) 
         places = slice(cells.num, None) if is_only else cells.num + np.searchsorted(spots.crowded, found.nodes)
         pods[places] = found.numbers
         return _cost_of(pods, spots.num_open, constraint)
-    there = constraint.counted.domains.marks()
-    there[soft.domain_with_blank.take(spots.cell[spots.is_open])] = True
-    by_domain = _cost_of(constraint.counted.sums(found), int(np.count_nonzero(there)), constraint)
+    by_domain = _cost_of(constraint.counted.sums(found), _num_domains(soft, spots), constraint)
     return by_domain.take(soft.domain).take(spots.cell)
+
+
+def _num_domains(soft: _SoftConstraint, spots: _Spots) -> int:
+    """How many domains the pod may go to."""
+    if spots.has_all_cells:
+        return soft.num_domains
+    there = soft.constraint.counted.domains.marks()
+    there[soft.domain_with_blank.take(spots.cell[spots.is_open])] = True
+    return int(np.count_nonzero(there))
 
 
 def _cost_of(pods: NDArray[np.int64], num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:

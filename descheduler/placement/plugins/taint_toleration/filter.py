@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.model.taints import Toleration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
@@ -28,6 +29,7 @@ class TaintToleration:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._masks = cluster.table.masks
         self._version = cluster.version
+        self._against: dict[tuple[Toleration, ...], ReasonBits | None] = {}
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Passes every pod."""
@@ -35,8 +37,11 @@ class TaintToleration:
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The nodes with a taint that keeps the pod away."""
-        tolerated = self._masks.tolerated(honoured_tolerations(cycle.pod.spec.tolerations, self._version))
-        return None if tolerated.all() else (~tolerated).astype(np.uint32)
+        tolerations = cycle.pod.spec.tolerations
+        if tolerations not in self._against:
+            tolerated = self._masks.tolerated(honoured_tolerations(tolerations, self._version))
+            self._against[tolerations] = None if tolerated.all() else (~tolerated).astype(np.uint32)
+        return self._against[tolerations]
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """That there are such taints; which ones the scheduler keeps to itself since 1.34."""
