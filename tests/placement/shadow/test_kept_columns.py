@@ -51,9 +51,7 @@ def test_resources_of_some_nodes_come_in_the_order_asked_for(rows: tuple[int, ..
     some = SomeNodes(table, np.array([7, 8]))
 
     assert some.requested(rows).tolist() == [table.requested[row, [7, 8]].tolist() for row in rows]
-    assert some.free(rows).tolist() == [
-        (table.allocatable - table.requested)[row, [7, 8]].tolist() for row in rows
-    ]
+    assert some.free(rows).tolist() == [(table.allocatable - table.requested)[row, [7, 8]].tolist() for row in rows]
 
 
 def test_only_nodes_are_looked_at_again_where_pods_came_or_went() -> None:
