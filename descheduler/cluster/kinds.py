@@ -12,6 +12,11 @@ from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
+from descheduler.cluster.decoding.koordinator.devices import decode_device
+from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elastic_quota
+from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
+from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
+from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -27,7 +32,7 @@ _STORAGE = "storage.k8s.io"
 _VOLCANO = "scheduling.volcano.sh"
 
 _NODE_PAGE_SIZE = 500
-"""Nodes name the images they hold, and are ten times the size of other objects."""
+"""Nodes name the images they hold, and their metrics all pods: they are ten times the size of other objects."""
 
 _TABLE: tuple[AnyKind, ...] = (
     Kind(
@@ -214,7 +219,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "podmigrationjobs",
         purpose="pods that are being migrated",
-        decoder=unshared(small_objects.decode_migration_job),
+        decoder=unshared(decode_migration_job),
         kept=schedulers.MIGRATION_JOB,
         is_optional=True,
     ),
@@ -238,6 +243,16 @@ _TABLE: tuple[AnyKind, ...] = (
         is_optional=True,
         is_measured=True,
     ),
+    Kind(
+        "NodeMetric",
+        "slo.koordinator.sh/v1alpha1",
+        "nodemetrics",
+        purpose="the usage of a node and its pods as Koordinator measures it",
+        decoder=node_metric_decoder,
+        kept=schedulers.NODE_METRIC,
+        is_optional=True,
+        page_size=_NODE_PAGE_SIZE,
+    ),
     Kind("DaemonSet", "apps/v1", "daemonsets", purpose="pods that run on every node", kept=kubernetes.DAEMON_SET),
     Kind(
         "ResourceClaim",
@@ -260,15 +275,8 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "devices",
         purpose="GPUs and other devices of a node",
+        decoder=unshared(decode_device),
         kept=schedulers.DEVICE,
-        is_optional=True,
-    ),
-    Kind(
-        "NodeMetric",
-        "slo.koordinator.sh/v1alpha1",
-        "nodemetrics",
-        purpose="the measured usage of a node and its pods",
-        kept=schedulers.NODE_METRIC,
         is_optional=True,
     ),
     Kind(
@@ -276,6 +284,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "elasticquotas",
         purpose="the minimum and maximum resources of a team",
+        decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
         is_optional=True,
     ),
@@ -284,6 +293,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         "podgroups",
         purpose="pods that are scheduled together or not at all",
+        decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
     ),

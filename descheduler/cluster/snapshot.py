@@ -11,6 +11,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from descheduler.cluster.budget_index import BudgetIndex
+from descheduler.model.koordinator.devices import Device
+from descheduler.model.koordinator.gang_settings import PodGroup
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import (
@@ -19,7 +23,6 @@ from descheduler.model.objects import (
     CSIStorageCapacity,
     DisruptionBudget,
     LimitRange,
-    MigrationJob,
     Namespace,
     NodeUsage,
     PersistentVolume,
@@ -99,6 +102,7 @@ class Snapshot:
         "CloneSet.apps.kruise.io",
     )
     migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
+    devices: Mapping[str, Device] = _view(_by_name, "Device.scheduling.koordinator.sh")
     volumes: Mapping[str, PersistentVolume] = _view(_by_name, "PersistentVolume")
     storage_classes: Mapping[str, StorageClass] = _view(_by_name, "StorageClass.storage.k8s.io")
     csi_nodes: Mapping[str, CSINode] = _view(_by_name, "CSINode.storage.k8s.io")
@@ -109,8 +113,10 @@ class Snapshot:
     quotas: tuple[ResourceQuota, ...] = _view(_in_order, "ResourceQuota")
     limit_ranges: tuple[LimitRange, ...] = _view(_in_order, "LimitRange")
     runtime_classes: Mapping[str, RuntimeClass] = _view(_by_name, "RuntimeClass.node.k8s.io")
+    pod_groups: tuple[PodGroup, ...] = _view(_in_order, "PodGroup.scheduling.sigs.k8s.io")
     node_usage: Mapping[str, NodeUsage] = _view(_by_name, "NodeMetrics.metrics.k8s.io")
     pod_usage: Mapping[tuple[str, str], PodUsage] = _view(_by_namespace_and_name, "PodMetrics.metrics.k8s.io")
+    node_metrics: Mapping[str, NodeMetric] = _view(_by_name, NODE_METRIC_KIND)
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     node_samples: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sample_faults: Mapping[str, str] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.migration_controller.profiles import migration_notes
+from descheduler.eviction.migration_controller.profiles import migration_notes, policy_label_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
@@ -27,6 +27,7 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
@@ -54,6 +55,7 @@ def decide(
     processed_nodes: Sequence[Node] | None = None,
     observer: PluginObserver = UNOBSERVED,
     scope: Scope = EVERYWHERE,
+    memory: RunMemory = NO_MEMORY,
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     most_assessed: int = MOST_ASSESSED,
     most_proved: int = MOST_PROVED,
@@ -63,10 +65,10 @@ def decide(
     `answers` are refusals of the eviction API that are known already, `prior_moves` the evictions that earlier
     decisions of this run over the same snapshot have led to. `processed_nodes` are handed to the plugins as they are;
     without them it is the ready nodes that the policy selects, of which there must be two. `observer` is told of every
-    run of a plugin. Pods out of `scope` stay, and count for the plugins as ever; `checks` are asked of every request,
-    in this order. Landings of the first `most_assessed` evictions that no plugin verifies are looked up for the report,
-    and up to `most_proved` evictions are judged together, which changes no decision. Raises PolicyError when a
-    PriorityClass that the policy names does not exist.
+    run of a plugin. `memory` is what the run before left. Pods out of `scope` stay, and count for the plugins as ever;
+    `checks` are asked of every request, in this order. Landings of the first `most_assessed` evictions that no plugin
+    verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
+    decision. Raises PolicyError when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -84,13 +86,22 @@ def decide(
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:
             skipped = _too_few(policy, len(processed_nodes))
-            return replace(decisions_of(evictor, policy, snapshot, now), skipped=skipped, notes=notes)
+            decisions = decisions_of(evictor, policy, snapshot, now)
+            return replace(decisions, skipped=skipped, memory=memory, notes=notes)
     with settled_gc():
-        run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer)
+        run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory)
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
-    return replace(decisions, together=together, failures=tuple(run.failures), facts=run.facts, notes=notes)
+    plugins = [(profile.name, name) for profile in policy.profiles for name in (*profile.deschedule, *profile.balance)]
+    return replace(
+        decisions,
+        together=together,
+        failures=tuple(run.failures),
+        facts=run.facts,
+        memory=memory.after(now, run.notes, plugins),
+        notes=(*notes, *policy_label_notes(policy, decisions.leaving)),
+    )
 
 
 def _too_few(policy: Policy, number: int) -> str:

@@ -9,6 +9,7 @@ from descheduler.eviction.migration_controller import args as migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (
     high_node_utilization,
     low_node_utilization,
@@ -21,11 +22,15 @@ from descheduler.strategies import (
     remove_pods_violating_node_reservation,
     remove_pods_violating_node_taints,
     remove_pods_violating_topology_spread_constraint,
+    revoke_pods_over_elastic_quota,
 )
 from descheduler.strategies.custom_priority import args as custom_priority_args
 from descheduler.strategies.custom_priority.custom_priority import CustomPriority
 from descheduler.strategies.fragmentation_aware import args as fragmentation_aware_args
 from descheduler.strategies.fragmentation_aware.fragmentation_aware import FragmentationAware
+from descheduler.strategies.low_node_load import args as low_node_load_args
+from descheduler.strategies.low_node_load import low_node_load
+from descheduler.strategies.low_node_load import pools as low_node_load_pools
 from descheduler.strategies.scale_down_bin_pack import args as scale_down_bin_pack_args
 from descheduler.strategies.scale_down_bin_pack.scale_down_bin_pack import ScaleDownBinPack
 
@@ -117,6 +122,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         validate=remove_pods_violating_node_taints.validate_args,
     ),
     PluginSpec(
+        name="RevokePodsOverElasticQuota",
+        args_type=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuotaArgs,
+        extension_points=_DESCHEDULE,
+        factory=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuota,
+        validate=revoke_pods_over_elastic_quota.validate_args,
+        defaults=revoke_pods_over_elastic_quota.default_args,
+        needs=revoke_pods_over_elastic_quota.needs,
+    ),
+    PluginSpec(
         name="RemoveDuplicates",
         args_type=remove_duplicates.RemoveDuplicatesArgs,
         extension_points=_BALANCE,
@@ -148,6 +162,17 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         validate=high_node_utilization.validate_args,
     ),
     PluginSpec(
+        name="LowNodeLoad",
+        args_type=low_node_load_args.LowNodeLoadArgs,
+        extension_points=_BALANCE,
+        factory=low_node_load.LowNodeLoad,
+        defaults=low_node_load_args.default_args,
+        construction_problems=low_node_load_pools.construction_problems,
+        needs=low_node_load.needs,
+        remembers=True,
+        native=True,
+    ),
+    PluginSpec(
         name="CustomPriority",
         args_type=custom_priority_args.CustomPriorityArgs,
         extension_points=_BALANCE,
@@ -176,5 +201,5 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
     ),
 )
 
-REGISTRY: Registry = {spec.name: spec for spec in _SPECS}
-"""Every plugin this version runs."""
+REGISTRY: Registry = WithPackages({spec.name: spec for spec in _SPECS}, PLUGIN_GROUP, PluginSpec)
+"""Every plugin this version runs, and those of other packages that a policy names."""

@@ -19,19 +19,27 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 from descheduler.plan.decisions import PluginFailure
 from descheduler.plan.facts import PluginFacts
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin, ReportingPlugin, StrategyError
+from descheduler.strategies.framework import (
+    BalancePlugin,
+    DeschedulePlugin,
+    RememberingPlugin,
+    ReportingPlugin,
+    StrategyError,
+)
 
 __all__ = ["ProfilesRun", "run_profiles"]
 
 
 @dataclass(slots=True)
 class ProfilesRun:
-    """How the plugins fared: those that could not work, and what the others saw by (profile, plugin)."""
+    """How the plugins fared: those that could not work, and by (profile, plugin) what the others saw and remember."""
 
     failures: list[PluginFailure] = field(default_factory=list)
     facts: dict[tuple[str, str], PluginFacts] = field(default_factory=dict)
+    notes: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
 
 def run_profiles(
@@ -42,14 +50,17 @@ def run_profiles(
     nodes: Sequence[Node],
     *,
     observer: PluginObserver = UNOBSERVED,
+    memory: RunMemory = NO_MEMORY,
 ) -> ProfilesRun:
     """Hands `nodes` to all `deschedule` plugins of all profiles, then to all `balance` plugins.
+
+    `memory` is what those that remember left in the run before.
 
     A failing plugin does not stop the others of its profile; under Koordinator's kind it ends the round after its
     profile, as koord-descheduler 1.8 has it.
     """
     profiles = [
-        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer)
+        _RunningProfile(policy, index, registry, handle, evictor, nodes, observer, memory)
         for index in range(len(policy.profiles))
     ]
     outcome = ProfilesRun()
@@ -94,11 +105,13 @@ class _RunningProfile:
         evictor: Evictor,
         nodes: Sequence[Node],
         observer: PluginObserver,
+        memory: RunMemory,
     ) -> None:
         self._index = index
         self._profile = profile = policy.profiles[index]
         self.name = profile.name
         self._observer = observer
+        self._memory = memory
         self._args = profile.args
         self._registry = registry
         self._handle = handle
@@ -133,6 +146,8 @@ class _RunningProfile:
         else:
             if isinstance(strategy, ReportingPlugin):
                 outcome.facts[self._profile.name, name] = strategy.facts()
+            if isinstance(strategy, RememberingPlugin):
+                outcome.notes[self._profile.name, name] = strategy.note()
         self._evictor.end_turn(profile=self._profile.name, plugin=name)
 
     def _strategy(self, name: str) -> object:
@@ -146,7 +161,8 @@ class _RunningProfile:
                 pre_eviction_filters=self._pre_eviction_filters,
                 profile_index=self._index,
             )
-            strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor)
+            memory = self._memory.of(self._profile.name, name)
+            strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor, memory)
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
 

@@ -23,12 +23,14 @@ from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
+    from descheduler.cycle.remembering import KeptMemory
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.held_lease import HeldLease
@@ -92,11 +94,14 @@ def run_with(
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
     with _lease(run) as lease, run.observer.cycle():
         server, snapshot = _read(run)
-        rounds = _Rounds(run, snapshot)
+        kept = _recall(run)
+        rounds = _Rounds(run, snapshot, kept.memory)
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
+        notes = kept.notes if lease is None else (*kept.notes, *_keep(kept, result, lease, watch))
     guard = find_guard(lease, watch, result.outcomes)
-    result = replace(result, decisions=_with_beyond(result.decisions, rounds, watch))
+    decisions = _with_beyond(result.decisions, rounds, watch)
+    result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
@@ -152,6 +157,23 @@ def _read(run: _Run) -> tuple[ServerFacts, Snapshot]:
     return server, snapshot
 
 
+def _recall(run: _Run) -> KeptMemory:
+    """What earlier runs have left for the plugins of this one; nothing is read where none of them remembers."""
+    # Dry runs on a dump must not pay for the edge to the API server.
+    from descheduler.cycle.remembering import KeptMemory, recall, remembers
+    from descheduler.migration.lease_settings import lease_settings
+
+    if not remembers(run.policy, run.registry):
+        return KeptMemory(NO_MEMORY)
+    lease = None if run.options.lease is None else lease_settings(run.policy, run.options.lease)
+    return recall(run.client, lease, run.watch)
+
+
+def _keep(kept: KeptMemory, result: RunResult, lease: HeldLease, watch: Watch) -> tuple[str, ...]:
+    """Leaves the memory of a live run for the next, while the Lease is held; what went wrong with that."""
+    return kept.keep(result.decisions.memory, watch, why_not=lease.why_not_current)
+
+
 def _request(run: _Run) -> SnapshotRequest:
     """What is to be read."""
     landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
@@ -161,7 +183,7 @@ def _request(run: _Run) -> SnapshotRequest:
 class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot) -> None:
+    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
         self._run = run
         options = run.options
         self._decide = partial(
@@ -171,6 +193,7 @@ class _Rounds:
             feature_gates=options.feature_gates,
             registry=run.registry,
             scope=options.scope,
+            memory=memory,
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""

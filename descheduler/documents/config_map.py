@@ -1,45 +1,72 @@
-"""Policies inside ConfigMaps: `kubectl get configmap -o yaml` or a rendered chart in, the one policy in it out."""
+"""Documents inside ConfigMaps: `kubectl get configmap -o yaml` or a rendered chart in, the one that is meant out."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from descheduler.documents.document import Document, DocumentError, Mark, Member, Node, Value, member_text
 from descheduler.documents.problems import spelled
 
-__all__ = ["policy_in_config_map"]
+__all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "Content", "document_in_config_map"]
 
-_POLICY = re.compile(
-    r"""^[^#\n]*\b(apiVersion["']?\s*:\s*["']?descheduler/|kind["']?\s*:\s*["']?Descheduler(Policy|Configuration)\b)""",
-    re.MULTILINE,
-)
-"""What the text of a policy says in one of its lines, also when the rest of it is wrong."""
 _LITERAL = "|"
 _MOST_NAMED = 10
 
 Parse = Callable[[str], Document]
 
 
-def policy_in_config_map(text: str, roots: Sequence[Node], parse: Parse) -> Document | None:
-    """The policy in the one ConfigMap entry of `roots` that holds one; None when there is no ConfigMap.
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A kind of documents that ConfigMaps hold: what several are called, and one with its article.
+
+    `line` is what their text says in one of its lines, also when the rest of it is wrong; `group` is how the
+    apiVersion of one begins that stands by itself.
+    """
+
+    plural: str
+    one: str
+    group: str
+    line: re.Pattern[str]
+
+
+POLICY = Content(
+    "policies",
+    "a DeschedulerPolicy or a DeschedulerConfiguration",
+    "descheduler/",
+    re.compile(
+        r"""^[^#\n]*\b(apiVersion["']?\s*:\s*["']?descheduler/"""
+        r"""|kind["']?\s*:\s*["']?Descheduler(Policy|Configuration)\b)""",
+        re.MULTILINE,
+    ),
+)
+SCHEDULER_CONFIGURATION = Content(
+    "scheduler configurations",
+    "a KubeSchedulerConfiguration",
+    "kubescheduler.config.k8s.io/",
+    re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?KubeSchedulerConfiguration\b""", re.MULTILINE),
+)
+
+
+def document_in_config_map(content: Content, text: str, roots: Sequence[Node], parse: Parse) -> Document | None:
+    """What the one ConfigMap entry of `roots` holds that is `content`; None when there is no ConfigMap.
 
     `roots` are the documents of `text`, Lists among them. Places in the result are those of `text`; of an entry that is
-    not a literal block (`key: |`) every place is that of the entry. Raises DocumentError for ConfigMaps with no policy
-    or with several.
+    not a literal block (`key: |`) every place is that of the entry. Raises DocumentError for ConfigMaps with no such
+    entry or with several.
     """
     entries = [entry for config_map in _config_maps(roots) for entry in _entries(config_map)]
-    policies = [entry for entry in entries if _is_policy(entry[1])]
-    if len(policies) == 1:
-        return _parsed(policies[0][1], text, parse)
-    if policies:
-        message = f"holds several policies: {_listed(policies)}; keep one of them"
-        raise DocumentError(message, policies[1][1].mark)
+    meant = [entry for entry in entries if content.line.search(str(entry[1].value))]
+    if len(meant) == 1:
+        return _parsed(meant[0][1], text, parse)
+    if meant:
+        message = f"holds several {content.plural}: {_listed(meant)}; keep one of them"
+        raise DocumentError(message, meant[1][1].mark)
     first = next(_config_maps(roots), None)
     if first is None:
         return None
-    message = "no entry of a ConfigMap holds a DeschedulerPolicy or a DeschedulerConfiguration; entries: "
+    message = f"no entry of a ConfigMap holds {content.one}; entries: "
     raise DocumentError(message + (_listed(entries) or "none"), first.mark)
 
 
@@ -72,10 +99,6 @@ def _entries(config_map: Node) -> Iterator[tuple[str, Node]]:
 def _member(node: Node, key: str) -> Node:
     member = node.value.get(key) if isinstance(node.value, Mapping) else None
     return member.node if member else Node(None)
-
-
-def _is_policy(entry: Node) -> bool:
-    return bool(_POLICY.search(str(entry.value)))
 
 
 def _parsed(entry: Node, text: str, parse: Parse) -> Document:

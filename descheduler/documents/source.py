@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from descheduler.documents.config_map import policy_in_config_map
+from descheduler.documents.config_map import POLICY, SCHEDULER_CONFIGURATION, document_in_config_map
 from descheduler.documents.document import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -29,13 +29,15 @@ from descheduler.model.text.printable import printable
 __all__ = ["digest_of", "read_document"]
 
 _POLICY = "policy"
+_CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
+"""What the documents are that are looked for in ConfigMaps, by noun."""
 _MOST_BITS = 1024
 
 
 def read_document(source: Path | str | Mapping[str, object], name: str | None, noun: str = _POLICY) -> Document:
     """The document in `source`: a Path is read, a str is YAML or JSON text, a mapping is taken as it is.
 
-    `name` stands for the file in messages, and `noun` for what is in it. A policy may stand in a ConfigMap. Raises
+    `name` stands for the file in messages, and `noun` for what is in it, which may stand in a ConfigMap. Raises
     PolicyError with one problem when there is no document to be had.
     """
     path = printable(name or (str(source) if isinstance(source, Path) else f"<{noun}>"))
@@ -52,14 +54,13 @@ def read_document(source: Path | str | Mapping[str, object], name: str | None, n
 
 
 def _unwrapped(document: Document, text: str, noun: str) -> Document:
-    """The policy in a ConfigMap of `document`, whose text is `text`; the document itself when it holds none."""
-    root = document.root
-    is_policy = member_text(root, "apiVersion").startswith("descheduler/")
-    may_hold_policy = root.value is None or isinstance(root.value, Mapping)  # comments alone make an empty document
-    if noun != _POLICY or is_policy or not may_hold_policy:
+    """What is meant in a ConfigMap of `document`, whose text is `text`; the document itself when it holds none."""
+    root, content = document.root, _CONTENTS.get(noun)
+    may_hold_more = root.value is None or isinstance(root.value, Mapping)  # comments alone make an empty document
+    if content is None or member_text(root, "apiVersion").startswith(content.group) or not may_hold_more:
         return document
     roots = parse_yaml_documents(text) if document.form == "yaml" else (root,)
-    return policy_in_config_map(text, roots, lambda entry: _parse(entry, document.path, noun)) or document
+    return document_in_config_map(content, text, roots, lambda entry: _parse(entry, document.path, noun)) or document
 
 
 def _read_text(path: Path, noun: str) -> str:

@@ -39,7 +39,8 @@ class ClusterView:
         self.snapshot = snapshot
         self.prior_moves = PriorMoves(prior_moves)
         self.changes: list[Change] = []
-        self._arrived: set[int] = set()
+        self._arrived: dict[int, Pod] = {}
+        """Identity of a pod that is to come → the one that it comes for."""
         self._moves_take_effect = moves_take_effect
         self._nodes = {node.name: node for node in snapshot.nodes}
         self._pods: dict[str, tuple[Pod, ...]] = dict(snapshot.pods_by_node)
@@ -90,6 +91,10 @@ class ClusterView:
         """Whether `pod` is one that is to come for an evicted one: it is no candidate of anybody."""
         return id(pod) in self._arrived
 
+    def evicted_for(self, arrival: Pod) -> Pod | None:
+        """The evicted pod that `arrival` comes for; None of a pod that is there."""
+        return self._arrived.get(id(arrival))
+
     def book_eviction(self, pod: Pod, arrival: Pod | None = None) -> Undo:
         """Takes `pod` off its node and puts `arrival` on the one it is bound to, where moves take effect in the cycle.
 
@@ -97,17 +102,17 @@ class ClusterView:
         """
         if not self._moves_take_effect:
             return NOTHING_DONE
-        came = NOTHING_DONE if arrival is None else self._add(arrival)
+        came = NOTHING_DONE if arrival is None else self._add(arrival, pod)
         return undo_all([came, self._remove(pod)])
 
-    def _add(self, arrival: Pod) -> Undo:
+    def _add(self, arrival: Pod, leaving: Pod) -> Undo:
         before = self.pods_on(arrival.node_name)
-        self._arrived.add(id(arrival))
+        self._arrived[id(arrival)] = leaving
         pods = sorted((*before, arrival), key=lambda pod: (pod.namespace, pod.name))
         self._list(Change(arrival, 1, is_arrival=True), tuple(pods))
 
         def undo() -> None:
-            self._arrived.discard(id(arrival))
+            self._arrived.pop(id(arrival), None)
             self._list(Change(arrival, -1, is_arrival=True), before)
 
         return undo

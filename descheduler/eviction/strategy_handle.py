@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.plan.run_memory import NOTHING_REMEMBERED, PluginMemory
 
 __all__ = ["StrategyHandle"]
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyHandle(Handle):
-    """The cycle as a strategy sees it."""
+    """The cycle as a strategy sees it. `memory` is what the strategy left in the run before."""
 
     evictor: PluginEvictor
+    memory: PluginMemory = NOTHING_REMEMBERED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.explanation.pod import ExplainedLanding
+from descheduler.report.landings import planned_allocations
 
 __all__ = ["explained_landing", "landing_message"]
 
@@ -30,6 +31,7 @@ def explained_landing(landing: Landing) -> ExplainedLanding:
         conditions=landing.conditions,
         message=landing.message,
         cause=landing.cause,
+        allocations=planned_allocations(landing),
         notes=replacement.notes,
     )
 

@@ -7,6 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
+from descheduler.model.koordinator.eviction_annotations import (
+    COST_ANNOTATION,
+    DELETION_COST_ANNOTATION,
+    PASSED_ARBITRATION_ANNOTATION,
+)
+from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import (
     EVICT_ANNOTATION,
@@ -20,10 +27,13 @@ from descheduler.model.pod import (
 __all__ = [
     "BETA_CLASS_ANNOTATION",
     "BOUND_ANNOTATION",
-    "COST_ANNOTATION",
     "DEFAULT_CLASS_ANNOTATIONS",
-    "DELETION_COST_ANNOTATION",
+    "DEVICES_ALLOCATED_ANNOTATION",
+    "DEVICE_HINT_ANNOTATION",
     "FEATURE_ANNOTATIONS",
+    "GPU_PARTITIONS_ANNOTATION",
+    "GPU_PARTITION_SPEC_ANNOTATION",
+    "JOINT_DEVICES_ANNOTATION",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
     "READ_ANNOTATIONS",
@@ -33,15 +43,20 @@ __all__ = [
     "AnnotationKeys",
 ]
 
-COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
-DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
+DEVICES_ALLOCATED_ANNOTATION = "scheduling.koordinator.sh/device-allocated"
+DEVICE_HINT_ANNOTATION = "scheduling.koordinator.sh/device-allocate-hint"
+JOINT_DEVICES_ANNOTATION = "scheduling.koordinator.sh/device-joint-allocate"
+GPU_PARTITION_SPEC_ANNOTATION = "scheduling.koordinator.sh/gpu-partition-spec"
+GPU_PARTITIONS_ANNOTATION = "scheduling.koordinator.sh/gpu-partitions"
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
     "scheduling.koordinator.sh/resource-spec": "CPU topology requests",
-    "scheduling.koordinator.sh/device-allocate-hint": "device hints",
-    "scheduling.koordinator.sh/device-joint-allocate": "joint devices",
+    "scheduling.koordinator.sh/numa-topology-spec": "CPU topology requests",
+    DEVICE_HINT_ANNOTATION: "device hints",
+    JOINT_DEVICES_ANNOTATION: "joint devices",
+    GPU_PARTITION_SPEC_ANNOTATION: "GPU partitions",
 }
 """What pods ask of Koordinator's scheduler, in words."""
 
@@ -67,8 +82,11 @@ READ_ANNOTATIONS = frozenset(
         COST_ANNOTATION,
         DELETION_COST_ANNOTATION,
         NODE_RESERVATION_ANNOTATION,
+        *QUOTA_ANNOTATIONS,
         RESOURCE_STATUS_ANNOTATION,
+        PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
+        *GANG_ANNOTATIONS,
         REVISION_ANNOTATION,
         BOUND_ANNOTATION,
         SELECTED_NODE_ANNOTATION,
@@ -81,7 +99,8 @@ READ_ANNOTATIONS = frozenset(
 
 KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     "scheduling.k8s.io/group-name",
-    "scheduling.koordinator.sh/device-allocated",
+    DEVICES_ALLOCATED_ANNOTATION,
+    GPU_PARTITIONS_ANNOTATION,
     "scheduling.koordinator.sh/reservation-allocated",
     "scheduling.volcano.sh/group-name",
     "scheduling.volcano.sh/queue-name",

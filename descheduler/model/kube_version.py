@@ -1,8 +1,9 @@
 """Which Kubernetes the cluster runs, and what of its scheduler differs from one version to the next.
 
 Every difference is one row of `GATES`: a feature gate under the name that Kubernetes gives it, or, in `snake_case`, a
-behaviour that came with a release and that no gate of Kubernetes switches. Rules ask `KubeVersion.gate` and nothing
-else. Versions and dependencies are those of `pkg/features/kube_features.go` of Kubernetes 1.36.
+behaviour that came with a release and that no gate of Kubernetes switches. Gates of koord-scheduler, which takes them
+by the same flag, stand beside those of Kubernetes. Rules ask `KubeVersion.gate` and nothing else. Versions and
+dependencies are those of `pkg/features/kube_features.go` of Kubernetes 1.36.
 """
 
 from __future__ import annotations
@@ -48,7 +49,28 @@ GATES: Mapping[str, Gate] = {
             "a device class may serve an extended resource",
             ("DynamicResourceAllocation",),
         ),
+        Gate("DisableDefaultQuota", _NEVER, "koord-scheduler: a pod has the elastic quota of its label, or none"),
         Gate("DynamicResourceAllocation", (1, 34), "resource claims are allocated by the plugin DynamicResources"),
+        Gate(
+            "ElasticQuotaGuaranteeUsage",
+            _NEVER,
+            "koord-scheduler: an elastic quota keeps what its pods use, and lends nothing",
+        ),
+        Gate(
+            "ElasticQuotaIgnorePodOverhead",
+            _NEVER,
+            "koord-scheduler: the overhead of a runtime class is not charged to elastic quotas",
+        ),
+        Gate(
+            "ElasticQuotaIgnoreTerminatingPod",
+            _NEVER,
+            "koord-scheduler: pods that should have terminated by now are not charged to elastic quotas",
+        ),
+        Gate(
+            "ElasticQuotaImmediateIgnoreTerminatingPod",
+            _NEVER,
+            "koord-scheduler: terminating pods are not charged to elastic quotas",
+        ),
         Gate("GangScheduling", _NEVER, "pods of a pod group wait for each other", ("GenericWorkload",)),
         Gate("GenericWorkload", _NEVER, "pods may belong to a workload's pod group"),
         Gate(
@@ -65,10 +87,12 @@ GATES: Mapping[str, Gate] = {
             "the API server writes matchLabelKeys into a spread constraint's selector when it stores the pod",
             ("MatchLabelKeysInPodTopologySpread",),
         ),
+        Gate("MultiQuotaTree", _NEVER, "koord-scheduler: elastic quotas with different tree-id labels are apart"),
         Gate("NodeDeclaredFeatures", (1, 36), "a node must declare the features that a pod needs"),
         Gate("OpportunisticBatching", (1, 35), "the result for one pod may serve the next identical ones"),
         Gate("PodLevelResources", (1, 34), "requests at the level of the pod replace the sum over its containers"),
         Gate("StorageCapacityScoring", _NEVER, "the plugin VolumeBinding scores nodes by their storage"),
+        Gate("SupportParentQuotaSubmitPod", _NEVER, "Koordinator's webhook admits pods to quotas with children"),
         Gate("TaintTolerationComparisonOperators", _NEVER, "tolerations may compare with Gt and Lt"),
         Gate("VolumeAttributesClass", (1, 34), "a volume is bound only to a claim of the same attributes class"),
         Gate("VolumeLimitScaling", _NEVER, "a node without its CSI driver takes no volume of the driver"),

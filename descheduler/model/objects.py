@@ -30,7 +30,6 @@ __all__ = [
     "ClaimTemplate",
     "DisruptionBudget",
     "LimitRange",
-    "MigrationJob",
     "Namespace",
     "NodeUsage",
     "PersistentVolume",
@@ -137,16 +136,6 @@ class RuntimeClass(msgspec.Struct, frozen=True):
     overhead: ResourceList = {}
     node_selector: Mapping[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()
-
-
-class MigrationJob(msgspec.Struct, frozen=True):
-    """A Koordinator PodMigrationJob, as far as it says whether a pod is being moved already."""
-
-    name: str
-    phase: str
-    pod_namespace: str
-    pod_name: str
-    pod_uid: str
 
 
 class NodeUsage(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     default_configuration,
 )
 from descheduler.placement.framework.evaluation import Evaluation
-from descheduler.placement.framework.feasibility import place
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
@@ -221,10 +220,8 @@ class LandingProver:
         unplaced = candidate.unplaced
         num_placed = len(self._pending.placed)
         self._pending.place_after(unplaced.victim, unplaced.priority)
-        other = (
-            None if unplaced.alternative is None else unplaced.alternative.scheduler.evaluate(unplaced.alternative.pod)
-        )
-        attempt = place(unplaced.scheduler, unplaced.pod)
+        other = None if unplaced.alternative is None else unplaced.alternative.evaluate()
+        attempt = unplaced.place()
         placement = attempt.placement
         if unplaced.returns_at_once and not looks_first:
             is_clear = len(self._pending.placed) == num_placed and _fits_elsewhere(unplaced, attempt.evaluation)
@@ -250,7 +247,7 @@ class LandingProver:
         if not unplaced.returns_at_once:
             return None
         self._cluster.terminate(unplaced.victim)
-        return verdict_of(unplaced, unplaced.scheduler.evaluate(unplaced.pod))
+        return verdict_of(unplaced, unplaced.evaluate())
 
     def _cold_in_hindsight(self, unplaced: UnplacedReplacement, trial: WhatIf) -> LandingVerdict | None:
         """The same after the changes of `trial`, which are taken back for that question alone."""

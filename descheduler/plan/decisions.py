@@ -11,6 +11,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, Refusal
+from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
@@ -42,8 +43,8 @@ class Decisions:
 
     `together` tells whether all landings hold together in any order, None where that was not judged; `is_verified`
     whether every profile verifies where replacements land. `facts` are by (profile, plugin), without plugins that
-    failed or that tell none. `skipped` says why no plugin ran, else it is empty; `notes`
-    are sentences about the policy that operators must see.
+    failed or that tell none. `skipped` says why no plugin ran, else it is empty; `memory` is what the run leaves for
+    the next one; `notes` are sentences about the policy that operators must see.
     """
 
     policy: Policy
@@ -60,6 +61,7 @@ class Decisions:
     failures: tuple[PluginFailure, ...] = ()
     facts: Mapping[tuple[str, str], PluginFacts] = field(default_factory=dict)
     skipped: str = ""
+    memory: RunMemory = NO_MEMORY
     notes: tuple[str, ...] = ()
 
     @property

@@ -97,6 +97,8 @@ class PluginSpec(Generic[ArgsT]):
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""
+    remembers: bool = False
+    """Whether the plugin leaves something for its next run, which has to be kept for it."""
     native: bool = False
     """Whether the arguments are an API kind of their own (`<name>Args`), known only to a DeschedulerConfiguration."""
 

@@ -12,19 +12,16 @@ from descheduler.documents.decode import Decoder, Path, Strictness
 from descheduler.documents.document import Node, find, member_text
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec
+from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
 
 __all__ = [
     "ArgsReader",
     "PluginConfigSection",
-    "is_koordinator_only",
     "unknown_plugin",
     "wrong_extension_point",
 ]
-
-# Koordinator's own plugins that have no counterpart here.
-_KOORDINATOR_ONLY = frozenset({"LowNodeLoad"})
 
 
 class PluginConfigSection(Args, frozen=True):
@@ -88,15 +85,10 @@ class ArgsReader:
                 self.decoder.problem((*path, key), given.mark, message)
 
 
-def is_koordinator_only(name: str) -> bool:
-    """Whether `name` is a plugin of Koordinator's own that this program does not have."""
-    return name in _KOORDINATOR_ONLY
-
-
 def unknown_plugin(name: str, known: Iterable[str]) -> str:
-    """What to say about a plugin that is not in the registry."""
-    if name in _KOORDINATOR_ONLY:
-        return f"plugin {shown(name)} of Koordinator is not supported by this version; remove it"
+    """What to say about a plugin that is not in the registry, whose names are `known`."""
+    if failure := load_failure(name, known):
+        return f"plugin {shown(name)}: {failure}"
     names = sorted(known)
     return f"unknown plugin {shown(name)}{did_you_mean(name, names) or '; known are ' + ', '.join(names)}"
 

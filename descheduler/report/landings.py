@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from descheduler.report.plan_document import LandingCause, LandingTotals, PlannedLanding, Target
+from descheduler.report.plan_document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict, Landing
 
-__all__ = ["landing_causes", "landing_totals", "planned_landing", "target_of"]
+__all__ = ["landing_causes", "landing_totals", "planned_allocations", "planned_landing", "target_of"]
 
 _UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
@@ -28,6 +28,15 @@ def planned_landing(landing: Landing) -> PlannedLanding:
         conditions=landing.conditions,
         message=landing.message,
         cause=landing.cause,
+        allocations=planned_allocations(landing),
+    )
+
+
+def planned_allocations(landing: Landing) -> tuple[PlannedAllocation, ...]:
+    """What the replacement gets on its node, in plain values."""
+    return tuple(
+        PlannedAllocation(plugin=each.plugin, kind=each.kind, name=each.name, resources=each.resources)
+        for each in landing.allocations
     )
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "LandingTotals",
     "Move",
     "Plan",
+    "PlannedAllocation",
     "PlannedLanding",
     "PlannedRefusal",
     "PluginFigures",
@@ -50,6 +51,19 @@ class Move(Fields, frozen=True):
     wave: int
 
 
+class PlannedAllocation(Fields, frozen=True):
+    """Something on the expected node that a scheduling plugin allocates to the replacement pod, such as a GPU.
+
+    `kind` says what it is, such as `gpu` or `reservation`; `name` tells it from others of its kind on the node, such as
+    the minor of a device. `resources` are the amounts of it in the units of requests, by resource name.
+    """
+
+    plugin: str
+    kind: str
+    name: str
+    resources: Mapping[str, int]
+
+
 class PlannedLanding(Fields, frozen=True):
     """Where the replacement pod would be scheduled.
 
@@ -58,7 +72,8 @@ class PlannedLanding(Fields, frozen=True):
     three. `cause` names, for likely and unknown, what was not checked, in the words of `LandingTotals.causes`; it is
     empty otherwise. `cold` is the verdict while the evicted pod is terminating, `settled` once it is deleted. `nodes`
     are those that the scheduler ranks first together with `to`; `margin` is their lead over the next one, null without
-    any. `returns_to_source` is set when it would be scheduled onto the same node again.
+    any. `returns_to_source` is set when it would be scheduled onto the same node again. `allocations` are what it gets
+    on `to`.
     """
 
     verdict: LandingWord
@@ -70,6 +85,7 @@ class PlannedLanding(Fields, frozen=True):
     conditions: tuple[str, ...]
     message: str
     cause: str
+    allocations: tuple[PlannedAllocation, ...]
 
 
 class LandingCause(Fields, frozen=True):

@@ -9,7 +9,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 
-__all__ = ["BalancePlugin", "DeschedulePlugin", "ReportingPlugin", "StrategyError"]
+__all__ = ["BalancePlugin", "DeschedulePlugin", "RememberingPlugin", "ReportingPlugin", "StrategyError"]
 
 
 class StrategyError(Exception):
@@ -42,3 +42,11 @@ class ReportingPlugin(Protocol):
 
         Asked after the run, about pods of the nodes that it was given.
         """
+
+
+@runtime_checkable
+class RememberingPlugin(Protocol):
+    """A strategy that leaves something for its next run, which finds it as `memory` of its handle."""
+
+    def note(self) -> bytes:
+        """What the next run has to know, in JSON; empty for nothing. Asked after each run."""

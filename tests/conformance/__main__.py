@@ -1,6 +1,7 @@
 """`python -m tests.conformance FILE… [--plugin NAME] [--kind KIND] [--class NAME]`: runs recorded cases.
 
-Prints a line a failing case, then a table for the descheduler and one for the scheduler, whichever the files hold.
+Prints a line a failing case, then a table for the descheduler, one for the scheduler and one for Koordinator,
+whichever the files hold.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from tests.conformance.koordinator.cases import NOT_RUN, KoordinatorTally, is_koordinator_case
 from tests.conformance.runner import WITHOUT_COUNTERPART, Tally, read_vectors
 from tests.conformance.scheduler_cases import is_scheduler_case
 from tests.conformance.scheduler_tally import SchedulerTally
@@ -20,22 +22,27 @@ def main() -> int:
     """Runs the files and returns 1 when any case fails."""
     options = _parse()
     wanted = {name: value for name, value in vars(options).items() if name != "files" and value is not None}
-    deschedulings, placements = Tally(), SchedulerTally()
+    deschedulings, placements, koordinator = Tally(), SchedulerTally(), KoordinatorTally()
     for vector in read_vectors(options.files):
         if all(vector.get(name) == value for name, value in wanted.items()):
-            tally = placements if is_scheduler_case(vector) else deschedulings
-            failure = tally.add(vector)
+            if is_koordinator_case(vector):
+                failure = koordinator.add(vector)
+            else:
+                failure = (placements if is_scheduler_case(vector) else deschedulings).add(vector)
             if failure is not None:
                 print(f"FAIL {vector['id']}: {failure[:_LINE_LENGTH]}", flush=True)
     for case_id, note in placements.notes.items():
         print(f"NOTE {case_id}: {note[:_LINE_LENGTH]}")
-    for tally in (deschedulings, placements):
+    tallies = (deschedulings, placements, koordinator)
+    for tally in tallies:
         if tally.num_passed or tally.num_failed:
             print(tally.table())
     for function, count in sorted(deschedulings.without_counterpart.items()):
         print(f"no counterpart of {function} ({count}): {WITHOUT_COUNTERPART[function]}")
-    num_failed = deschedulings.num_failed + placements.num_failed
-    print(f"{deschedulings.num_passed + placements.num_passed} passed, {num_failed} failed")
+    for subject, number in koordinator.not_run.items():
+        print(f"{subject} ({number} cases) not run: {NOT_RUN[subject]}")
+    num_failed = sum(tally.num_failed for tally in tallies)
+    print(f"{sum(tally.num_passed for tally in tallies)} passed, {num_failed} failed")
     return 1 if num_failed else 0
 
 
@@ -44,7 +51,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--plugin", help="only cases of this plugin of the descheduler")
     parser.add_argument("--kind", help="only cases of this kind of the descheduler")
-    parser.add_argument("--class", metavar="NAME", help="only cases of this class of the scheduler")
+    parser.add_argument("--class", metavar="NAME", help="only cases of this class of the scheduler or of Koordinator")
     return parser.parse_args()
 
 

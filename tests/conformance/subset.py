@@ -1,7 +1,8 @@
 """Chooses the recorded cases that the repository carries: `python -m tests.conformance.subset FULL_DIR`.
 
 All unit cases; of the generated ones the smallest of every group until the budget is spent, dealt out in turn so that
-every group gets its share. Groups are plugin, kind and tags of a descheduler case, class and mode of a scheduler case.
+every group gets its share. Groups are plugin, kind and tags of a descheduler case, class and mode of a scheduler case,
+class of a case of Koordinator.
 Before that, every kind of answer of the scheduler is given the smallest case that shows it.
 """
 
@@ -21,10 +22,17 @@ UNIT, DIFFERENTIAL = FILES = "unit.jsonl.gz", "differential.jsonl.gz"
 """Cases of the descheduler."""
 SCHEDULER = "scheduler.jsonl.gz"
 """Cases of the scheduler, of which every candidate is compared in several ways."""
+KOORDINATOR = tuple(
+    f"koordinator-{subject}.jsonl.gz"
+    for subject in ("coscheduling", "deviceshare", "elasticquota", "lownodeload", "migration", "reservation")
+)
+"""Cases of Koordinator."""
 
 _DIFFERENTIAL_BYTES = 4_000_000
 _SCHEDULER_BYTES = 1_700_000
 """Budgets of compressed cases; a case is charged with its own compressed size, which overstates it."""
+_KOORDINATOR_BYTES = 120_000
+"""Budget of each file of Koordinator."""
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]')
 
 Labels = tuple[str, ...]
@@ -44,6 +52,8 @@ def main() -> None:
     _write(full, UNIT, lambda lines: lines)
     _write(full, DIFFERENTIAL, lambda lines: _choose(lines, _descheduler_case, _DIFFERENTIAL_BYTES))
     _write(full, SCHEDULER, lambda lines: _choose(lines, _scheduler_case, _SCHEDULER_BYTES))
+    for name in KOORDINATOR:
+        _write(full, name, lambda lines: _choose(lines, _koordinator_case, _KOORDINATOR_BYTES))
 
 
 def _write(full: Path, name: str, choose: Callable[[list[str]], list[str]]) -> None:
@@ -96,6 +106,10 @@ def _scheduler_case(line: str) -> _Case:
     case = json.loads(line)
     facets = {facet for entry in case["expect"] for facet in _facets(entry)}
     return _Case(_compressed(line), (case["class"], case["mode"]), frozenset(facets))
+
+
+def _koordinator_case(line: str) -> _Case:
+    return _Case(_compressed(line), (json.loads(line)["class"],))
 
 
 def _facets(entry: dict[str, Any]) -> Iterator[Labels]:

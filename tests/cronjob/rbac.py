@@ -11,7 +11,17 @@ from descheduler.policy.types import Policy
 from tests.cronjob.manifests import Manifest
 from tests.integration.fake_api import Request
 
-__all__ = ["EVICT", "LIST_ALL", "Grant", "grants_of", "lease_grants", "list_grants", "requested", "token_grants"]
+__all__ = [
+    "EVICT",
+    "LIST_ALL",
+    "Grant",
+    "grants_of",
+    "lease_grants",
+    "list_grants",
+    "memory_grants",
+    "requested",
+    "token_grants",
+]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,10 +51,18 @@ EVICT = {
 
 
 def lease_grants(name: str) -> set[Grant]:
-    """What holding the Lease of this name takes."""
-    return {Grant("create", "coordination.k8s.io", "leases")} | {
-        Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")
+    """What holding the Lease of this name takes, and writing the memory beside it."""
+    return {
+        Grant("create", "coordination.k8s.io", "leases"),
+        *(Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")),
+        Grant("create", "", "configmaps"),
+        Grant("update", "", "configmaps", f"{name}-memory"),
     }
+
+
+def memory_grants(name: str) -> set[Grant]:
+    """What reading the memory beside the Lease of this name takes."""
+    return {Grant("get", "", "configmaps", f"{name}-memory")}
 
 
 def token_grants(policy: Policy) -> set[Grant]:
@@ -80,5 +98,5 @@ def _on_resource(method: str, group: str, rest: list[str]) -> Grant:
     resource, name, subresource = (*rest, "", "")[:3]
     verb = {"GET": "get" if name else "list", "POST": "create", "PUT": "update"}[method]
     # A right to read one Secret is bound to its name; pods have names that nobody knows beforehand.
-    bound_name = name if resource in {"secrets", "leases"} and verb != "create" else ""
+    bound_name = name if resource in {"secrets", "leases", "configmaps"} and verb != "create" else ""
     return Grant(verb, group, f"{resource}/{subresource}" if subresource else resource, bound_name)

@@ -13,7 +13,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
-from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, token_grants
+from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, memory_grants, token_grants
 from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize, RenderError
 from tests.cronjob.workloads import container, deadline_problems, flags, pod_security_problems
 
@@ -253,7 +253,7 @@ def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Hel
 
 def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm: Helm) -> None:
     manifests = helm.template(KOORDINATOR)
-    unmeasured = {grant for grant in LIST_ALL if grant.group != "metrics.k8s.io"}
+    unmeasured = {grant for grant in LIST_ALL if grant.group not in ("metrics.k8s.io", "slo.koordinator.sh")}
 
     assert granted(manifests, "ClusterRole") == unmeasured | EVICT
     assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured
@@ -285,10 +285,10 @@ def test_role_for_the_lease_goes_with_the_flags(helm: Helm, values: str, place: 
     manifests = helm.template(values)
 
     found = flags(only(manifests, "CronJob"))
-    role = only(manifests, "Role")
+    roles = named(manifests, "Role").values()
     assert (found["lease_namespace"], found["lease_name"]) == place
-    assert role["metadata"]["namespace"] == place[0]
-    assert grants_of([role]) == lease_grants(place[1])
+    assert {role["metadata"]["namespace"] for role in roles} == {place[0]}
+    assert grants_of(roles) == lease_grants(place[1]) | memory_grants(place[1])
 
 
 @pytest.mark.parametrize("value", ["null", "true", '"true"'])
@@ -297,7 +297,7 @@ def test_dry_run_gets_its_flag_and_no_right_to_evict(helm: Helm, value: str) -> 
 
     assert flags(only(manifests, "CronJob"))["dry_run"] is True
     assert not granted(manifests, "ClusterRole") & EVICT
-    assert not named(manifests, "Role")
+    assert granted(manifests, "Role") == memory_grants(RELEASE)
 
 
 def test_dry_run_set_to_false_evicts(helm: Helm) -> None:

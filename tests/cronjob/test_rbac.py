@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
-from tests.builders import Object, node_object, pod_object
+from tests.builders import NOW, Object, node_object, pod_object
 from tests.cronjob.manifests import base_documents, named
-from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, requested
+from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, memory_grants, requested
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Drop
 from tests.integration.live_runs import FAST, crowded_cluster, run, serve
@@ -45,6 +46,14 @@ READS_WORKLOADS = koordinator(
       - {name: RemovePodsViolatingNodeTaints}
       - {name: MigrationController, args: {}}
       plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}
+    """
+)
+REMEMBERS = koordinator(
+    """\
+    profiles:
+    - name: p
+      pluginConfig: [{name: LowNodeLoad}]
+      plugins: {balance: {enabled: [{name: LowNodeLoad}]}}
     """
 )
 ASKS_PROMETHEUS = upstream(
@@ -90,10 +99,10 @@ def test_cluster_roles_allow_listing_every_known_kind_and_evicting() -> None:
     assert granted == LIST_ALL | EVICT
 
 
-def test_role_in_the_own_namespace_allows_the_lease_alone() -> None:
+def test_roles_in_the_own_namespace_allow_the_lease_and_the_memory_beside_it_alone() -> None:
     granted = base_grants("Role")
 
-    assert granted == lease_grants("descheduler")
+    assert granted == lease_grants("descheduler") | memory_grants("descheduler")
 
 
 def test_every_binding_ties_the_service_account_to_a_role_that_is_there() -> None:
@@ -108,7 +117,8 @@ def test_every_binding_ties_the_service_account_to_a_role_that_is_there() -> Non
 
 
 def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: KubeClient) -> None:
-    """Policies that read every kind between them, evictions, their Events, a look back after a lost answer, a Lease."""
+    """Policies that read every kind between them, evictions, their Events, a look back after a lost answer, a Lease,
+    and what a run remembers."""
     for kind in KINDS.values():
         fake_api.add(kind.path)
     serve(fake_api, *cluster_with_unclear_answer(fake_api))
@@ -116,6 +126,8 @@ def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: 
     run(client, READS_EVERYTHING, options=WITH_LEASE)
     serve(fake_api, *(pod_object(name, node="tainted") for name in ("p3", "p4")))
     run(client, READS_WORKLOADS)
+    run(client, REMEMBERS, options=WITH_LEASE)
+    run(client, REMEMBERS, options=WITH_LEASE, now=NOW + timedelta(minutes=5))
 
     assert asked_grants(fake_api) == base_grants("ClusterRole", "Role")
 
@@ -125,9 +137,10 @@ def test_dry_run_takes_what_the_dry_run_overlay_leaves(fake_api: FakeApi, client
         fake_api.add(kind.path)
     serve(fake_api, *cluster_with_unclear_answer(fake_api))
 
-    run(client, READS_EVERYTHING, options=replace(WITH_LEASE, dry_run=True))
+    for policy in (READS_EVERYTHING, REMEMBERS):
+        run(client, policy, options=replace(WITH_LEASE, dry_run=True))
 
-    assert asked_grants(fake_api) <= LIST_ALL
+    assert asked_grants(fake_api) <= LIST_ALL | memory_grants("descheduler")
 
 
 def test_secret_is_read_only_for_a_policy_that_names_it(fake_api: FakeApi, client: KubeClient) -> None:

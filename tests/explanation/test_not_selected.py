@@ -18,8 +18,9 @@ from tests.builders import (
     required_node_affinity,
 )
 from tests.explanation.questions import pod_explanation, policy_of
-from tests.strategies.quiet_worlds import LEVELS, STRATEGIES
+from tests.strategies.quiet_worlds import AT_ONCE, LEVELS, LOADS, STRATEGIES
 from tests.strategies.runs import policy_with
+from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", labels={"zone": "1"}), node_object("b", labels={"zone": "2"})]
 SPREAD = [
@@ -59,8 +60,28 @@ def old(**facts: Any) -> Question:
     return Question("PodLifeTime", pod_object("p", **facts), {"maxPodLifeTimeSeconds": 86400})
 
 
+def used(node: str, cpu: str, **facts: Any) -> Object:
+    """A NodeMetric whose system uses so much of the 4 cores."""
+    return node_metric_object(node, system={"cpu": cpu}, **facts)
+
+
 RESERVATION = {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}, "reservedCPUs": "0-1"}'}
 RESERVING = [node_object("a", annotations=RESERVATION), *NODES[1:]]
+QUOTA_DOMAIN = "quota.scheduling.koordinator.sh"
+TEAM: Object = {
+    "apiVersion": "scheduling.sigs.k8s.io/v1alpha1",
+    "kind": "ElasticQuota",
+    "metadata": {"name": "team", "namespace": "default"},
+    "spec": {"max": {"cpu": "4"}},
+}
+
+
+def quota_pod(name: str, *, preemptible: str = "true", **facts: Any) -> Object:
+    """A pod of the quota of TEAM."""
+    return pod_object(
+        name, labels={f"{QUOTA_DOMAIN}/name": "team", f"{QUOTA_DOMAIN}/preemptible": preemptible}, **facts
+    )
+
 
 MISSES = {
     "age": (old(age=10800), "3 h old (maxPodLifeTimeSeconds: 86400)"),
@@ -278,6 +299,28 @@ MISSES = {
         Question("RemovePodsViolatingNodeReservation", pod_object("p", deleted=5), nodes=RESERVING),
         "the pod is terminating",
     ),
+    "a pod of a quota within its limit": (
+        Question("RevokePodsOverElasticQuota", quota_pod("p", cpu="2"), others=[TEAM]),
+        "elastic quota team is not over its runtime quota (delayEvictTime: 2m0s)",
+    ),
+    "a pod whose quota is relieved of others": (
+        Question(
+            "RevokePodsOverElasticQuota", quota_pod("p", cpu="3", priority=5), others=[TEAM, quota_pod("q", cpu="2")]
+        ),
+        "revoking other pods is enough for elastic quota team",
+    ),
+    "a pod that its quota may not take back": (
+        Question(
+            "RevokePodsOverElasticQuota",
+            quota_pod("p", cpu="3", preemptible="false"),
+            others=[TEAM, quota_pod("q", cpu="2")],
+        ),
+        "label quota.scheduling.koordinator.sh/preemptible is false",
+    ),
+    "a pod that is terminating in a quota": (
+        Question("RevokePodsOverElasticQuota", quota_pod("p", cpu="3", deleted=5), others=[TEAM]),
+        "the pod is terminating",
+    ),
     "node of no level": (
         Question("CustomPriority", pod_object("p", node="c"), LEVELS, [*NODES, node_object("c")]),
         "node c matches no level of evictionOrder",
@@ -330,6 +373,71 @@ MISSES = {
     "not ranked": (
         Question("ScaleDownBinPack", pod_object("p", owners=["DaemonSet/d"])),
         "not ranked: the filter plugins refuse the pod (strategy: CalculateOnly)",
+    ),
+    "load that is not measured": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("b", "1")]),
+        "node a has no NodeMetric with usage",
+    ),
+    "load that was measured long ago": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "1", age=3600), used("b", "1")]),
+        "the NodeMetric of node a is 3,600 s old (nodeMetricExpirationSeconds: 180)",
+    ),
+    "node with little load": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "1"), used("b", "1")]),
+        "node a is not overutilized: CPU usage at 25% (highThresholds.cpu: 70)",
+    ),
+    "node whose load is new": (
+        Question("LowNodeLoad", pod_object("p"), LOADS, others=[used("a", "3"), used("b", "0")]),
+        "node a is overutilized, in 1 run in a row so far, more than 5 are required "
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
+    ),
+    "node that too few could relieve": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p"),
+            {**LOADS, **AT_ONCE, "numberOfNodes": 1},
+            others=[used("a", "3"), used("b", "0")],
+        ),
+        "1 node is underutilized, more than 1 are required (numberOfNodes: 1)",
+    ),
+    "node that nobody can relieve": (
+        Question("LowNodeLoad", pod_object("p"), {**LOADS, **AT_ONCE}, others=[used("a", "3"), used("b", "2")]),
+        "node a is overutilized, but no node is underutilized",
+    ),
+    "pod that is not prod on a node with too much prod load": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p", labels={"koordinator.sh/priority-class": "koord-batch"}),
+            {**LOADS, **AT_ONCE, "prodLowThresholds": {"cpu": 10}, "prodHighThresholds": {"cpu": 40}},
+            others=[
+                pod_object("q", cpu="1"),
+                node_metric_object("a", {"default/p": {"cpu": "0"}, "default/q": {"cpu": "2"}}),
+                used("b", "0"),
+            ],
+        ),
+        "node a is overutilized by prod pods alone, and the pod is not one of them",
+    ),
+    "pod of another namespace on a loaded node": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p"),
+            {**LOADS, **AT_ONCE, "evictableNamespaces": {"exclude": ["default"]}},
+            others=[used("a", "3"), used("b", "0")],
+        ),
+        "namespace default is excluded (evictableNamespaces.exclude)",
+    ),
+    "pod that need not leave a loaded node": (
+        Question(
+            "LowNodeLoad",
+            pod_object("p"),
+            {**LOADS, **AT_ONCE, "nodeFit": False},
+            others=[
+                pod_object("q"),
+                node_metric_object("a", {"default/p": {"cpu": "2"}, "default/q": {"cpu": "1"}}),
+                used("b", "0"),
+            ],
+        ),
+        "other pods of node a are selected",
     ),
     "metrics that are missing": (
         Question(

@@ -28,6 +28,7 @@ from descheduler.cluster.kinds import KINDS
 from tests.certificates import Certificate
 from tests.cluster.messages.writer import proto_list
 from tests.integration.fake_leases import FakeLeases
+from tests.integration.fake_objects import FakeObjects
 from tests.integration.faults import (
     Answer,
     BrokenGzip,
@@ -74,6 +75,7 @@ class FakeApi:
         self.resource_version = 1000
         self.requests: list[Request] = []
         self.leases = FakeLeases()
+        self.config_maps = FakeObjects("ConfigMap", "v1", "configmaps")
         self.objects: dict[str, list[dict[str, Any]]] = {_PODS: [], "/api/v1/nodes": []}
         self.groups = {"policy": "policy/v1", "events.k8s.io": "events.k8s.io/v1"}
         self.core_resources = [{"name": "pods", "kind": "Pod"}, {"name": "pods/eviction", "kind": "Eviction"}]
@@ -211,6 +213,8 @@ class FakeApi:
                 return Answer(201, request.body)
             case method, ["apis", "coordination.k8s.io", "v1", "namespaces", namespace, "leases", *name]:
                 return self.leases.answer(method, namespace, name, request.body)
+            case method, ["api", "v1", "namespaces", namespace, "configmaps", *name]:
+                return self.config_maps.answer(method, namespace, name, request.body)
             case "GET", ["api", "v1", "namespaces", namespace, kind, name]:
                 return self._get(f"/api/v1/{kind}", namespace, name)
             case "GET", _ if request.path in self.objects:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from descheduler.cluster.kind import kind_key
@@ -96,11 +97,12 @@ def run(
     stop: threading.Event | None = None,
     clock: Clock | None = None,
     deadline_seconds: float | None = None,
+    now: datetime = NOW,
 ) -> RunResult:
-    """One run at NOW in which waits pass at once."""
+    """One run in which waits pass at once."""
     clock = clock or Clock()
     watch = Watch(stop, deadline_seconds=deadline_seconds, promise=NOTHING_EVICTED, clock=clock.now, sleep=clock.sleep)
-    return run_with(client, load_policy(policy, REGISTRY), options, watch, now=NOW)
+    return run_with(client, load_policy(policy, REGISTRY), options, watch, now=now)
 
 
 def codes(result: RunResult) -> dict[str, OutcomeCode]:

@@ -258,6 +258,16 @@ class TestPendingPods:
             "1 pending pod is not counted as competing with replacements: scheduler volcano is not modelled",
         )
 
+    def test_label_of_koordinator_names_its_scheduler(self) -> None:
+        label = {"scheduling.koordinator.sh/scheduler-name": "volcano"}
+        relabelled = pod_object("waiting", node="", cpu="2", priority=20, labels=label, owners=["ReplicaSet/x"])
+
+        prover = LandingProver(self.snapshot(relabelled))
+
+        assert prover.warnings == (
+            "1 pending pod is not counted as competing with replacements: scheduler volcano is not modelled",
+        )
+
     def test_one_of_a_known_scheduler_is_not_called_foreign(self) -> None:
         """It is left out for what it asks for, which has a name."""
         devices = {"koordinator.sh/gpu-core": "50", "koordinator.sh/gpu-memory-ratio": "50"}

@@ -27,6 +27,7 @@ def test_every_eviction_is_a_move_with_its_sentence() -> None:
                 conditions=(),
                 message="",
                 cause="",
+                allocations=(),
             ),
             profile="main",
             plugin="PodLifeTime",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.koordinator.node_metric import NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -21,6 +23,7 @@ from tests.builders import (
 )
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 from tests.strategies.runs import run_plugin
+from tests.worlds.node_metrics import make_node_metric, metrics_by_node
 
 __all__ = ["LEVELS", "LOAD", "NODES", "QUIET", "STRATEGIES", "World"]
 
@@ -38,6 +41,15 @@ LEVELS = {
         {"name": "spot", "nodeSelector": {"matchLabels": {"zone": "2"}}},
     ]
 }
+AT_ONCE = {"anomalyCondition": {"consecutiveAbnormalities": 1}}
+LOADS = {"lowThresholds": {"cpu": 20}, "highThresholds": {"cpu": 70}}
+
+
+def used(node: str, cpu: str, **facts: Any) -> NodeMetric:
+    """A NodeMetric whose system uses so much of the 4 cores."""
+    return make_node_metric(node, system={"cpu": cpu}, **facts)
+
+
 SPREAD = [
     {
         "maxSkew": 2,
@@ -56,10 +68,12 @@ class World:
     pods: Sequence[Pod]
     args: Object = field(default_factory=dict)
     nodes: Sequence[Node] = tuple(NODES)
+    metrics: Sequence[NodeMetric] = ()
 
     def decisions(self) -> Decisions:
         """What is decided when the plugin runs alone, in profile `p`."""
-        return run_plugin(self.plugin, self.nodes, self.pods, args=self.args)
+        metrics = metrics_by_node(self.metrics)
+        return run_plugin(self.plugin, self.nodes, self.pods, args=self.args, node_metrics=metrics)
 
     def facts(self) -> PluginFacts:
         """What the plugin saw."""
@@ -165,6 +179,10 @@ QUIET: dict[str, tuple[World, str]] = {
     "requests leave what is reserved free": (
         World("RemovePodsViolatingNodeReservation", [make_pod("p", cpu="3")], nodes=RESERVING),
         "no pod occupies what its node reserves (annotation node.koordinator.sh/reservation); 1 pod examined",
+    ),
+    "there are no quotas": (
+        World("RevokePodsOverElasticQuota", [make_pod("p", cpu="3")]),
+        "the cluster has no elastic quota",
     ),
     "replicas are spread evenly": (
         World("RemoveDuplicates", [make_pod(f"p{n}", node=node) for n, node in enumerate("aabb")]),
@@ -298,5 +316,66 @@ QUIET: dict[str, tuple[World, str]] = {
     "no pod of the namespaces is on an expensive node": (
         World("CustomPriority", [make_pod("p")], {**LEVELS, "evictableNamespaces": {"exclude": ["default"]}}),
         "every pod is in an excluded namespace (evictableNamespaces.exclude: default); 1 pod examined",
+    ),
+    "nobody measures load": (
+        World("LowNodeLoad", [make_pod("p")], LOADS),
+        "no usage is known: there are no NodeMetrics (slo.koordinator.sh); is koordlet installed?",
+    ),
+    "all measurements are old": (
+        World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "3", age=300), used("b", "3", age=180)]),
+        "2 nodes are without a current NodeMetric (nodeMetricExpirationSeconds: 180)",
+    ),
+    "no node is loaded": (
+        World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "2"), used("b", "1")]),
+        "no node is overutilized: the highest is a with CPU usage at 50% (highThresholds.cpu: 70)",
+    ),
+    "the mean of loads is near": (
+        World(
+            "LowNodeLoad",
+            [make_pod("p")],
+            {"lowThresholds": {"cpu": 10}, "highThresholds": {"cpu": 30}, "useDeviationThresholds": True},
+            metrics=[used("a", "2"), used("b", "1")],
+        ),
+        "no node is overutilized: the highest is a with CPU usage at 50% "
+        "(highThresholds.cpu: 30 from the average of 37.5%)",
+    ),
+    "the load is new": (
+        World("LowNodeLoad", [make_pod("p")], LOADS, metrics=[used("a", "3"), used("b", "0")]),
+        "1 node is overutilized, in 1 run in a row so far, more than 5 are required "
+        "(anomalyCondition.consecutiveAbnormalities: 5); earlier runs are not taken into account here",
+    ),
+    "all nodes are loaded": (
+        World("LowNodeLoad", [make_pod("p")], {**LOADS, **AT_ONCE}, metrics=[used("a", "3"), used("b", "3")]),
+        "no node is underutilized",
+    ),
+    "too few nodes can take load": (
+        World(
+            "LowNodeLoad",
+            [make_pod("p")],
+            {**LOADS, **AT_ONCE, "numberOfNodes": 1},
+            metrics=[used("a", "3"), used("b", "0")],
+        ),
+        "1 node is underutilized, more than 1 are required (numberOfNodes: 1)",
+    ),
+    "other nodes can take prod pods alone": (
+        World("LowNodeLoad", [make_pod("p")], {**LOADS, **AT_ONCE}, metrics=[used("a", "3"), used("b", "2")]),
+        "1 node is overutilized, but no node is underutilized",
+    ),
+    "the loaded node has no pods of the namespace": (
+        World(
+            "LowNodeLoad",
+            [make_pod("p")],
+            {**LOADS, **AT_ONCE, "evictableNamespaces": {"include": ["shop"]}},
+            metrics=[used("a", "3"), used("b", "0")],
+        ),
+        "1 node is overutilized, but no pod there can be moved",
+    ),
+    "nobody may relieve nodes": (
+        World("LowNodeLoad", [make_pod("p")], {**LOADS, "paused": True}),
+        "the plugin is paused (paused: true)",
+    ),
+    "no pool has nodes": (
+        World("LowNodeLoad", [make_pod("p")], {**LOADS, "nodeSelector": {"matchLabels": {"x": "y"}}}),
+        "no node matches nodeSelector",
     ),
 }

@@ -147,6 +147,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if or (not .Values.deschedulerPolicy) (regexMatch "KubernetesMetrics|metricsServer" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when nodes are relieved by what Koordinator has measured. */ -}}
+{{- define "descheduler.readsNodeMetrics" -}}
+{{- if or (not .Values.deschedulerPolicy) (regexMatch "LowNodeLoad" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* Binding's subject: the release's ServiceAccount. */ -}}
 {{- define "descheduler.subjects" -}}
 subjects:

@@ -38,7 +38,16 @@ from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.taints import Taint
 
-__all__ = ["Decoding", "NodeDecoder", "PodDecoder", "PodParts", "node_decoder", "pod_decoder"]
+__all__ = [
+    "AskedParts",
+    "Decoding",
+    "NodeDecoder",
+    "PodDecoder",
+    "PodParts",
+    "ToldParts",
+    "node_decoder",
+    "pod_decoder",
+]
 
 _read_pod = msgspec.json.Decoder(wire.PodWire).decode
 _read_node = msgspec.json.Decoder(wire.NodeWire).decode
@@ -47,6 +56,23 @@ _KNOWN = AnnotationKeys(KNOWN_ANNOTATIONS)
 _NO_METADATA = wire.MetadataWire()
 _NO_NODE_SPEC = wire.NodeSpecWire()
 _NO_NODE_STATUS = wire.NodeStatusWire()
+
+
+class AskedParts(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """What comes of a pod's spec alone; `rest` is that without volumes and node."""
+
+    rest: wire.PodSpecWire
+    volumes: PodVolumes
+    spec: PodSpec
+
+
+class ToldParts(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """What comes of a pod's status alone; `rest` is that without conditions and start."""
+
+    rest: wire.StatusWire
+    conditions: bytes
+    status: PodStatus
+    is_ready: bool
 
 
 class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -70,10 +96,11 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
         labels: Mapping[str, str],
         annotations: Mapping[str, str],
         owners: tuple[Owner, ...],
+        claim_names: tuple[str, ...],
         conditions: tuple[PodCondition, ...] | None,
     ) -> Pod:
         """The pod that adds this of its own; arguments as the fields of `Pod`."""
-        status, volumes = self.status, self.volumes
+        status = self.status
         return Pod(
             name,
             namespace,
@@ -87,7 +114,7 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
             labels,
             annotations,
             owners,
-            volumes.claim_names,
+            claim_names,
             status.reason,
             status.qos_class,
             status.containers,
@@ -95,7 +122,7 @@ class PodParts(msgspec.Struct, frozen=True, gc=False, eq=False):
             status.ephemeral_containers,
             self.is_ready,
             conditions,
-            volumes.ephemeral,
+            self.volumes.ephemeral,
             status.nominated_node_name,
             self.resized,
         )
@@ -127,8 +154,8 @@ class PodDecoder:
         # What is the pod's own is taken out, so that the rest can be compared with the pod before as a whole.
         node_name, asked.node_name = asked.node_name, None
         started_at, told.start_time = told.start_time, None
-        conditions = bytes(told.conditions)
-        parts = self.parts(asked, told)
+        told_parts = self.told(told)
+        parts = self.parts(self.asked(asked), told_parts)
         created_at, deleted_at = metadata.creation_timestamp, metadata.deletion_timestamp
         if started_at == created_at:
             started_at = created_at = set_time(created_at)
@@ -145,20 +172,30 @@ class PodDecoder:
             self._labels.value(metadata.labels),
             self._annotations.read(metadata.annotations),
             self._owners.value(metadata.owner_references),
-            decode_conditions(conditions) if self.keep_conditions else None,
+            parts.volumes.claim_names,
+            decode_conditions(told_parts.conditions) if self.keep_conditions else None,
         )
 
-    def parts(self, asked: wire.PodSpecWire, told: wire.StatusWire) -> PodParts:
-        """What a pod has in common with others of this spec and status, but for its node and the time of its start.
+    def asked(self, asked: wire.PodSpecWire) -> AskedParts:
+        """What the pods of this spec have in common, but for their nodes; takes it apart.
 
-        Takes them apart. Raises ValueError on content that is malformed.
+        Raises ValueError on content that is malformed.
         """
         volumes, asked.volumes = read_volumes(asked.volumes), None
+        return AskedParts(asked, volumes, self._specs.decode(asked, volumes))
+
+    def told(self, told: wire.StatusWire) -> ToldParts:
+        """What the pods of this status have in common, but for the time of their start; takes it apart.
+
+        Raises ValueError on content that is malformed.
+        """
         conditions, told.conditions = bytes(told.conditions), ABSENT
-        spec = self._specs.decode(asked, volumes)
-        status = self._statuses.decode(told)
-        resized = self._resizes.decode(spec, status, asked, told, conditions)
-        return PodParts(spec, volumes, status, is_ready(conditions), resized)
+        return ToldParts(told, conditions, self._statuses.decode(told), is_ready(conditions))
+
+    def parts(self, asked: AskedParts, told: ToldParts) -> PodParts:
+        """What the pods of this spec and status have in common. Raises ValueError on content that is malformed."""
+        resized = self._resizes.decode(asked.spec, told.status, asked.rest, told.rest, told.conditions)
+        return PodParts(asked.spec, asked.volumes, told.status, told.is_ready, resized)
 
     def labels(self, block: bytes) -> Mapping[str, str]:
         """The shared value of `metadata.labels`."""

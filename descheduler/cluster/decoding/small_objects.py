@@ -10,7 +10,6 @@ from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
 from descheduler.model.objects import (
     DisruptionBudget,
     LimitRange,
-    MigrationJob,
     Namespace,
     NodeUsage,
     PodUsage,
@@ -23,7 +22,6 @@ from descheduler.model.objects import (
 __all__ = [
     "decode_budget",
     "decode_limit_range",
-    "decode_migration_job",
     "decode_namespace",
     "decode_node_usage",
     "decode_pod_usage",
@@ -43,7 +41,6 @@ class _LimitWire(Wire):
 class _Spec(Wire):
     selector: msgspec.Raw = ABSENT
     unhealthy_pod_eviction_policy: str | None = None
-    pod_ref: MetadataWire | None = None
     hard: msgspec.Raw = ABSENT
     limits: list[_LimitWire] | None = None
 
@@ -53,7 +50,6 @@ class _Status(Wire):
     disruptions_allowed: int | None = None
     current_healthy: int | None = None
     desired_healthy: int | None = None
-    phase: str | None = None
     hard: msgspec.Raw = ABSENT
     used: msgspec.Raw = ABSENT
 
@@ -163,19 +159,6 @@ def decode_runtime_class(block: bytes) -> RuntimeClass:
         overhead=decode_quantities(bytes(wire.overhead.pod_fixed)) if wire.overhead else {},
         node_selector=decode_labels(bytes(scheduling.node_selector)),
         tolerations=decode_tolerations(bytes(scheduling.tolerations)),
-    )
-
-
-def decode_migration_job(block: bytes) -> MigrationJob:
-    """One PodMigrationJob of Koordinator."""
-    _, metadata, spec, status = _named(block)
-    reference = spec.pod_ref or MetadataWire()
-    return MigrationJob(
-        name=metadata.name or "",
-        phase=status.phase or "",
-        pod_namespace=reference.namespace or "",
-        pod_name=reference.name or "",
-        pod_uid=reference.uid or "",
     )
 
 

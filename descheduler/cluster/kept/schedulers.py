@@ -7,7 +7,9 @@ from descheduler.cluster.kept.shapes import Fields, Leaf, an_object, scalars
 
 __all__ = ["DEVICE", "ELASTIC_QUOTA", "MIGRATION_JOB", "NODE_METRIC", "POD_GROUP", "QUEUE", "RESERVATION"]
 
-MIGRATION_JOB = an_object(spec={"podRef": scalars("namespace", "name", "uid")}, status=scalars("phase"))
+MIGRATION_JOB = an_object(
+    spec={**scalars("paused", "ttl", "mode"), "podRef": scalars("namespace", "name", "uid")}, status=scalars("phase")
+)
 RESERVATION = an_object(
     spec={
         **scalars("ttl", "expires", "preAllocation", "allocateOnce", "allocatePolicy", "unschedulable"),
@@ -52,7 +54,7 @@ NODE_METRIC = an_object(
                 "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), _USAGE),
             },
         },
-        "podsMetric": {**scalars("namespace", "name", "priority", "qosClass"), "podUsage": _USAGE},
+        "podsMetric": {**scalars("namespace", "name", "priority", "qos"), "podUsage": _USAGE},
         "prodReclaimableMetric": {"resource": _USAGE},
     }
 )

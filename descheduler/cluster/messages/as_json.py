@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from google.protobuf.message import Message
 
-__all__ = ["json_of", "json_of_all", "moment_of"]
+__all__ = ["json_of", "moment_of"]
 
 Value = None | bool | int | str | list["Value"] | dict[str, "Value"]
 Reader = Callable[[Any], Value]
@@ -18,11 +18,6 @@ Reader = Callable[[Any], Value]
 def json_of(message: Message) -> bytes:
     """`message` in JSON. Raises UnicodeDecodeError for text that is not UTF-8, ValueError for a time beyond years."""
     return msgspec.json.encode(_object(message))
-
-
-def json_of_all(messages: Iterable[Message]) -> bytes:
-    """A JSON array of `messages`; raises as `json_of`."""
-    return msgspec.json.encode([_object(message) for message in messages])
 
 
 def moment_of(time: Any) -> datetime | None:

@@ -10,6 +10,7 @@ A map is a list of entries on the wire and is read as one, which keeps its order
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -100,7 +101,7 @@ Terminated: exitCode=1:int32 reason=3
 """
 
 _BRIEF = """
-NamelessVolume: volumeSource=2:VolumeSource
+NamelessVolume: volumeSource=2:BriefVolumeSource
 NameEntry: key=1
 TimelessCondition: type=1 status=2 reason=5
 BriefPod: metadata=1:BriefMetadata spec=2:BriefPodSpec status=3:BriefPodStatus
@@ -110,17 +111,34 @@ TimedPod: metadata=1:BriefMetadata spec=2:BriefPodSpec status=3:TimedPodStatus
 """
 """A pod without what mostly is its own and is mostly read by nobody: the names of the volumes that kubelets mount for
 each pod, values of annotations, and times of conditions, which a timed pod has."""
-_BRIEF_FIELDS = {"volumes": "NamelessVolume", "annotations": "NameEntry"}
-_VARIANTS = {
-    "BriefMetadata": ("Metadata", _BRIEF_FIELDS),
-    "BriefPodSpec": ("PodSpec", _BRIEF_FIELDS),
-    "BriefPodStatus": ("PodStatus", {"conditions": "TimelessCondition"}),
-    "TimedPodStatus": ("PodStatus", {}),
+_BRIEF_STATUS = {
+    "startTime": "Time",
+    "containerStatuses": "BriefStatus",
+    "initContainerStatuses": "BriefStatus",
+    "ephemeralContainerStatuses": "BriefStatus",
 }
-"""Name → the message it is a variant of, and its fields of another type."""
+_VARIANTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "BriefMetadata": (
+        "Metadata",
+        {"creationTimestamp": "Time", "deletionTimestamp": "Time", "annotations": "NameEntry"},
+    ),
+    "BriefPodSpec": (
+        "PodSpec",
+        {"volumes": "NamelessVolume", "containers": "BriefContainer", "initContainers": "BriefContainer"},
+    ),
+    "BriefContainer": ("Container", {}),
+    "BriefVolumeSource": ("VolumeSource", {"persistentVolumeClaim": "ClaimSource"}),
+    "BriefPodStatus": ("PodStatus", {**_BRIEF_STATUS, "conditions": "TimelessCondition"}),
+    "TimedPodStatus": ("PodStatus", {**_BRIEF_STATUS, "conditions": "Condition"}),
+    "BriefStatus": ("ContainerStatus", {"state": "State"}),
+}
+"""Name → the message it is a variant of, and its fields of another type.
+
+What else are messages in it stay bytes: that costs a third, and of what is in them nothing is a pod's own."""
 
 _TYPES = {
     "string": descriptor_pb2.FieldDescriptorProto.TYPE_STRING,
+    "bytes": descriptor_pb2.FieldDescriptorProto.TYPE_BYTES,
     "int32": descriptor_pb2.FieldDescriptorProto.TYPE_INT32,
     "int64": descriptor_pb2.FieldDescriptorProto.TYPE_INT64,
     "bool": descriptor_pb2.FieldDescriptorProto.TYPE_BOOL,
@@ -164,7 +182,10 @@ def _tables() -> dict[str, list[_Field]]:
                 for name, number, repeated, kind in _FIELD.findall(fields)
             ]
     for name, (whole, types) in _VARIANTS.items():
-        tables[name] = [field._replace(kind=types.get(field.name, field.kind)) for field in tables[whole]]
+        tables[name] = [
+            field._replace(kind=types.get(field.name) or (field.kind if field.kind in _TYPES else "bytes"))
+            for field in tables[whole]
+        ]
     return tables
 
 

@@ -7,11 +7,10 @@ from sys import intern
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from descheduler.cluster.decoding import wire
-from descheduler.cluster.decoding.decode import PodDecoder, PodParts
-from descheduler.cluster.messages.as_json import json_of, json_of_all, moment_of
+from descheduler.cluster.decoding.decode import AskedParts, PodDecoder, PodParts, ToldParts
+from descheduler.cluster.messages.as_json import json_of, moment_of
 from descheduler.cluster.messages.definitions import message_class
 from descheduler.model.pod import Owner, Pod, PodCondition
 
@@ -27,6 +26,9 @@ _Pod: Any = message_class("Pod")
 _BriefPod: Any = message_class("BriefPod")
 _TimedPod: Any = message_class("TimedPod")
 _Annotated: Any = message_class("AnnotatedPod")
+_Metadata: Any = message_class("Metadata")
+_PodSpec: Any = message_class("PodSpec")
+_PodStatus: Any = message_class("PodStatus")
 
 _decode_spec = msgspec.json.Decoder(wire.PodSpecWire).decode
 _decode_status = msgspec.json.Decoder(wire.StatusWire).decode
@@ -68,9 +70,8 @@ class ProtoPodReader:
         self._parse = (_TimedPod if decoder.keep_conditions else _BriefPod).FromString
         self._known: _Remembered[bytes, tuple[_Common, PodParts]] = _Remembered()
         self._commons: _Remembered[bytes, _Common] = _Remembered()
-        self._specs: _Remembered[bytes, bytes] = _Remembered()
-        self._statuses: _Remembered[bytes, bytes] = _Remembered()
-        self._parts: _Remembered[tuple[bytes, bytes], PodParts] = _Remembered()
+        self._asked: _Remembered[bytes, AskedParts] = _Remembered()
+        self._told: _Remembered[bytes, ToldParts] = _Remembered()
 
     def read(self, item: bytes) -> Pod:
         """The pod in `item`, a message `Pod`. Raises ValueError and DecodeError on content that is malformed."""
@@ -85,18 +86,13 @@ class ProtoPodReader:
         asked.ClearField("nodeName")
         told.ClearField("startTime")
         conditions = _without_times(told) if self._decoder.keep_conditions else None
-        key = message.SerializeToString()
-        known = self._known.get(key)
+        known, claims = self._known.get(message.SerializeToString()), None
         if known is None:
             if _has_named_volume(asked):
                 return self._decoder.decode(_decode_pod(json_of(_Pod.FromString(item))))
             # Claims of a StatefulSet are its pods' own: the rest is known without them.
             claims = _taken_claims(asked)
-            known = self._common(metadata), self._shared_parts(asked, told)
-            if claims:
-                known = known[0], replace(known[1], volumes=replace(known[1].volumes, claim_names=claims))
-            else:
-                self._known.keep(key, known)
+            known = self._without_own(message)
         common, parts = known
         return parts.pod(
             name,
@@ -109,27 +105,33 @@ class ProtoPodReader:
             common.labels,
             self._annotations(item) if common.has_annotations else _NONE,
             common.owners,
+            claims or parts.volumes.claim_names,
             conditions,
         )
 
-    def _shared_parts(self, asked: Any, told: Any) -> PodParts:
-        key = asked.SerializeToString(), told.SerializeToString()
-        return self._parts.get(key) or self._parts.keep(key, self._new_parts(asked, told))
+    def _without_own(self, message: Any) -> tuple[_Common, PodParts]:
+        """What the pod has in common with others, as nothing of its own is left in it."""
+        key = message.SerializeToString()
+        known = self._known.get(key)
+        if known is None:
+            parts = self._decoder.parts(self._asked_parts(message.spec), self._told_parts(message.status))
+            known = self._known.keep(key, (self._common(message.metadata), parts))
+        return known
 
-    def _new_parts(self, asked: Any, told: Any) -> PodParts:
-        volumes = _decode_spec(b'{"volumes":' + json_of_all(asked.volumes) + b"}").volumes
-        asked.ClearField("volumes")
+    def _asked_parts(self, asked: Any) -> AskedParts:
         key = asked.SerializeToString()
-        spec = _decode_spec(self._specs.get(key) or self._specs.keep(key, json_of(asked)))
-        spec.volumes = volumes
+        known = self._asked.get(key)
+        return known or self._asked.keep(key, self._decoder.asked(_decode_spec(json_of(_PodSpec.FromString(key)))))
+
+    def _told_parts(self, told: Any) -> ToldParts:
         key = told.SerializeToString()
-        status = self._statuses.get(key) or self._statuses.keep(key, json_of(told))
-        return self._decoder.parts(spec, _decode_status(status))
+        known = self._told.get(key)
+        return known or self._told.keep(key, self._decoder.told(_decode_status(json_of(_PodStatus.FromString(key)))))
 
     def _common(self, metadata: Any) -> _Common:
         key = metadata.SerializeToString()
         known = self._commons.get(key)
-        return known or self._commons.keep(key, self._new_common(metadata))
+        return known or self._commons.keep(key, self._new_common(_Metadata.FromString(key)))
 
     def _new_common(self, metadata: Any) -> _Common:
         names = [entry.key for entry in metadata.annotations]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck
+from descheduler.eviction.checks.gangs import GangCheck
 from descheduler.eviction.checks.known_answers import KnownAnswerCheck
 from descheduler.eviction.checks.limits import LimitCheck, limits_of
 from descheduler.eviction.checks.scope import Scope, ScopeCheck
@@ -40,6 +41,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: LimitCheck(limits_of(run.handle.policy), run.background),
     lambda run: KnownAnswerCheck(run.background),
     lambda run: BudgetCheck(run.handle.view.snapshot, run.background),
+    lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
 )
 """Cheap ones first; a proof of landing is dear and comes last."""

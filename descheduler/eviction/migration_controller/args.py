@@ -26,6 +26,7 @@ from descheduler.policy.shared_args import (
 
 __all__ = [
     "EVICTION_GATES",
+    "EVICTION_POLICIES",
     "ArbitrationArgs",
     "DeleteOptions",
     "MigrationControllerArgs",
@@ -54,7 +55,8 @@ EVICTION_GATES = (
 )
 """Checks that `skipEvictionGates` can remove."""
 _JOB_MODES = ("ReservationFirst", "EvictDirectly")
-_EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
+EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
+"""How Koordinator evicts; a label of the pod decides before `evictionPolicy`."""
 _RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
 _LIMITED_OBJECTS = ("workload", "namespace")
 _PERCENT = re.compile(r"[+-]?[0-9]{1,9}%\Z")
@@ -161,7 +163,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Evictions a second, a number or a text that holds one."""
     evict_burst: Int32 | None = None
     """Evictions that may be made at once."""
-    eviction_policy: Annotated[str, one_of(_EVICTION_POLICIES)] = ""
+    eviction_policy: Annotated[str, one_of(EVICTION_POLICIES)] = ""
     """`Eviction`, `Delete` or `SoftEviction`; pods are evicted through the eviction API with each of them."""
     default_delete_options: DeleteOptions | None = None
     """Options of the eviction call."""
@@ -217,7 +219,7 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_counts(args),
         *_check_pace(args),
         *_check_choice("defaultJobMode", args.default_job_mode, _JOB_MODES),
-        *_check_choice("evictionPolicy", args.eviction_policy, _EVICTION_POLICIES),
+        *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
         *_check_choice("reservationProvider", args.reservation_provider, _RESERVATION_PROVIDERS),
         *_check_limiters(args.object_limiters),
     ]

@@ -11,7 +11,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
-from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
+from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.verdict import Reason, Verdict, refuse
 
@@ -27,11 +27,15 @@ class MigrationLimits:
         self._migrating = migrating
         self._has_spare_replicas: dict[int, bool] = {}
 
-    def checks(self) -> Iterator[Check]:
+    def non_retryable_checks(self) -> Iterator[Check]:
+        """What the size of a workload forbids, whatever moves."""
+        if "ExpectedReplicas" not in self._args.skip_eviction_gates:
+            yield self._check_expected_replicas
+
+    def retryable_checks(self) -> Iterator[Check]:
         """The limits that are set and whose gate is not skipped. A count that is unset or 0 is no limit."""
         args = self._args
         checks = (
-            ("ExpectedReplicas", not args.skip_check_expected_replicas, self._check_expected_replicas),
             ("MaxMigratingGlobally", args.max_migrating_globally, self._check_global_count),
             ("MaxMigratingPerNode", args.max_migrating_per_node, self._check_node_count),
             ("MaxMigratingPerNamespace", args.max_migrating_per_namespace, self._check_namespace_count),
@@ -43,14 +47,16 @@ class MigrationLimits:
                 yield check
 
     def _check_expected_replicas(self, pod: Pod) -> Verdict | None:
+        """A workload that is gone wants 0 replicas; of one that cannot be looked up nothing is known, flag or not."""
         controller = pod.controller
         if controller is None:
             return None
+        is_skipped = self._args.skip_check_expected_replicas
         workload = self._workloads.of(pod)
         if workload is None:
-            return _unknown(controller)
+            return None if is_skipped and can_look_up(controller) else _unknown(controller)
         replicas = workload.replicas
-        if self._can_spare(replicas):
+        if is_skipped or self._can_spare(replicas):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
         message = f"all {replicas} replicas of {subject} could be away at once (skipCheckExpectedReplicas: false)"
@@ -82,10 +88,12 @@ class MigrationLimits:
         controller = pod.controller
         if controller is None:
             return None
+        workload = self._workloads.of(pod)
+        if workload is None and not can_look_up(controller):
+            return _unknown(controller)
         num_moving = len(self._migrating.others_of_controller(pod, controller.uid))
         if not num_moving:
             return None
-        workload = self._workloads.of(pod)
         limit = self._max_migrating(workload.replicas) if workload is not None else 0
         return _limited(num_moving, limit, "maxMigratingPerWorkload", f"{controller.kind} {controller.name}")
 

@@ -1,19 +1,18 @@
-"""Pods on the move: those that a live PodMigrationJob names, and those whose eviction this run has booked."""
+"""Pods on the move: those that a PodMigrationJob names, and those whose eviction this run has booked."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.undo import Undo
+from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
 __all__ = ["MigratingPods"]
-
-_LIVE_PHASES = ("", "Pending", "Running")
-"""A job that nobody has looked at yet has no phase."""
 
 _Key = tuple[str, str]
 _NO_KEYS: frozenset[_Key] = frozenset()
@@ -33,10 +32,10 @@ class _Multiset(Counter[_Element]):
 class MigratingPods:
     """Pods on the move by scope, following what is booked on `view`. A pod counts once however many jobs it has.
 
-    What earlier rounds of the run have evicted counts from the start.
+    The pods of `jobs` count from the start, and what earlier rounds of the run have evicted.
     """
 
-    def __init__(self, view: ClusterView) -> None:
+    def __init__(self, view: ClusterView, jobs: Iterable[MigrationJob] = ()) -> None:
         self._view = view
         self._num_followed = 0
         self._uids = _Multiset[str]()
@@ -44,7 +43,7 @@ class MigratingPods:
         self._by_namespace: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
         self._by_node: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
         self._by_controller: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
-        self._adopt_jobs()
+        self._adopt(jobs)
         for move in view.prior_moves:
             self.move(move.pod)
 
@@ -74,20 +73,24 @@ class MigratingPods:
         keys = self._by_controller.get(controller_uid)
         return frozenset(keys.keys() - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
 
+    def num_of_controller(self, controller_uid: str) -> int:
+        """How many pods of that controller are on the move."""
+        self._follow()
+        return len(self._by_controller.get(controller_uid, _NO_KEYS))
+
     def move(self, pod: Pod) -> Undo:
         """Takes in that `pod` is on the move."""
         self._change(pod, 1)
         return lambda: self._change(pod, -1)
 
-    def _adopt_jobs(self) -> None:
-        jobs = [job for job in self._view.snapshot.migration_jobs if job.phase in _LIVE_PHASES]
-        if not jobs:
-            return
+    def _adopt(self, jobs: Iterable[MigrationJob]) -> None:
         for job in jobs:
             if job.pod_uid:
                 self._uids.change(job.pod_uid, 1)
             if job.pod_name:
                 self._change_key(job.pod_namespace, job.pod_name, 1)
+        if not self._uids and not self._keys:
+            return
         for pod in self._view.snapshot.pods:
             if pod.uid in self._uids or (pod.namespace, pod.name) in self._keys:
                 self._change_scopes(pod, 1)

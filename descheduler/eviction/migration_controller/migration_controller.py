@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from descheduler.eviction.default_evictor.other_node import make_other_node_check
-from descheduler.eviction.default_evictor.protections import (
-    Check,
-    check_bare_pod,
-    check_bare_pod_unless_failed,
-    check_critical_priority,
-    check_daemon_set,
-    check_kubelet_pod,
-    check_local_storage,
-    check_terminating,
-    check_volume_claims,
-    first_refusal,
-    make_priority_check,
-    make_selector_check,
-)
+from descheduler.eviction.default_evictor.protections import Check, first_refusal
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
-from descheduler.eviction.migration_controller.limits import MigrationLimits
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
-from descheduler.model.annotations import COST_ANNOTATION
-from descheduler.model.pod import EVICT_ANNOTATION, Pod
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.policy.shared_args import (
-    Namespaces,
-    compile_selector,
-)
+from descheduler.eviction.migration_controller.pod_checks import PodChecks
+from descheduler.model.koordinator.migration_job import JobMode, JobPhase
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationController"]
 
-_NEVER_COST = "2147483647"
-_SCHEDULER_LABEL = "scheduling.koordinator.sh/scheduler-name"
-_DEFAULT_SCHEDULER = "default-scheduler"
-
-_MIGRATING = refuse(Reason.ALREADY_MIGRATING, "a PodMigrationJob, or this run, already migrates a pod of this name")
-_NEVER = refuse(Reason.EVICTION_COST, f"annotation {COST_ANNOTATION} is {_NEVER_COST}: never evict")
+_EVICTED = refuse(Reason.ALREADY_MIGRATING, "this run already evicts a pod of this name")
 
 
 class MigrationController:
@@ -51,15 +28,17 @@ class MigrationController:
 
     def __init__(self, args: MigrationControllerArgs, handle: Handle) -> None:
         self._args = args
-        self._gates = frozenset(args.skip_eviction_gates)
-        self.migrating = MigratingPods(handle.view)
-        self._needs_reservation = args.default_job_mode == "ReservationFirst" and (
+        snapshot = handle.view.snapshot
+        live = [job for job in snapshot.migration_jobs if job.is_live]
+        self.migrating = MigratingPods(handle.view, live)
+        self._jobs_by_uid = {job.pod_uid: job for job in live if job.pod_uid}
+        self._jobs_by_name = {(job.pod_namespace, job.pod_name): job for job in live}
+        self._checks = PodChecks(args, snapshot, self.migrating)
+        self._needs_reservation = args.default_job_mode == JobMode.RESERVATION_FIRST and (
             args.reservation_provider == "koordinator"
         )
-        limits = MigrationLimits(args, handle.view.snapshot, self.migrating)
-        self._checks = (*self._own_checks(), *limits.checks())
         self._other_node: tuple[Check, ...] = ()
-        if args.node_fit and "NodeFit" not in self._gates:
+        if args.node_fit and "NodeFit" not in args.skip_eviction_gates:
             fits = handle.node_fit.has_room_on_any_other
             self._other_node = (make_other_node_check(handle, args.node_selector, fits),)
 
@@ -69,63 +48,22 @@ class MigrationController:
         The evict annotation bypasses everything but a migration under way and a scheduler that cannot reserve.
         """
         if self.migrating.has(pod):
-            return _MIGRATING
-        if self._needs_reservation and _scheduler_of(pod) not in self._args.scheduler_names:
+            return self._already_migrating(pod)
+        if self._needs_reservation and scheduler_name_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)
-            message = f"scheduler {_scheduler_of(pod)} does not support Reservations (schedulerNames: {names})"
+            message = f"scheduler {scheduler_name_of(pod)} does not support Reservations (schedulerNames: {names})"
             return refuse(Reason.SCHEDULER_NAME, message)
-        if EVICT_ANNOTATION in pod.annotations:
-            return ACCEPTED
-        return first_refusal(self._checks, pod)
+        return self._checks.verdict(pod)
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """Whether some other node has room, where `nodeFit` asks for that."""
         return first_refusal(self._other_node, pod)
 
-    def _own_checks(self) -> Iterator[Check]:
-        """What the pod itself and its namespace answer."""
-        args, gates = self._args, self._gates
-        if args.namespaces is not None and "Namespaces" not in gates:
-            yield _make_namespace_check(args.namespaces)
-        yield _check_eviction_cost
-        yield check_daemon_set
-        yield check_kubelet_pod
-        yield check_terminating
-        if not (args.evict_all_bare_pods or "BarePods" in gates):
-            yield check_bare_pod_unless_failed if args.evict_failed_bare_pods else check_bare_pod
-        yield from self._priority_checks()
-        if not (args.evict_local_storage_pods or "LocalStorage" in gates):
-            yield check_local_storage
-        if args.ignore_pvc_pods and "PVC" not in gates:
-            yield check_volume_claims
-        selector = compile_selector(args.label_selector)
-        if selector is not None and "LabelSelector" not in gates:
-            yield make_selector_check(selector)
-
-    def _priority_checks(self) -> Iterator[Check]:
-        if self._args.evict_system_critical_pods or "SystemCritical" in self._gates:
-            return
-        yield check_critical_priority
-        threshold = self._args.priority_threshold
-        if threshold is not None and threshold.value is not None and "PriorityThreshold" not in self._gates:
-            yield make_priority_check(threshold.value)
-
-
-def _scheduler_of(pod: Pod) -> str:
-    """The pod's scheduler as Koordinator sees it, which lets a label override the spec."""
-    return pod.labels.get(_SCHEDULER_LABEL) or pod.spec.scheduler_name or _DEFAULT_SCHEDULER
-
-
-def _make_namespace_check(namespaces: Namespaces) -> Check:
-    include, exclude = frozenset(namespaces.include), frozenset(namespaces.exclude)
-
-    def check(pod: Pod) -> Verdict | None:
-        if (include and pod.namespace not in include) or pod.namespace in exclude:
-            return refuse(Reason.NAMESPACE, f"namespace {pod.namespace} is excluded (namespaces)", pod.namespace)
-        return None
-
-    return check
-
-
-def _check_eviction_cost(pod: Pod) -> Verdict | None:
-    return _NEVER if pod.annotations.get(COST_ANNOTATION) == _NEVER_COST else None
+    def _already_migrating(self, pod: Pod) -> Verdict:
+        """The refusal of a pod that, or one of whose name, migrates."""
+        job = self._jobs_by_uid.get(pod.uid) or self._jobs_by_name.get((pod.namespace, pod.name))
+        if job is None:
+            return _EVICTED
+        subject = f"PodMigrationJob {job.name}"
+        message = f"{subject} already migrates a pod of this name (phase: {job.phase or JobPhase.PENDING})"
+        return refuse(Reason.ALREADY_MIGRATING, message, subject)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
-__all__ = ["dry_profiles", "is_dry", "migration_controllers", "migration_notes"]
+__all__ = ["dry_profiles", "is_dry", "migration_controllers", "migration_notes", "policy_label_notes"]
+
+
+_POLICY_LABEL = "koordinator.sh/evict-policy"
 
 
 def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArgs]:
@@ -35,6 +41,21 @@ def migration_notes(policy: Policy) -> tuple[str, ...]:
         *dict.fromkeys(note for args in controllers.values() for note in _notes(args)),
         *(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry),
     )
+
+
+def policy_label_notes(policy: Policy, moves: Iterable[Move]) -> tuple[str, ...]:
+    """One sentence if pods of `moves` ask by label for an eviction of another kind than all pods get."""
+    profiles = migration_controllers(policy).keys()
+    pods = {move.pod.uid for move in moves if move.profile in profiles and _asks_for_another_policy(move.pod)}
+    if not pods:
+        return ()
+    number = counted(len(pods), "pod")
+    return (f"label {_POLICY_LABEL} of {number} has no effect: pods are always evicted through the eviction API",)
+
+
+def _asks_for_another_policy(pod: Pod) -> bool:
+    """Of an unknown policy Koordinator takes the default one."""
+    return pod.labels.get(_POLICY_LABEL) in set(EVICTION_POLICIES) - {"Eviction"}
 
 
 def _notes(args: MigrationControllerArgs) -> Iterator[str]:

@@ -10,9 +10,16 @@ from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.objects import Workload
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Owner, Pod
 
-__all__ = ["Workloads", "allowed_at_once"]
+__all__ = ["Workloads", "allowed_at_once", "can_look_up"]
+
+_KINDS_BY_GROUP = {
+    "apps": frozenset({"ReplicaSet", "Deployment", "StatefulSet"}),
+    "": frozenset({"ReplicationController"}),
+    "apps.kruise.io": frozenset({"CloneSet", "StatefulSet"}),
+}
+"""Controllers that state their replicas in their own spec."""
 
 
 def allowed_at_once(replicas: int, share: int | str | None) -> int:
@@ -29,6 +36,15 @@ def allowed_at_once(replicas: int, share: int | str | None) -> int:
     return min(allowed, replicas)
 
 
+def can_look_up(controller: Owner) -> bool:
+    """Whether the replicas of such a controller are known where it exists.
+
+    Others are asked for by the subresource `scale`, which is not read here and which a batch Job does not have.
+    """
+    group, _, _ = controller.api_version.rpartition("/")
+    return controller.kind in _KINDS_BY_GROUP.get(group, ())
+
+
 class Workloads:
     """The workloads of one snapshot, found through controller owners."""
 
@@ -40,16 +56,14 @@ class Workloads:
     def of(self, pod: Pod) -> Workload | None:
         """The workload that decides the replicas of `pod`: the Deployment behind a ReplicaSet, else the controller.
 
-        None without a controller, and for one that was not read: a batch Job, a foreign kind, a deleted object.
+        None without a controller, for a kind that cannot be looked up, and for an object that is gone.
         """
         controller = pod.controller
         if controller is None:
             return None
         uid = controller.uid
         if uid not in self._by_controller:
-            workload = self._snapshot.workloads.get(uid)
-            deployment = None if workload is None else _deployment_of(workload)
-            self._by_controller[uid] = workload if deployment is None else self._snapshot.workloads.get(deployment)
+            self._by_controller[uid] = self._find(controller)
         return self._by_controller[uid]
 
     def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
@@ -65,6 +79,11 @@ class Workloads:
                 (pod.namespace, pod.name) for pod in pods if pod.is_terminal or pod.is_terminating or not pod.is_ready
             )
         return known
+
+    def _find(self, controller: Owner) -> Workload | None:
+        workload = self._snapshot.workloads.get(controller.uid) if can_look_up(controller) else None
+        deployment = None if workload is None else _deployment_of(workload)
+        return workload if deployment is None else self._snapshot.workloads.get(deployment)
 
     @cached_property
     def _replica_sets(self) -> dict[str, list[str]]:

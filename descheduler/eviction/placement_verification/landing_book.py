@@ -17,7 +17,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import Undo
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER, extended, known_as
+from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -31,20 +31,21 @@ __all__ = ["LandingBook", "SchedulingSettings"]
 class SchedulingSettings:
     """Who places the replacements. `configuration` None is kube-scheduler as it comes.
 
-    The schedulers `names` are taken to run its first profile beside plugins of their own.
+    The schedulers `names` have a profile whether it holds one or not; see `with_profiles_for`.
     """
 
     configuration: SchedulerConfiguration | None = None
     version: KubeVersion = field(default_factory=KubeVersion)
-    names: tuple[str, ...] = (KOORD_SCHEDULER.name,)
+    names: tuple[str, ...] = (KOORD_SCHEDULER,)
 
     def resolved(self) -> SchedulerConfiguration:
         """The configuration with a profile for each of the schedulers."""
         from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
+        from descheduler.placement.configuration.other_schedulers import with_profiles_for
         from descheduler.placement.plugins.table import PLUGINS
 
         configuration = self.configuration or default_configuration(self.version, PLUGINS)
-        return extended(configuration, map(known_as, self.names))
+        return with_profiles_for(self.names, configuration, PLUGINS)
 
 
 class LandingBook:

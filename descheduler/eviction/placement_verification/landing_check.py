@@ -23,6 +23,7 @@ from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Profile
@@ -116,12 +117,21 @@ def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | No
 def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:
     verdict = landing.verdict.value
     if verdict == "no":
-        return refuse(Reason.NO_LANDING, landing.message)
+        return _no_landing(landing)
     if verdict == "lands_if" and args.on_conditional == REFUSE:
         return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
     if verdict in ("likely", "unknown") and args.on_unknown == REFUSE:
         return refuse(Reason.UNKNOWN_LANDING, landing.message)
     return None
+
+
+def _no_landing(landing: Landing) -> Verdict:
+    """The refusal of a replacement that finds no node, by name where it is a quota that has no room for it."""
+    facts = () if landing.refusal is None else landing.refusal.facts
+    for fact in facts:
+        if isinstance(fact, QuotaShortage):
+            return refuse(Reason.ELASTIC_QUOTA, landing.message, fact.quota)
+    return refuse(Reason.NO_LANDING, landing.message)
 
 
 def _missed(landing: Landing, target_node: str) -> Verdict | None:

@@ -17,7 +17,7 @@ from descheduler.eviction.placement_verification.landing_book import SchedulingS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
-from descheduler.placement.configuration.extended_schedulers import KOORD_SCHEDULER
+from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import (
@@ -60,11 +60,12 @@ class PlacementVerificationArgs(Args, frozen=True):
     """What to do when the replacement would be scheduled onto the same node again: `refuseBalance` (the default)
     refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     scheduler_names: tuple[str, ...] = ()
-    """Schedulers that run the plugins of the first profile beside plugins of their own; `koord-scheduler` when empty.
-    Their pods are checked with that profile; pods that use what only such a scheduler knows, such as shared devices,
-    quotas and gangs, are `likely` at best."""
+    """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
+    empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
+    that use what a scheduler does not run or what is not modelled are `likely` at best."""
     scheduler_config_file: str = ""
-    """Path of the scheduler's KubeSchedulerConfiguration; kube-scheduler's defaults when empty."""
+    """Path of the scheduler's KubeSchedulerConfiguration, also inside a ConfigMap as `kubectl get configmap -o yaml`
+    prints it; kube-scheduler's defaults when empty."""
     kube_version: str = ""
     """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -78,7 +79,7 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
         on_unknown=args.on_unknown or REFUSE,
         on_conditional=args.on_conditional or REFUSE,
         on_return_to_source=args.on_return_to_source or REFUSE_BALANCE,
-        scheduler_names=args.scheduler_names or (KOORD_SCHEDULER.name,),
+        scheduler_names=args.scheduler_names or (KOORD_SCHEDULER,),
     )
 
 
@@ -90,9 +91,10 @@ def needs(_args: PlacementVerificationArgs) -> Needs:
 def landing_needs(*, owners: bool) -> Needs:
     """What tells where replacements land, and with `owners` what tells which pods these are."""
     # numpy, which plugins import, takes longer than validating a policy may.
-    from descheduler.placement.needs import LANDING_ANNOTATIONS, LANDING_KINDS, OWNER_KINDS
+    from descheduler.placement.needs import OWNER_KINDS, landing_annotations, landing_kinds
 
-    return Needs(LANDING_KINDS | OWNER_KINDS if owners else LANDING_KINDS, annotations=LANDING_ANNOTATIONS)
+    kinds = landing_kinds()
+    return Needs(kinds | OWNER_KINDS if owners else kinds, annotations=landing_annotations())
 
 
 def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
@@ -186,7 +188,7 @@ def scheduling_settings(
 
     `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
-    version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER.name,)
+    version, names = _version(args, cluster_version), args.scheduler_names or (KOORD_SCHEDULER,)
     if not args.scheduler_config_file:
         return SchedulingSettings(None, version, names)
     from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
+from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -54,6 +55,7 @@ def analyse(
         margin=ranking.margin,
         score_error=ranking.error,
         notes=(*notes, *filter(None, [evaluation.cause]), *dict.fromkeys(evaluation.cycle.notes)),
+        quota=quota_facts(cluster, scheduler.profile, pod),
     )
 
 
@@ -65,12 +67,12 @@ def _scheduler_for(
     doubt, scheduler = schedulers.doubt(pod), schedulers.scheduler_of(pod)
     if schedulers.is_foreign(pod):
         return scheduler, (f"{doubt}; the default rules of kube-scheduler are shown",)
-    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile))))
+    return scheduler, tuple(filter(None, (doubt, _beside(scheduler.profile, plugins))))
 
 
-def _beside(profile: SchedulerProfile) -> str:
+def _beside(profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]) -> str:
     """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
-    names = ", ".join(profile.unmodelled_plugins)
+    names = ", ".join(sorted(name for name in profile.running if not plugins[name].is_modelled))
     return f"{profile.scheduler_name} also runs {names}, which are not modelled" if names else ""
 
 

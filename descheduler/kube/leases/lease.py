@@ -21,8 +21,9 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.claim import Claim, believable_seconds, shown_holder, weigh_claim
 from descheduler.kube.leases.held_lease import HeldLease, Renewal
 from descheduler.kube.leases.settings import LeaseSettings, make_identity
-from descheduler.kube.leases.store import Lease, LeaseApi, LeaseSpec, LeaseStore, micro_time
+from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore, micro_time
 from descheduler.kube.retry import RetryPolicy
+from descheduler.kube.stored_object import ObjectApi
 
 __all__ = ["LeaseHeld", "acquire", "give_back"]
 
@@ -50,7 +51,7 @@ def awake_clock() -> float:
 
 
 def acquire(
-    client: LeaseApi,
+    client: ObjectApi,
     settings: LeaseSettings,
     *,
     retry: RetryPolicy,
@@ -158,7 +159,7 @@ def _watch(
 
 
 def give_back(
-    client: LeaseApi,
+    client: ObjectApi,
     settings: LeaseSettings,
     identity: str,
     *,

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Protocol
 
 import msgspec
 
-from descheduler.kube.errors import ApiError, KubeError, TransportError, credentials_refused
-from descheduler.kube.http.found import describe_body
-from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.http.bounded_body import STATUS_BYTES
+from descheduler.kube.stored_object import ObjectApi, ObjectPlace, ObjectStore
 
-__all__ = ["Lease", "LeaseApi", "LeaseSpec", "LeaseStore", "micro_time"]
+__all__ = ["Lease", "LeaseSpec", "LeaseStore", "micro_time"]
 
 _API_VERSION = "coordination.k8s.io/v1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RELEASED_SECONDS = 1
 """The duration of a Lease that nobody holds, as client-go leaves it; the API wants one above zero."""
-_SUCCESSES = frozenset({200, 201})
-_VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
 
 
 class LeaseSpec(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -69,35 +65,6 @@ class Lease(msgspec.Struct, frozen=True, rename="camel"):
     kind: str = "Lease"
 
 
-class _NewMetadata(msgspec.Struct):
-    name: str
-    namespace: str
-
-
-class _Identity(msgspec.Struct, frozen=True):
-    name: str = ""
-    namespace: str = ""
-
-
-class _Head(msgspec.Struct, frozen=True, rename="camel"):
-    """What tells the Lease that was asked for from other answers; a Status is one of nobody otherwise."""
-
-    kind: str = ""
-    api_version: str = ""
-    metadata: _Identity = _Identity()
-
-
-class LeaseApi(Protocol):
-    """What the store needs of a client."""
-
-    @property
-    def host(self) -> str:
-        """Base URL of the API server."""
-
-    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
-        """The answer to one request, without any retry."""
-
-
 def micro_time(at: datetime) -> str:
     """`at`, an aware time, as the API's MicroTime: always six digits of the second, which its parser insists on."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -106,68 +73,41 @@ def micro_time(at: datetime) -> str:
 class LeaseStore:
     """Calls for one Lease, each made once. All raise ApiError (403 names the rule to add) and TransportError."""
 
-    def __init__(self, client: LeaseApi, namespace: str, name: str) -> None:
-        self.subject = f"lease {namespace}/{name}"
-        self._client = client
-        self._namespace = namespace
-        self._name = name
-        self._list_path = f"/apis/{_API_VERSION}/namespaces/{namespace}/leases"
+    def __init__(self, client: ObjectApi, namespace: str, name: str) -> None:
+        place = ObjectPlace("Lease", _API_VERSION, "leases", namespace, name, STATUS_BYTES)
+        self._store = ObjectStore(client, place, Lease, self._explained)
+
+    @property
+    def subject(self) -> str:
+        """The Lease in messages."""
+        return self._store.subject
 
     def read(self) -> Lease | None:
         """The Lease as it is, None when there is none."""
-        return self._call("GET", f"{self._list_path}/{self._name}", None, absent=(404,))
+        return self._store.read()
 
     def create(self, spec: LeaseSpec) -> Lease | None:
         """The new Lease, None when somebody else has created it first."""
-        metadata = msgspec.Raw(msgspec.json.encode(_NewMetadata(self._name, self._namespace)))
-        return self._call("POST", self._list_path, Lease(metadata, spec), absent=(409,))
+        return self._store.create(Lease(self._store.new_metadata, spec))
 
     def replace(self, lease: Lease, spec: LeaseSpec) -> Lease | None:
         """`lease` with another spec, None when it has changed or vanished since it was read."""
-        changed = Lease(lease.metadata, spec)
-        return self._call("PUT", f"{self._list_path}/{self._name}", changed, absent=(404, 409))
+        return self._store.replace(Lease(lease.metadata, spec))
 
-    def _call(self, method: str, path: str, lease: Lease | None, *, absent: tuple[int, ...]) -> Lease | None:
-        body = None if lease is None else msgspec.json.encode(lease)
-        response = self._client.send(method, path, body=body)
-        if response.status_code in absent:
-            return None
-        if not response.is_success:
-            raise self._refusal(method, response)
-        try:
-            head = msgspec.json.decode(response.body, type=_Head)
-            found = msgspec.json.decode(response.body, type=Lease)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise TransportError(
-                f"{method} of {self.subject}: the answer is cut short or not what was asked"
-                f" ({describe_body(response.body)})"
-            ) from error
-        asked = _Head("Lease", _API_VERSION, _Identity(self._name, self._namespace))
-        if response.status_code not in _SUCCESSES or head != asked:
-            raise TransportError(
-                f"{method} of {self.subject}: the answer, with HTTP status {response.status_code}, is "
-                f"{describe_body(response.body)}, not this Lease; check the server and the proxies in front of it"
-            )
-        return found
-
-    def _refusal(self, method: str, response: RawResponse) -> KubeError:
-        status = decode_status(response)
-        text = f"{method} of {self.subject} on {self._client.host}: {status.message} ({status.code})"
-        if status.code == 401:
-            text = f"{method} of {self.subject}: {credentials_refused(self._client.host)}"
-        elif status.code == 403:
-            text = (
-                f"not allowed to {_VERBS[method]} {self.subject} (RBAC), which prevents two runs at the same time; "
-                f"add these rules to a Role in namespace {self._namespace}, or run with --no-lease:\n"
+    def _explained(self, verb: str, status_code: int, message: str) -> str:
+        """The way out of a refusal; empty where there is none to tell."""
+        place = self._store.place
+        if status_code == 403:
+            return (
+                f"not allowed to {verb} {self.subject} (RBAC), which prevents two runs at the same time; "
+                f"add these rules to a Role in namespace {place.namespace}, or run with --no-lease:\n"
                 f"- {{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}}\n"
-                f"- {{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [{self._name}], "
+                f"- {{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [{place.name}], "
                 "verbs: [get, update]}"
             )
-        elif status.code == 404:
-            text = (
-                f"{self.subject} cannot be created: {status.message}; choose a namespace with --lease-namespace, or "
+        if status_code == 404:
+            return (
+                f"{self.subject} cannot be created: {message}; choose a namespace with --lease-namespace, or "
                 "run with --no-lease"
             )
-        return ApiError(
-            text, status_code=status.code, reason=status.reason, retry_after_seconds=status.retry_after_seconds
-        )
+        return ""

@@ -54,7 +54,7 @@ class _Search:
                 if not self._num_left:
                     raise OutOfBudgetError
                 self._num_left -= 1
-                yield unplaced, unplaced.scheduler.evaluate(unplaced.pod)
+                yield unplaced, unplaced.evaluate()
 
 
 class OrderSearch(_Search):

@@ -67,7 +67,7 @@ class JointProof:
             candidates.append(candidate)
             if candidate.is_moved and victim.controller is not None:
                 gone[victim.controller.uid] += 1
-        return candidates
+        return _in_units(candidates)
 
     def _verdict(self, candidates: Sequence[Candidate]) -> JointVerdict:
         cold = self._cold(candidates)
@@ -99,7 +99,7 @@ class JointProof:
             likely, lands = LandingVerdict.LIKELY, LandingVerdict.LANDS
             verdicts = {unplaced: likely if landing.cause else lands for unplaced, landing in run.landings.items()}
             for unplaced in run.failed:
-                evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+                evaluation = unplaced.evaluate()
                 verdicts[unplaced] = LandingVerdict.NO if evaluation.fits else verdict_of(unplaced, evaluation)
         return verdicts
 
@@ -118,6 +118,28 @@ class JointProof:
             if instead is not unplaced and landing.verdict is not landings[unplaced].verdict:
                 landings[unplaced] = _undecided(landings[unplaced], landing)
         return finding._replace(landings=landings)
+
+
+def _in_units(candidates: list[Candidate]) -> list[Candidate]:
+    """`candidates`, whose replacements know with which others of them they are placed together."""
+    units: dict[str, list[Pod]] = {}
+    for candidate in candidates:
+        if candidate.unplaced is not None and candidate.unplaced.unit:
+            units.setdefault(_unit_of(candidate.unplaced), []).append(candidate.unplaced.pod)
+    return [_in_unit(candidate, units) for candidate in candidates] if units else candidates
+
+
+def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candidate:
+    unplaced = candidate.unplaced
+    if unplaced is None or not unplaced.unit:
+        return candidate
+    return msgspec.structs.replace(
+        candidate, unplaced=msgspec.structs.replace(unplaced, unit=tuple(units[_unit_of(unplaced)]))
+    )
+
+
+def _unit_of(unplaced: UnplacedReplacement) -> str:
+    return unplaced.scheduler.unit_of(unplaced.pod)
 
 
 def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from descheduler.placement.batches.exhaustive_search import Assignment
-from descheduler.placement.framework.feasibility import place, put_on_node
+from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
@@ -60,12 +60,12 @@ class Relocation:
         """New places of `unplaced` and of those that leave `node` for it."""
         for mover in movers:
             self._cluster.take_off(self._placed[mover])
-        evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+        evaluation = unplaced.evaluate()
         if not evaluation.feasible[node]:
             return None
         places = {unplaced: put_on_node(unplaced.scheduler, evaluation, node).placed}
         for mover in movers:
-            placement = place(mover.scheduler, mover.pod).placement
+            placement = mover.place().placement
             if placement is None:
                 return None
             places[mover] = placement.placed

@@ -10,7 +10,7 @@ import numpy as np
 
 from descheduler.placement.batches.exhaustive_search import Assignment
 from descheduler.placement.framework.evaluation import Choice, Evaluation
-from descheduler.placement.framework.feasibility import Picker, Placement, first_of_ties, place, put_on_node
+from descheduler.placement.framework.feasibility import Picker, Placement, first_of_ties, put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.pending_pods import PendingPods
@@ -18,6 +18,10 @@ from descheduler.placement.landings.verdicts import landed
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 
 __all__ = ["SequentialPlacer", "SequentialRun", "random_pick"]
+
+
+_Block = tuple[UnplacedReplacement, ...]
+"""Replacements that are placed together; mostly one."""
 
 
 class SequentialRun(NamedTuple):
@@ -41,26 +45,28 @@ class SequentialPlacer:
         """Tries `replacements` by priority, those of the same one in the order given.
 
         Before each priority pending pods of at least that one are tried, unless not `with_pending`. Members that fail
-        are tried again whenever another success may have helped them, as in the real queue.
+        are tried again whenever another success may have helped them, as in the real queue. Those of one unit follow
+        one another, and are placed all or none.
         """
         progress = _Progress(self._cluster, {}, {})
-        waiting: list[UnplacedReplacement] = []
+        waiting: list[_Block] = []
         hopeless = set()
         level: int | None = None
-        for unplaced in sorted(replacements, key=lambda each: -each.priority):
+        for block in _blocks(sorted(replacements, key=lambda each: -each.priority)):
+            unplaced = block[0]
             if with_pending and unplaced.priority != level:
                 level = unplaced.priority
                 self._pending.place_after(None, level)
             if unplaced.placement_class in hopeless:
-                waiting.append(unplaced)
-            elif progress.takes(unplaced, pick):
-                while helped := next((m for m in waiting if m.can_be_helped and progress.takes(m, pick)), None):
+                waiting.append(block)
+            elif progress.takes_all(block, pick):
+                while helped := next((b for b in waiting if _can_be_helped(b) and progress.takes_all(b, pick)), None):
                     waiting.remove(helped)
             else:
-                waiting.append(unplaced)
-                if not unplaced.can_be_helped:
+                waiting.append(block)
+                if len(block) == 1 and not unplaced.can_be_helped:
                     hopeless.add(unplaced.placement_class)
-        return SequentialRun(progress.placed, progress.landings, tuple(waiting))
+        return SequentialRun(progress.placed, progress.landings, tuple(each for block in waiting for each in block))
 
     def place_as_assigned(self, assignment: Assignment) -> SequentialRun:
         """Puts replacements on the nodes that `assignment` names, each as soon as its node takes it."""
@@ -78,14 +84,24 @@ class _Progress(NamedTuple):
     placed: dict[UnplacedReplacement, Placed]
     landings: dict[UnplacedReplacement, Landing]
 
+    def takes_all(self, block: _Block, pick: Picker) -> bool:
+        """Whether the scheduler finds a node for each of `block`, which are put there; else none of them is."""
+        for place, unplaced in enumerate(block):
+            if not self.takes(unplaced, pick):
+                for other in reversed(block[:place]):
+                    self.cluster.take_off(self.placed.pop(other))
+                    del self.landings[other]
+                return False
+        return True
+
     def takes(self, unplaced: UnplacedReplacement, pick: Picker) -> bool:
         """Whether the scheduler finds a node for `unplaced`, which is put there."""
-        placement = place(unplaced.scheduler, unplaced.pod, pick).placement
+        placement = unplaced.place(pick).placement
         return placement is not None and self._note(unplaced, placement)
 
     def goes_to(self, unplaced: UnplacedReplacement, node: int) -> bool:
         """Whether `node` takes `unplaced`, which is put there."""
-        evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+        evaluation = unplaced.evaluate()
         if not evaluation.feasible[node]:
             return False
         return self._note(unplaced, put_on_node(unplaced.scheduler, evaluation, node))
@@ -94,6 +110,19 @@ class _Progress(NamedTuple):
         self.placed[unplaced] = placement.placed
         self.landings[unplaced] = landed(unplaced, placement, self.cluster, cold=None)
         return True
+
+
+def _blocks(replacements: Iterable[UnplacedReplacement]) -> Iterable[_Block]:
+    """`replacements` in order, those of one unit where the first of them is."""
+    blocks: dict[object, _Block] = {}
+    for unplaced in replacements:
+        key = unplaced.unit or unplaced
+        blocks[key] = (*blocks.get(key, ()), unplaced)
+    return blocks.values()
+
+
+def _can_be_helped(block: _Block) -> bool:
+    return any(unplaced.can_be_helped for unplaced in block)
 
 
 def random_pick(generator: Random) -> Picker:

@@ -74,7 +74,7 @@ class SettledBatch:
 
     def finding(self) -> Finding:
         """The landings of all replacements; JointProof says what the verdicts mean."""
-        refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in self._undecided}
+        refused = {m: not_landed(m, m.evaluate(), cold=None) for m in self._undecided}
         with self._cluster.what_if():
             if refused:
                 index = self._cluster.table.index
@@ -89,7 +89,7 @@ class SettledBatch:
             num_placed = len(self._pending.placed)
             run = self._run(self._replacements)
             competitors = self._pending.placed[num_placed:]
-            refused = {m: not_landed(m, m.scheduler.evaluate(m.pod), cold=None) for m in run.failed}
+            refused = {m: not_landed(m, m.evaluate(), cold=None) for m in run.failed}
         if not refused:
             is_certain = not competitors and has_spare_nodes_for_all(self._replacements, self._singles, self._cluster)
             return self._doubted(run, () if is_certain else self._unlucky()), ""

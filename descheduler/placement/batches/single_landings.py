@@ -68,7 +68,7 @@ def has_spare_nodes_for_all(
 
 
 def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
-    evaluation = unplaced.scheduler.evaluate(unplaced.pod)
+    evaluation = unplaced.evaluate()
     is_open = open_for_good(unplaced.scheduler, evaluation)
     may = evaluation.feasible
     helpers = unplaced.scheduler.interactions.helpers(unplaced.pod)

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.koordinator_features import koordinator_feature
+from descheduler.placement.framework.koordinator_features import koordinator_features
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 
-__all__ = ["doubt_about"]
+__all__ = ["Doubts"]
 
 
-def doubt_about(pod: Pod, profile: SchedulerProfile, configuration: SchedulerConfiguration) -> str:
-    """What `profile` of `configuration` checks of `pod` that is not modelled, or an empty string.
+class Doubts:
+    """What `profile` of `configuration` checks that `plugins` do not model."""
 
-    The words are the same for every pod that it concerns.
-    """
-    unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
-    if unknown:
-        plugins = f"plugin {unknown[0]} is" if len(unknown) == 1 else f"plugins {', '.join(unknown)} are"
-        return f"scheduler {plugins} not modelled"
-    for extender in configuration.extenders:
-        if extender.filters and extender.is_interested(pod.spec.requests):
-            return f"scheduler extender {extender.url_prefix} is not called"
-    if feature := koordinator_feature(pod):
-        return f"{feature.words} are not modelled ({feature.plugin})"
-    if pod.spec.has_scheduling_group:
-        return "scheduling groups are not modelled (GangScheduling)"
-    return ""
+    def __init__(
+        self,
+        profile: SchedulerProfile,
+        configuration: SchedulerConfiguration,
+        plugins: Mapping[str, SchedulingPlugin],
+    ) -> None:
+        self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
+        self._extenders = [extender for extender in configuration.extenders if extender.filters]
+        self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
+
+    def about(self, pod: Pod) -> str:
+        """What of these checks concerns `pod`, or an empty string: the same words for every pod that it concerns."""
+        unknown = self._unknown
+        if unknown:
+            names = f"plugin {unknown[0]} is" if len(unknown) == 1 else f"plugins {', '.join(unknown)} are"
+            return f"scheduler {names} not modelled"
+        for extender in self._extenders:
+            if extender.is_interested(pod.spec.requests):
+                return f"scheduler extender {extender.url_prefix} is not called"
+        for feature in koordinator_features(pod):
+            if feature.plugin not in self._modelled:
+                return f"{feature.words} are not modelled ({feature.plugin})"
+        if pod.spec.has_scheduling_group:
+            return "scheduling groups are not modelled (GangScheduling)"
+        return ""

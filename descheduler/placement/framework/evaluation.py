@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -16,7 +16,7 @@ from descheduler.placement.framework.extension_points import FilterPlugin, Reaso
 from descheduler.placement.framework.interactions import JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed
 
 __all__ = ["Choice", "Evaluation", "PluginScores", "SchedulerModel", "ScoreTable"]
 
@@ -70,8 +70,17 @@ class SchedulerModel(Protocol):
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
 
-    def evaluate(self, pod: Pod) -> Evaluation:
-        """What the filters say of `pod`, as the cluster is now."""
+    def unit_of(self, pod: Pod) -> str:
+        """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
+
+    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+        """What the filters say of `pod`, as the cluster is now; `company` are the pods that it is tried with."""
+
+    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...]) -> Evaluation:
+        """The answer for a pod that is taken nowhere for `obstacles`."""
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
@@ -82,8 +91,14 @@ class SchedulerModel(Protocol):
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
 
+    def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
+        """What keeps the pod of `cycle` from being bound to `node`, although there is room."""
+
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
+
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
 
 
 class _LeftOut(NamedTuple):

@@ -7,16 +7,17 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
 
 __all__ = [
@@ -24,17 +25,20 @@ __all__ = [
     "SKIP",
     "SKIP_FOR_GOOD",
     "FilterPlugin",
+    "InteractingPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
     "PreEnqueuePlugin",
     "PreFilterResult",
+    "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
     "ScorePlugin",
     "Scores",
     "StartPlugin",
+    "UnitPlugin",
 ]
 
 ReasonBits = NDArray[np.uint32]
@@ -84,10 +88,17 @@ class Plugin(Protocol):
 
 
 @runtime_checkable
+class InteractingPlugin(Plugin, Protocol):
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other."""
+
+    interactions: Interactions
+
+
+@runtime_checkable
 class PreEnqueuePlugin(Plugin, Protocol):
     """May keep a pod from ever being tried."""
 
-    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
 
 
@@ -139,11 +150,33 @@ class PermitPlugin(Plugin, Protocol):
 
 
 @runtime_checkable
+class UnitPlugin(PermitPlugin, Protocol):
+    """Holds pods back at Permit until others of theirs are placed, so that they are tried together."""
+
+    def unit_of(self, pod: Pod) -> str:
+        """What the pods share that wait for each other, as the cluster is now; empty for one that waits for nobody."""
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps such `pods`, which exist without a node, from being bound if each of them finds one; or None.
+
+        They come in this order, and it does not matter which nodes they find.
+        """
+
+
+@runtime_checkable
 class PreBindPlugin(Plugin, Protocol):
     """Has work to do before a pod can be bound, which may fail outside the snapshot."""
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PreemptingPlugin(Plugin, Protocol):
+    """At PostFilter may evict others for a pod that it refuses everywhere itself."""
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        """Whether it would evict `other`, whose priority is lower, for `pod`."""
 
 
 @runtime_checkable

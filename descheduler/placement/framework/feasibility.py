@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.taint_eviction import eviction_by_taint
-from descheduler.placement.shadow.shadow_cluster import Placed
+from descheduler.placement.shadow.shadow_cluster import Ledger, Placed
 
 __all__ = ["Attempt", "Picker", "Placement", "first_of_ties", "place", "put_on_node"]
 
@@ -49,9 +48,8 @@ class Attempt(NamedTuple):
     placement: Placement | None = None
 
 
-def place(scheduler: SchedulerModel, pod: Pod, pick: Picker = first_of_ties) -> Attempt:
-    """Places `pod` where its scheduler would, by the last word of `pick`, and leaves it there."""
-    evaluation = scheduler.evaluate(pod)
+def place(scheduler: SchedulerModel, evaluation: Evaluation, pick: Picker = first_of_ties) -> Attempt:
+    """Places the evaluated pod where its scheduler would, by the last word of `pick`, and leaves it there."""
     choice = evaluation.choose()
     if choice is None:
         return Attempt(evaluation)
@@ -59,13 +57,17 @@ def place(scheduler: SchedulerModel, pod: Pod, pick: Picker = first_of_ties) -> 
 
 
 def put_on_node(
-    scheduler: SchedulerModel, evaluation: Evaluation, node: int, choice: Choice | None = None
+    scheduler: SchedulerModel,
+    evaluation: Evaluation,
+    node: int,
+    choice: Choice | None = None,
+    ledgers: Sequence[Ledger[Any]] = (),
 ) -> Placement:
-    """Puts the evaluated pod on `node`, out of `choice` or else without any."""
+    """Puts the evaluated pod on `node`, out of `choice` or else without any, with what it takes out of `ledgers`."""
     cycle = evaluation.cycle
     found = scheduler.conditions(cycle, node)
     stay = eviction_by_taint(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
-    placed = scheduler.place(evaluation, node)
+    placed = scheduler.place(evaluation, node, *ledgers)
     # Reserving may have found some more, so the notes come last.
     conditions = tuple(dict.fromkeys(sentence for sentence in (*found, stay, *cycle.notes) if sentence))
     return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions, evaluation.cause)

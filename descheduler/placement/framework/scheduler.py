@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
-from descheduler.placement.framework.doubts import doubt_about
+from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
+    InteractingPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
+    PreemptingPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
     ReasonBits,
@@ -30,14 +32,15 @@ from descheduler.placement.framework.extension_points import (
     ScorePlugin,
     Scores,
     StartPlugin,
+    UnitPlugin,
 )
-from descheduler.placement.framework.interactions import JoinedInteractions
+from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster
 
 __all__ = ["Scheduler"]
 
@@ -102,12 +105,17 @@ class Scheduler:
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
         self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
+        self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
-        self.interactions = JoinedInteractions({name: plugins[name].interactions(profile) for name in made})
+        self.interactions = JoinedInteractions(
+            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()}
+        )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
+        post_filters = _those(made, profile.post_filters)
+        self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
@@ -118,6 +126,7 @@ class Scheduler:
         self._kept_totals = KeptTotals(cluster.table, own)
         self._other_scorers = [each for each in self.scorers if not isinstance(each[0], OwnNodeScore)]
         self._configuration = configuration or SchedulerConfiguration((profile,))
+        self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
         self._static: dict[PlacementClass, _StaticAnswers] = {}
         self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
@@ -128,11 +137,23 @@ class Scheduler:
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        return doubt_about(pod, self.profile, self._configuration)
+        return self._doubts.about(pod)
 
-    def evaluate(self, pod: Pod) -> Evaluation:
-        """Asks every filter about `pod`, as the cluster is now."""
-        cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
+    def unit_of(self, pod: Pod) -> str:
+        """What pods share that are placed together, as the cluster is now; empty for a pod that is placed alone."""
+        for plugin in self._uniters:
+            if unit := plugin.unit_of(pod):
+                return unit
+        return ""
+
+    def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+        """What keeps pods from being bound that are placed together, even if all of them find a node."""
+        answers = (plugin.holds_back(pods) for plugin in self._uniters)
+        return tuple(obstacle for obstacle in answers if obstacle is not None)
+
+    def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
+        """Asks every filter about `pod`, as the cluster is now; `company` are the pods that it is tried with."""
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
         barred = self._barred(cycle)
         if barred is not None:
             return barred
@@ -158,7 +179,7 @@ class Scheduler:
             self._static[cycle.pod] = static.without(idle)
         if refusals:
             refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
-            return self._refused(cycle, tuple(refusals), is_queued=True)
+            return self.refused(cycle, tuple(refusals))
         bits = {}
         feasible = static.is_open.copy() if narrowed is None else narrowed & static.is_open
         for name, plugin, _, known in asked:
@@ -229,11 +250,23 @@ class Scheduler:
         return tuple(obstacle for obstacle in answers if obstacle is not None)
 
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
-        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences."""
+        """On what it hangs that the pod of `cycle` is bound to `node` and starts there; each plugin's sentences.
+
+        What a pod waits for in company is no condition: it is bound with its company, or not at all.
+        """
         found = [sentence for plugin in self._starters for sentence in plugin.before_start(cycle, node)]
         found += [sentence for plugin in self._pre_binders for sentence in plugin.pre_bind(cycle, node)]
-        found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
+        if cycle.company is None:
+            found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
+
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.
+
+        A plugin whose refusal no preemption changes has none evicted.
+        """
+        preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
+        return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
 
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
@@ -267,18 +300,19 @@ class Scheduler:
     def _barred(self, cycle: Cycle) -> Evaluation | None:
         """The answer for a pod that never gets as far as PreFilter."""
         for gate in self._pre_enqueue:
-            obstacle = gate.pre_enqueue(cycle.pod)
+            obstacle = gate.pre_enqueue(cycle)
             if obstacle is not None:
-                return self._refused(cycle, (obstacle,), is_queued=False)
-        return self._refused(cycle, self._failures, is_queued=True) if self._failures else None
+                return self.refused(cycle, (obstacle,), is_queued=False)
+        return self.refused(cycle, self._failures) if self._failures else None
 
-    def _refused(self, cycle: Cycle, refusals: tuple[Obstacle, ...], *, is_queued: bool) -> Evaluation:
+    def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...], *, is_queued: bool = True) -> Evaluation:
+        """The answer for a pod that is taken nowhere for `obstacles`."""
         nowhere = np.zeros(len(self.cluster.table), dtype=bool)
         return Evaluation(
             self,
             cycle,
             is_queued=is_queued,
-            refusals=refusals,
+            refusals=obstacles,
             narrowed=None,
             narrowed_by="",
             bits={},
@@ -362,6 +396,10 @@ def _made(
     )
     rows = ((name, plugins.get(name)) for name in names)
     return {name: row.plugin(cluster, profile) for name, row in rows if row is not None and row.plugin is not None}
+
+
+def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:
+    return plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
 
 
 def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:

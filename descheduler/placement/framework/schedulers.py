@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import (
-    DEFAULT_SCHEDULER_NAME,
     SchedulerConfiguration,
     default_configuration,
 )
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.doubts import doubt_about
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
@@ -50,7 +49,7 @@ class Schedulers:
 
     def scheduler_of(self, pod: Pod) -> SchedulerModel:
         """The scheduler of a pod. For one that is not modelled kube-scheduler as it comes stands in."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(pod)
         known = self._made.get(name)
         if known is None:
             known = self._made[name] = self._make(name)
@@ -58,17 +57,14 @@ class Schedulers:
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
-        if name in self._others:
-            return self._made[name].doubt(pod)
-        profile = self._profile_for(name)
-        if profile is None:
+        name = scheduler_name_of(pod)
+        if name not in self._others and self._profile_for(name) is None:
             return f"scheduler {name} is not modelled"
-        return doubt_about(pod, profile, self._configuration)
+        return self.scheduler_of(pod).doubt(pod)
 
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        name = scheduler_name_of(pod)
         return name not in self._others and self._profile_for(name) is None
 
     def optional_filters(self, pod: Pod) -> frozenset[str]:

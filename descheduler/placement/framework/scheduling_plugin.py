@@ -42,6 +42,7 @@ class SchedulingPlugin(PluginSettings):
     fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain for one that
     ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
     `reads_kinds` are the kinds of objects that it reads beside pods and nodes, by their keys in the table of kinds.
+    Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
     """
@@ -52,6 +53,7 @@ class SchedulingPlugin(PluginSettings):
     interactions: Callable[[SchedulerProfile], Interactions] = _cautious
     explain: Explain | None = None
     preempts: bool = False
+    is_modelled: bool = True
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     reads_kinds: frozenset[str] = frozenset()

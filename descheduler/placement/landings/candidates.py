@@ -8,14 +8,15 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
+from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
-from descheduler.placement.landings.pending_pods import priority_of
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
 __all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before"]
 
@@ -27,7 +28,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
 
     `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
     `optional` plugins may mean nothing to that scheduler. `alternative` is the same of the newer revision, which may
-    come instead.
+    come instead. `unit` are the pods that are placed together with it, itself among them; empty for one alone.
     """
 
     victim: Pod
@@ -39,6 +40,19 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
     doubt: str = ""
     optional: frozenset[str] = frozenset()
     alternative: UnplacedReplacement | None = None
+    unit: tuple[Pod, ...] = ()
+
+    def evaluate(self) -> Evaluation:
+        """What the filters say of it, as the cluster is now; nothing takes it while its unit is held back."""
+        if not self.unit:
+            return self.scheduler.evaluate(self.pod)
+        evaluation = self.scheduler.evaluate(self.pod, Company(self.unit))
+        waits = () if evaluation.refusals else self.scheduler.held_back(self.unit)
+        return self.scheduler.refused(evaluation.cycle, waits) if waits else evaluation
+
+    def place(self, pick: Picker = first_of_ties) -> Attempt:
+        """Places it where its scheduler would, by the last word of `pick`, and leaves it there."""
+        return place(self.scheduler, self.evaluate(), pick)
 
     @property
     def can_be_helped(self) -> bool:
@@ -107,16 +121,18 @@ class CandidateMaker:
     ) -> UnplacedReplacement:
         form = self._forms.form_of(pod)
         schedulers = self._schedulers
+        scheduler = schedulers.scheduler_of(form)
         return UnplacedReplacement(
             victim,
             replacement,
             form,
             self._cluster.placement_class(form),
-            schedulers.scheduler_of(form),
+            scheduler,
             priority_of(form),
             schedulers.doubt(form) or (alternative.doubt if alternative is not None else ""),
             schedulers.optional_filters(form),
             alternative,
+            (form,) if scheduler.unit_of(form) else (),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.placement.framework.evaluation import Evaluation
-from descheduler.placement.framework.feasibility import Placement, place
+from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import Competitor, PendingPods
@@ -49,7 +49,7 @@ class CompetitorFinder:
             return None
         with self._cluster.what_if():
             self._pending.lift(open_for_good(unplaced.scheduler, evaluation), _MOST_LIFTED)
-            placement = place(unplaced.scheduler, unplaced.pod).placement
+            placement = unplaced.place().placement
         if placement is None:
             return None
         placed = self._pending.placed

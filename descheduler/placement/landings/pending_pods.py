@@ -7,33 +7,28 @@ placed at once; those left are tried again as room is freed, before replacements
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import count
+from itertools import count, groupby
 from operator import attrgetter, neg
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import SchedulerModel
+from descheduler.placement.framework.feasibility import first_of_ties
 from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.units import Unit, place_unit, priority_of, queue_order
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
-__all__ = ["Competitor", "PendingPods", "priority_of"]
+__all__ = ["Competitor", "PendingPods"]
 
-_LAST = datetime.max.replace(tzinfo=UTC)
 _MOST_PASSES = 3
 _turn = attrgetter("turn")
-
-
-def priority_of(pod: Pod) -> int:
-    """The priority by which the scheduler orders its queue; none given is 0."""
-    return pod.priority or 0
 
 
 @dataclass(eq=False, slots=True)
@@ -76,10 +71,21 @@ class _Group:
         self.waiting.insert(0, len(self.pods))
         self.pods.append(pod)
 
-    def withdraw(self) -> None:
-        """Takes out the pod that came last, which waits."""
-        del self.waiting[0]
+    def withdraw(self, pod: Pod) -> None:
+        """Takes out a pod that waits. Its seat stays empty, unless it is the last one."""
+        seat = next(seat for seat in self.waiting if self.pods[seat] is pod)
+        self.waiting.remove(seat)
+        if seat == len(self.pods) - 1:
+            self.drop_last()
+
+    def drop_last(self) -> None:
+        """Takes the last seat away."""
         del self.pods[-1]
+
+    def next_of(self, placement_class: PlacementClass) -> int:
+        """The seat of the next pod of this class."""
+        del placement_class
+        return self.waiting[-1]
 
     def seat(self, seat: int) -> None:
         """Notes that the pod of this seat is placed."""
@@ -88,6 +94,46 @@ class _Group:
     def queue(self, seat: int) -> None:
         """Puts the pod of this seat back into the queue, in its old place."""
         insort(self.waiting, seat, key=neg)
+
+
+class _UnitGroup(_Group):
+    """Pending pods that are placed together, whatever their classes. `key` is what they share, by their scheduler.
+
+    `num_tried` are those at the front of `pods` that have been tried already.
+    """
+
+    __slots__ = ("classes", "forms", "key", "num_tried")
+
+    def __init__(self, key: str, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
+        super().__init__(form, scheduler, demand)
+        self.key = key
+        self.is_local = False
+        self.forms: list[Pod] = []
+        self.classes: list[PlacementClass] = []
+        self.num_tried = 0
+
+    def drop_last(self) -> None:
+        """Takes the last seat away."""
+        super().drop_last()
+        del self.forms[-1], self.classes[-1]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether these pods do not wait for each other any more."""
+        return not self.scheduler.unit_of(self.form)
+
+    def next_of(self, placement_class: PlacementClass) -> int:
+        """The seat of the next pod of this class."""
+        return next(seat for seat in self._seats() if self.classes[seat] is placement_class)
+
+    def units(self) -> list[Unit]:
+        """Those that wait, as they are tried: together, or each alone once they do not wait for each other any more."""
+        forms = tuple(self.forms[seat] for seat in self._seats())
+        return [Unit((form,)) for form in forms] if self.is_over else [Unit(forms)]
+
+    def _seats(self) -> list[int]:
+        """Those that wait, in order: new pods go before others, which wait out a backoff."""
+        return sorted(self.waiting, key=lambda seat: (seat < self.num_tried, seat))
 
 
 class PendingPods:
@@ -104,13 +150,14 @@ class PendingPods:
         self._schedulers = schedulers
         self._forms = forms
         self._groups: dict[PlacementClass, _Group] = {}
+        self._units: dict[str, _UnitGroup] = {}
         self._in_order: list[_Group] = []
         self._turns = count()
         self.placed: list[Competitor] = []
         self.left_out: Counter[str] = Counter()
         """How many pending pods are left out, by what their scheduler checks that is not modelled."""
         waiting = [pod for pod in cluster.snapshot.pods if _is_waiting(pod)]
-        for pod in sorted(waiting, key=_queue_order):
+        for pod in sorted(waiting, key=queue_order):
             if doubt := schedulers.doubt(pod):
                 self.left_out[doubt] += 1
             elif pod.nominated_node_name in cluster.table.index:
@@ -124,17 +171,29 @@ class PendingPods:
         placement_class = self._cluster.placement_class(form)
         group = self._groups.get(placement_class)
         if group is None:
-            group = self._groups[placement_class] = _Group(
-                form, self._schedulers.scheduler_of(form), placement_class.demand
-            )
-            self._in_order.append(group)
-            self._in_order.sort(key=lambda each: -each.priority)
+            group = self._groups[placement_class] = self._group_for(form, placement_class.demand)
+        if isinstance(group, _UnitGroup):
+            group.forms.append(form)
+            group.classes.append(placement_class)
         group.add(pod)
 
     def withdraw(self, pods: Iterable[Pod]) -> None:
-        """Takes back what was added last: `pods`, none of which is placed."""
+        """Takes `pods` out, none of which is placed."""
         for pod in pods:
-            self._groups[self._cluster.placement_class(self._forms.form_of(pod))].withdraw()
+            self._groups[self._cluster.placement_class(self._forms.form_of(pod))].withdraw(pod)
+
+    def _group_for(self, form: Pod, demand: Demand) -> _Group:
+        """A new group for pods like `form`; for those that are placed together the one of the others, if any."""
+        scheduler = self._schedulers.scheduler_of(form)
+        key = scheduler.unit_of(form)
+        if known := self._units.get(key):
+            return known
+        group = _UnitGroup(key, form, scheduler, demand) if key else _Group(form, scheduler, demand)
+        if isinstance(group, _UnitGroup):
+            self._units[key] = group
+        self._in_order.append(group)
+        self._in_order.sort(key=lambda each: -each.priority)
+        return group
 
     def place_all(self) -> None:
         """Places every pod that fits."""
@@ -159,7 +218,7 @@ class PendingPods:
     def reserve(self, cycle: Cycle, node: int) -> Competitor:
         """Notes that the next pod of the cycle's class is placed on `node`."""
         group = self._groups[cycle.pod]
-        seat = group.waiting[-1]
+        seat = group.next_of(cycle.pod)
         competitor = Competitor(group.pods[seat], cycle.pod.pod, node, next(self._turns), group, seat)
         self.restore(competitor)
         return competitor
@@ -188,9 +247,40 @@ class PendingPods:
         competitor.placed = Placed(form, node, ((self, competitor),))
 
     def _place(self, groups: Iterable[_Group]) -> None:
-        for group in groups:
+        for group in self._in_turn(groups):
             while group.waiting and self._place_one(group):
                 pass
+
+    def _in_turn(self, groups: Iterable[_Group]) -> Iterator[_Group]:
+        """`groups` without the units among them, which are placed when their turn comes.
+
+        Once a unit has got what it waited for, those that are left of it are queued again behind all others of their
+        priority.
+        """
+        if not self._units:
+            yield from groups
+            return
+        for _, level in groupby(groups, key=attrgetter("priority")):
+            turns = deque(sorted(level, key=lambda group: isinstance(group, _UnitGroup) and group.is_over))
+            while turns:
+                group = turns.popleft()
+                if not isinstance(group, _UnitGroup):
+                    yield group
+                elif group.waiting and self._place_unit(group):
+                    turns.append(group)
+
+    def _place_unit(self, group: _UnitGroup) -> bool:
+        """Places what may be bound together; whether it was anything."""
+        num_placed = len(self.placed)
+        for unit in group.units():
+            attempts = place_unit(group.scheduler, self._cluster, unit, first_of_ties, (self,)).attempts
+            placements = [attempt.placement for attempt in attempts if attempt.placement is not None]
+            for competitor, placement in zip(
+                self.placed[len(self.placed) - len(placements) :], placements, strict=True
+            ):
+                competitor.placed = placement.placed
+        group.num_tried = len(group.pods)
+        return len(self.placed) > num_placed
 
     def _place_one(self, group: _Group) -> bool:
         evaluation = group.scheduler.evaluate(group.form)
@@ -226,7 +316,3 @@ class PendingPods:
 
 def _is_waiting(pod: Pod) -> bool:
     return not (pod.node_name or pod.is_terminal or pod.is_terminating or pod.spec.scheduling_gates)
-
-
-def _queue_order(pod: Pod) -> tuple[int, datetime, str]:
-    return -priority_of(pod), pod.created_at or _LAST, pod.key

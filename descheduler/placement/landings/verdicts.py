@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.placement.framework.allocation import allocations_of
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Attempt, Placement
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
@@ -56,6 +57,7 @@ def landed(
         conditions=conditions,
         message=f"likely scheduled onto {node}; {cause}" if cause else "",
         cause=cause,
+        allocations=allocations_of(placement.placed),
     )
 
 
@@ -76,6 +78,7 @@ def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: L
         message=message,
         obstacles={} if evaluation.fits else obstacles.by_reason(),
         cause=cause,
+        refusal=next(iter(evaluation.refusals), None),
     )
 
 

@@ -6,8 +6,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["SchedulingGates"]
 
@@ -20,9 +19,9 @@ class SchedulingGates:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         """Neither is read: only the pod counts."""
 
-    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """The gates that the pod still has, or None."""
-        gates = pod.spec.scheduling_gates
+        gates = cycle.pod.spec.scheduling_gates
         if not gates:
             return None
         return Obstacle(self.name, Code.UNRESOLVABLE, (f"waiting for scheduling gates: [{' '.join(gates)}]",))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
+    beside_koordinator,
     beside_placement,
     dynamic_resources,
     image_locality,
@@ -18,15 +21,19 @@ from descheduler.placement.plugins import (
     volume_restrictions,
     volume_zone,
 )
+from descheduler.placement.plugins.coscheduling import row as coscheduling_row
+from descheduler.placement.plugins.device_share import row as device_share_row
+from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
+from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
 __all__ = ["PLUGINS"]
 
-PLUGINS: dict[str, SchedulingPlugin] = {
+_ROWS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
     "PrioritySort": beside_placement.PRIORITY_SORT,
     "NodeUnschedulable": node_unschedulable.ROW,
@@ -50,6 +57,18 @@ PLUGINS: dict[str, SchedulingPlugin] = {
     "GangScheduling": beside_placement.GANG_SCHEDULING,
     "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
     "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+    "Coscheduling": coscheduling_row.ROW,
+    "DefaultPreBind": beside_koordinator.DEFAULT_PRE_BIND,
+    "DeviceShare": device_share_row.ROW,
+    "ElasticQuota": elastic_quota_row.ROW,
+    "LoadAwareScheduling": beside_koordinator.LOAD_AWARE_SCHEDULING,
+    "NodeNUMAResource": beside_koordinator.NODE_NUMA_RESOURCE,
+    "Reservation": beside_koordinator.RESERVATION,
+    "SchedulingHint": beside_koordinator.SCHEDULING_HINT,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
-(`pkg/scheduler/apis/config/v1/default_plugins.go`). A profile says which run, in which order and with which weight."""
+(`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.
+A profile says which run, in which order and with which weight."""
+
+PLUGINS: Mapping[str, SchedulingPlugin] = WithPackages(_ROWS, SCHEDULING_GROUP, SchedulingPlugin)
+"""The same, and those of other packages that a scheduler's configuration names."""

@@ -24,7 +24,18 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass, class_key
 
-__all__ = ["NO_NODE", "Changes", "ChoosyFollower", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
+__all__ = [
+    "NO_NODE",
+    "Changes",
+    "ChoosyFollower",
+    "Company",
+    "Cycle",
+    "Follower",
+    "Ledger",
+    "Placed",
+    "ShadowCluster",
+    "WhatIf",
+]
 
 NO_NODE = -1
 """Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
@@ -43,6 +54,18 @@ class Follower(Protocol):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
+class Company(msgspec.Struct, eq=False):
+    """The pods that are tried together with one, itself among them: all that exist of their unit without a node.
+
+    `held` are those that were placed before it, and that are not bound until enough of them are. `scratch` carries what
+    plugins find out about the company from one of its pods to the next, by plugin name.
+    """
+
+    pods: tuple[Pod, ...]
+    held: list[Pod] = msgspec.field(default_factory=list)
+    scratch: dict[str, object] = msgspec.field(default_factory=dict)
+
+
 class Cycle(msgspec.Struct, eq=False):
     """One pod on its way through the plugins.
 
@@ -50,7 +73,7 @@ class Cycle(msgspec.Struct, eq=False):
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
     that there is too little room rest. `notes` are conditions under which the answer holds,
     such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
-    next, by plugin name.
+    next, by plugin name. `company` is None for a pod that is tried alone.
     """
 
     pod: PlacementClass
@@ -58,6 +81,7 @@ class Cycle(msgspec.Struct, eq=False):
     credit: dict[int, NDArray[np.int64]] = msgspec.field(default_factory=dict)
     notes: list[str] = msgspec.field(default_factory=list)
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
+    company: Company | None = None
 
 
 @runtime_checkable

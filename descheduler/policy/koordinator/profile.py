@@ -22,7 +22,6 @@ from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import (
     ArgsReader,
     PluginConfigSection,
-    is_koordinator_only,
     unknown_plugin,
     wrong_extension_point,
 )
@@ -116,7 +115,7 @@ class _ProfileReader:
                 self._checks.fail_build(place, f"plugin {shown(plugin.name)} is enabled twice in this set")
             seen.add(plugin.name)
         for index, plugin in enumerate(section.disabled):
-            if not (plugin.name in (_EVERYTHING, *self._registry) or is_koordinator_only(plugin.name)):
+            if plugin.name not in (_EVERYTHING, *self._registry):
                 hint = did_you_mean(plugin.name, self._registry)
                 place = (*path, "disabled", index, "name")
                 self._checks.warn(place, f"unknown plugin {shown(plugin.name)}, ignored{hint}")
@@ -181,11 +180,7 @@ class _ProfileReader:
         return self._checks.build if spec.name in self._enabled else Decoder(self._checks.load.document)
 
     def _report_unknown(self, name: str, path: Path) -> None:
-        if name in self._enabled:
-            return
-        if is_koordinator_only(name):
-            self._checks.warn(path, f"plugin {shown(name)} is not supported by this version; its arguments are ignored")
-        else:
+        if name not in self._enabled:
             self._checks.fail_load(path, unknown_plugin(name, self._registry))
 
     def _with_threshold(self, spec: PluginSpec[Any], args: msgspec.Struct, path: Path) -> msgspec.Struct:

@@ -13,6 +13,7 @@ from descheduler.documents.source import digest_of
 from descheduler.model.labels import LabelError, LabelSelector, parse_selector
 from descheduler.policy.checks import Checks, compatibility_of
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_packages import of_kind
 from descheduler.policy.shared_args import Args, Int64, UInt, one_of
 from descheduler.policy.types import COMPATIBILITIES, Policy
 from descheduler.policy.upstream.metrics_providers import (
@@ -67,7 +68,7 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     document = checks.load.document
     _warn_of_strategies(checks)
     section = checks.load.partial(document.root, DeschedulerPolicySection, (), Strictness("warning", "warning"))
-    known = {name: spec for name, spec in registry.items() if not spec.native}
+    known = of_kind(registry, lambda spec: not spec.native)
     compatibility = compatibility_of(checks, section.compatibility, "upstream")
     collector = section.metrics_collector or MetricsCollectorSection()
     return Policy(

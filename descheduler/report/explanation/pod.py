@@ -9,6 +9,7 @@ import msgspec
 
 from descheduler.report.document import Fields, PodReference
 from descheduler.report.explanation.placement import PlacementAnalysis
+from descheduler.report.plan_document import PlannedAllocation
 
 __all__ = [
     "ExplainedLanding",
@@ -117,6 +118,7 @@ class ExplainedLanding(Fields, frozen=True):
     conditions: tuple[str, ...]
     message: str
     cause: str
+    allocations: tuple[PlannedAllocation, ...]
     notes: tuple[str, ...]
 
 

@@ -9,6 +9,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import ExplainedLanding, PluginAnswer, PodDecision, PodExplanation, PodFacts
+from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["pod_table"]
@@ -96,6 +97,9 @@ def _misses(decision: PodDecision) -> Iterator[str]:
 
 def _landing(landing: ExplainedLanding, style: TableStyle) -> Iterator[str]:
     yield from style.heading(f"If evicted: {landing.summary}")
+    allocated = allocations_text(landing.allocations)
+    if allocated:
+        yield from style.paragraph(printable(f"allocated on {landing.node}: {allocated}"))
     for note in landing.notes:
         yield from style.paragraph(note)
     yield ""

@@ -11,6 +11,7 @@ from descheduler.model.text.printable import printable
 from descheduler.report.document import PodReference
 from descheduler.report.figures import Amounts
 from descheduler.report.plan_document import Move, Plan, PlannedRefusal
+from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.summary import plan_summary
@@ -64,12 +65,15 @@ def _warnings(plan: Plan) -> Iterator[str]:
 def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
     """One table a plugin, all with the same columns."""
     has_targets = plan.landings.num_assessed > 0
+    has_allocations = style.is_wide and any(move.landing and move.landing.allocations for move in plan.moves)
     groups: dict[tuple[str, str], list[Move]] = {}
     for move in plan.moves:
         groups.setdefault((move.profile, move.plugin), []).append(move)
     header = ["NAMESPACE", "POD", *(["UID"] if style.is_wide else []), "NODE", *(["TARGET"] if has_targets else [])]
-    header += [*(["WAVE"] if style.is_wide else []), "REASON"]
-    rows = {group: [_row(move, style, has_targets) for move in moves] for group, moves in groups.items()}
+    header += [*(["ALLOCATED"] if has_allocations else []), *(["WAVE"] if style.is_wide else []), "REASON"]
+    rows = {
+        group: [_row(move, style, has_targets, has_allocations) for move in moves] for group, moves in groups.items()
+    }
     all_rows = [row for group in rows.values() for row in group]
     for group, its_rows in rows.items():
         title = f"{plugin_title(plan, *group)}: {counted(len(its_rows), 'pod')} to evict"
@@ -82,13 +86,14 @@ def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
     return printable(f"{plugin} (profile {profile})" if several else plugin)
 
 
-def _row(move: Move, style: TableStyle, has_targets: bool) -> Row:
+def _row(move: Move, style: TableStyle, has_targets: bool, has_allocations: bool) -> Row:
     return [
         move.pod.namespace,
         move.pod.name,
         *([move.pod.uid] if style.is_wide else []),
         move.from_node,
         *([_target(move)] if has_targets else []),
+        *([allocations_text(move.landing.allocations if move.landing else ())] if has_allocations else []),
         *([str(move.wave)] if style.is_wide else []),
         move.reason,
     ]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.eviction_limits import EvictionLimit
+from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, refuse
 from descheduler.strategies.node_reservation.reserving_node import ReservingNode, requests_any
 from descheduler.strategies.node_reservation.shortage import enough_of, held_by
-from descheduler.strategies.shared.koordinator_order import importance
 
 __all__ = ["relieve"]
 

@@ -17,6 +17,10 @@ from tests.cluster.dumps.full_pods import (
 
 __all__ = ["full_objects"]
 
+_READ_ON_JOBS = {
+    "descheduler.alpha.kubernetes.io/evict": "",
+    "descheduler.koordinator.sh/passed-arbitration": "true",
+}
 _SELECTOR: Object = {
     "matchLabels": {"app": "x"},
     "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}],
@@ -36,6 +40,30 @@ def _typed(kind: AnyKind, obj: Object) -> Object:
 
 
 _WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")
+
+
+def _device() -> Object:
+    partitions = '{"1": [{"minors": [0], "gpuLinkType": "NVLink", "ringBusBandwidth": "200Gi", "allocationScore": 1}]}'
+    annotations = IDLE_ANNOTATIONS | {"scheduling.koordinator.sh/gpu-partitions": partitions}
+    return {
+        "metadata": full_metadata("x", annotations=annotations),
+        "spec": {
+            "devices": [
+                {
+                    "type": "gpu",
+                    "id": "GPU-1",
+                    "minor": 0,
+                    "moduleID": 0,
+                    "health": True,
+                    "labels": {"zone": "a"},
+                    "resources": {"koordinator.sh/gpu-core": "100"},
+                    "topology": {"socketID": 0, "nodeID": 1, "pcieID": "2", "busID": "0000:00:00.0"},
+                    "vfGroups": [{"labels": {"type": "fast"}, "vfs": [{"minor": 1, "busID": "0000:00:00.1"}]}],
+                    "conditions": [_CONDITION],
+                }
+            ]
+        },
+    }
 
 
 def _workload(kind: str) -> Object:
@@ -145,17 +173,51 @@ def _cluster_objects() -> dict[str, Object]:
             "status": {"hard": {"pods": "5"}, "used": {"pods": "3"}},
         },
         "PodMigrationJob": {
-            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | _READ_ON_JOBS),
             "spec": {
                 "paused": True,
-                "ttl": CANARY,
-                "mode": CANARY,
+                "ttl": "5m",
+                "mode": "EvictDirectly",
                 "podRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "fieldPath": CANARY, "kind": CANARY},
                 "deleteOptions": {"preconditions": {"uid": CANARY}},
                 "reservationOptions": {"template": full_template()},
             },
             "status": {"phase": "Running", "message": CANARY, "reason": CANARY, "conditions": [_CONDITION]},
         },
+        "ElasticQuota": {
+            "metadata": full_metadata(
+                "x",
+                annotations=IDLE_ANNOTATIONS
+                | {
+                    "quota.scheduling.koordinator.sh/shared-weight": '{"cpu": "3"}',
+                    "quota.scheduling.koordinator.sh/namespaces": '["shop"]',
+                    "quota.scheduling.koordinator.sh/runtime": CANARY,
+                },
+            ),
+            "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
+            "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
+        },
+        "PodGroup": {
+            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
+            "spec": {
+                "minMember": 3,
+                "queue": "q",
+                "priorityClassName": "high",
+                "scheduleTimeoutSeconds": 60,
+                "minResources": {"cpu": "1"},
+                "minTaskMember": {"worker": 2},
+                "networkTopology": {"mode": CANARY, "highestTierName": CANARY},
+                "notes": [CANARY] * 8,
+            },
+            "status": {
+                "phase": "Running",
+                **dict.fromkeys(("scheduled", "running", "succeeded", "failed"), 1),
+                "occupiedBy": "batch/x",
+                "scheduleStartTime": "2026-06-30T12:00:00Z",
+                "conditions": [_CONDITION],
+            },
+        },
+        "Device": _device(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }

@@ -12,6 +12,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 
+LABEL = "koordinator.sh/evict-policy"
 TAINT = "maintenance:NoSchedule"
 
 
@@ -36,9 +37,9 @@ def run_taints(pods: list[Pod], replicas: dict[str, int], **args: Any) -> Decisi
     return decide(load_policy(policy, REGISTRY), snapshot, now=NOW)
 
 
-def make_koord_pod(name: str, workload: str) -> Pod:
+def make_koord_pod(name: str, workload: str, **facts: Any) -> Pod:
     """A pod of a ReplicaSet that koord-scheduler places."""
-    return make_pod(name, owners=[f"ReplicaSet/{workload}"], scheduler="koord-scheduler")
+    return make_pod(name, owners=[f"ReplicaSet/{workload}"], scheduler="koord-scheduler", **facts)
 
 
 def test_a_node_gives_no_more_pods_at_once_than_allowed_although_all_were_listed_before() -> None:
@@ -68,7 +69,30 @@ def test_limiter_of_no_duration_is_off() -> None:
     assert [booked.pod.name for booked in decisions.moves] == ["cart-1", "cart-2"]
 
 
+def test_section_2_5_evict_annotation_does_not_bypass_the_limiter() -> None:
+    evict = {"descheduler.alpha.kubernetes.io/evict": "false"}
+    pods = [make_koord_pod(name, "cart", annotations=evict) for name in ("cart-1", "cart-2")]
+
+    decisions = run_taints(pods, {"cart": 1}, maxMigratingPerNode=1)
+
+    assert [booked.pod.name for booked in decisions.moves] == ["cart-1"]
+
+
 def test_operators_are_told_that_no_room_is_reserved_yet() -> None:
     decisions = run_taints([], {})
 
     assert any("ReservationFirst has no effect" in note for note in decisions.notes)
+
+
+def test_operators_are_told_of_pods_that_ask_for_another_eviction_policy() -> None:
+    stated = ("SoftEviction", "Delete", "Eviction", "Unknown")
+    pods = [make_koord_pod(name.lower(), name.lower(), labels={LABEL: name}) for name in stated]
+    pods.append(make_koord_pod("none", "none"))
+    replicas = {pod.name: 5 for pod in pods}
+
+    decisions = run_taints(pods, replicas, maxMigratingPerNode=0)
+
+    assert len(decisions.leaving) == len(pods)
+    assert decisions.notes[-1] == (
+        "label koordinator.sh/evict-policy of 2 pods has no effect: pods are always evicted through the eviction API"
+    )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
 import pytest
 
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
-from descheduler.model.objects import MigrationJob, Workload
-from descheduler.model.pod import Owner, Pod
 from descheduler.model.verdict import Reason
-from tests.builders import make_node, make_pod
-from tests.eviction.handles import make_handle
+from tests.builders import owner
+from tests.eviction.migration_controller.koordinator_clusters import (
+    make_args,
+    make_cluster,
+    make_job,
+    make_koord_pod,
+    make_workload,
+)
 
 EVICT = {"descheduler.alpha.kubernetes.io/evict": ""}
 NEVER = {"scheduling.koordinator.sh/eviction-cost": "2147483647"}
@@ -24,35 +25,7 @@ LOCAL = [{"name": "logs", "hostPath": {"path": "/var/log"}}]
 
 def make_plugin(handle: Handle, **args: Any) -> MigrationController:
     """The plugin with arguments in YAML spelling, defaults filled in."""
-    return MigrationController(default_args(msgspec.convert(args, MigrationControllerArgs)), handle)
-
-
-def make_workload(replicas: int, *, kind: str = "ReplicaSet", name: str = "web", deployment: str = "") -> Workload:
-    """A workload whose UID is the one that `tests.builders.owner` makes from kind and name."""
-    owners = (Owner("Deployment", deployment, f"deployment-{deployment}", controller=True),) if deployment else ()
-    return Workload(kind, "default", name, f"{kind}-{name}".lower(), replicas, owners)
-
-
-def make_cluster(pods: Sequence[Pod], workloads: Iterable[Workload] = (), jobs: Sequence[MigrationJob] = ()) -> Handle:
-    """A handle over two nodes; without workloads ReplicaSet `web` has five replicas."""
-    known = list(workloads) or [make_workload(5)]
-    return make_handle(
-        [make_node("a"), make_node("b")],
-        pods,
-        kind="DeschedulerConfiguration",
-        workloads={workload.uid: workload for workload in known},
-        migration_jobs=tuple(jobs),
-    )
-
-
-def make_koord_pod(name: str, **facts: Any) -> Pod:
-    """A pod that koord-scheduler places."""
-    return make_pod(name, **{"scheduler": "koord-scheduler"} | facts)
-
-
-def make_job(pod: Pod, *, phase: str = "Running", uid: str | None = None) -> MigrationJob:
-    """A job that moves `pod`."""
-    return MigrationJob(f"job-{pod.name}", phase, pod.namespace, pod.name, pod.uid if uid is None else uid)
+    return MigrationController(make_args(**args), handle)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +126,22 @@ def test_pod_with_a_live_job_stays(phase: str, uid: str | None, expected: Reason
 
 
 @pytest.mark.parametrize(
+    ("facts", "phase"),
+    [
+        pytest.param({"phase": "Running"}, "Running", id="by the name of the pod"),
+        pytest.param({"phase": "", "uid": "of its predecessor"}, "Pending", id="or by that of its predecessor"),
+    ],
+)
+def test_job_that_migrates_a_pod_is_named(facts: dict[str, Any], phase: str) -> None:
+    pod = make_koord_pod("p")
+
+    verdict = make_plugin(make_cluster([pod], jobs=[make_job(pod, name="j", **facts)])).filter(pod)
+
+    assert verdict.subject == "PodMigrationJob j"
+    assert verdict.message == f"PodMigrationJob j already migrates a pod of this name (phase: {phase})"
+
+
+@pytest.mark.parametrize(
     ("args", "replicas", "expected"),
     [
         pytest.param({}, 1, Reason.WORKLOAD_REPLICAS, id="a single replica stays"),
@@ -186,6 +175,15 @@ def test_pod_of_an_unknown_workload_stays(args: dict[str, Any]) -> None:
     pod = make_koord_pod("p", owners=["Job/etl"])
 
     assert make_plugin(make_cluster([pod]), **args).filter(pod).reason is Reason.WORKLOAD_UNKNOWN
+
+
+def test_replicas_of_a_batch_job_cannot_be_looked_up_although_it_was_read() -> None:
+    """Koordinator asks it for the subresource `scale`, which it does not have."""
+    pod = make_koord_pod("p", owners=[owner("Job/etl", group="batch/v1")])
+
+    plugin = make_plugin(make_cluster([pod], [make_workload(5, kind="Job", name="etl")]))
+
+    assert plugin.filter(pod).reason is Reason.WORKLOAD_UNKNOWN
 
 
 def test_replicas_of_a_deployment_decide_for_its_replica_sets() -> None:
@@ -232,6 +230,7 @@ def test_booked_pod_is_not_asked_for_twice() -> None:
     handle.view.book_eviction(pod)
 
     assert plugin.filter(pod).reason is Reason.ALREADY_MIGRATING
+    assert plugin.filter(pod).message == "this run already evicts a pod of this name"
 
 
 def test_replicas_of_one_workload_move_one_after_the_other() -> None:

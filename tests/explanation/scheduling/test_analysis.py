@@ -97,5 +97,5 @@ def test_plugins_that_koord_scheduler_runs_beside_are_named() -> None:
     assert analysis.num_feasible == 1
     assert (
         "koord-scheduler also runs Coscheduling, DeviceShare, ElasticQuota, LoadAwareScheduling, NodeNUMAResource,"
-        " Reservation, which are not modelled"
+        " Reservation, SchedulingHint, which are not modelled"
     ) in analysis.notes

@@ -349,7 +349,7 @@ class _Hanging:
     def __init__(self) -> None:
         self.let_go = threading.Event()
 
-    def send(self, method: str, path: str, *, body: bytes | None = None) -> RawResponse:
+    def send(self, method: str, path: str, *, body: bytes | None = None, max_bytes: int = 0) -> RawResponse:
         if method == "GET":
             return RawResponse(404, "Not Found", {}, b"")
         if method == "PUT":

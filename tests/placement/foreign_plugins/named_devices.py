@@ -8,6 +8,7 @@ import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.allocation import Allocation
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.refused_node import RefusedNode
@@ -70,6 +71,10 @@ class DeviceLedger:
     def release(self, taken: frozenset[tuple[int, str]]) -> None:
         """Gives these devices back."""
         self._taken -= taken
+
+    def allocations(self, taken: frozenset[tuple[int, str]]) -> tuple[Allocation, ...]:
+        """The devices by name."""
+        return tuple(Allocation("NamedDevices", "device", name) for _, name in sorted(taken))
 
     def fingerprint(self) -> object:
         """All of them."""

@@ -114,6 +114,20 @@ def test_devices_that_annotations_name_are_taken_until_their_pods_leave() -> Non
     assert (after.verdict, after.node) == (LANDS, "b")
 
 
+def test_landing_names_the_devices_that_the_replacement_gets() -> None:
+    holder = victim("holder", node="b", has="d0")
+    pods = [victim("first", wants=1), victim("second", wants=2), victim("third")]
+    prover = prover_of(NODES, [holder, *pods])
+
+    landings = [prover.book(pod) for pod in pods]
+
+    assert [(landing.node, [each.name for each in landing.allocations]) for landing in landings] == [
+        ("a", ["d0"]),
+        ("b", ["d1", "d2"]),
+        ("a", []),
+    ]
+
+
 def test_devices_of_a_batch_that_fit_one_by_one_only_do_not_land_together() -> None:
     greedy = [victim(f"greedy-{index}", wants=2) for index in range(3)]
 
@@ -214,7 +228,7 @@ def test_profiles_of_two_schedulers_charge_one_quota() -> None:
     first, second = (Scheduler(cluster, profile, plugins=TABLE) for _ in range(2))
     red = make_pod("red", node="", labels={TEAM: "red"})
 
-    attempts = [place(scheduler, red) for scheduler in (first, second, first)]
+    attempts = [place(scheduler, scheduler.evaluate(red)) for scheduler in (first, second, first)]
 
     assert [attempt.placement is not None for attempt in attempts] == [True, True, False]
 

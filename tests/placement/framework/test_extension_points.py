@@ -15,7 +15,6 @@ from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
@@ -41,7 +40,7 @@ class Witness:
         self.asked = asked
         self.ledger = self
 
-    def pre_enqueue(self, pod: PlacementClass) -> Obstacle | None:
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Lets every pod in."""
         self.asked.append("pre_enqueue")
         return None
@@ -97,7 +96,7 @@ def tried(profile: SchedulerProfile) -> tuple[list[str], Attempt]:
     row = SchedulingPlugin(plugin=lambda *_: Witness(asked), score=lambda *_: Witness(asked), points=frozenset(ENABLED))
     cluster = ShadowCluster(make_snapshot([make_node("a"), make_node("b")], []))
     scheduler = Scheduler(cluster, profile, plugins={**PLUGINS, "Witness": row})
-    return asked, place(scheduler, make_pod("pod", node=""))
+    return asked, place(scheduler, scheduler.evaluate(make_pod("pod", node="")))
 
 
 @pytest.mark.parametrize("point", ENABLED)

@@ -53,7 +53,7 @@ STORAGE = make_storage(
         make_volume("x", node_affinity=on_nodes("a")),
     ],
 )
-FILTERS = [name for name, row in PLUGINS.items() if row.plugin is not None and name != "SchedulingGates"]
+FILTERS = [name for name, row in PLUGINS.items() if row.plugin is not None and "filter" in row.points]
 
 
 def _attracted(key: str) -> dict[str, Any]:

@@ -39,12 +39,6 @@ CONFIGURATIONS = [
         id="a plugin in a set it does not implement",
     ),
     pytest.param(
-        koordinator("profiles:\n- plugins: {balance: {enabled: [{name: LowNodeLoad}]}}\n"),
-        ":4:40: profiles[0].plugins.balance.enabled[0].name: "
-        "plugin 'LowNodeLoad' of Koordinator is not supported by this version; remove it",
-        id="a plugin of Koordinator that is not there",
-    ),
-    pytest.param(
         koordinator(
             "profiles:\n- plugins: {balance: {enabled: [{name: RemoveDuplicates}, {name: RemoveDuplicates}]}}\n"
         ),

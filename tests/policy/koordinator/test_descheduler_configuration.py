@@ -229,12 +229,6 @@ def test_migration_arguments_keep_what_is_given_and_complete_the_rest() -> None:
     ("body", "warning"),
     [
         pytest.param(
-            "profiles:\n- pluginConfig: [{name: LowNodeLoad, args: {foo: 1}}]\n",
-            "4:25: profiles[0].pluginConfig[0].name: "
-            "plugin 'LowNodeLoad' is not supported by this version; its arguments are ignored",
-            id="arguments of a plugin of Koordinator that is not enabled",
-        ),
-        pytest.param(
             "profiles:\n- pluginConfig: [{name: PodLifeTime, args: {foo: 1}}]\n",
             "4:18: profiles[0].pluginConfig[0]: PodLifeTime is configured but not enabled in this profile",
             id="arguments of an upstream plugin that is not enabled are never read",

@@ -20,7 +20,7 @@ ARGUMENTS = [
         "HighNodeUtilization, LowNodeUtilization, PlacementVerification, PodLifeTime, RemoveDuplicates, "
         "RemoveFailedPods, RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, "
         "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
-        "RemovePodsViolatingTopologySpreadConstraint",
+        "RemovePodsViolatingTopologySpreadConstraint, RevokePodsOverElasticQuota",
         id="a plugin of the other kind",
     ),
     pytest.param(
@@ -190,7 +190,7 @@ EXTENSION_POINTS = [
         "HighNodeUtilization, LowNodeUtilization, PlacementVerification, PodLifeTime, RemoveDuplicates, "
         "RemoveFailedPods, RemovePodsHavingTooManyRestarts, RemovePodsViolatingInterPodAntiAffinity, "
         "RemovePodsViolatingNodeAffinity, RemovePodsViolatingNodeReservation, RemovePodsViolatingNodeTaints, "
-        "RemovePodsViolatingTopologySpreadConstraint",
+        "RemovePodsViolatingTopologySpreadConstraint, RevokePodsOverElasticQuota",
         id="an unknown plugin is enabled",
     ),
     pytest.param(

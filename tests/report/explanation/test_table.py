@@ -19,7 +19,7 @@ from descheduler.report.explanation.placement import (
 )
 from descheduler.report.explanation.pod import ExplainedLanding, PluginMiss, PodDecision, PodExplanation, PodFacts
 from descheduler.report.formats.render import Format, render
-from descheduler.report.plan_document import LandingCause
+from descheduler.report.plan_document import LandingCause, PlannedAllocation
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW
 
@@ -71,6 +71,9 @@ LANDING = ExplainedLanding(
     conditions=(),
     message="",
     cause="",
+    allocations=(
+        PlannedAllocation(plugin="DeviceShare", kind="gpu", name="3", resources={"koordinator.sh/gpu-core": 50}),
+    ),
     notes=(),
 )
 PLACEMENT = PlacementAnalysis(
@@ -87,6 +90,7 @@ PLACEMENT = PlacementAnalysis(
     margin=10,
     score_error="",
     notes=("a note",),
+    quota=None,
 )
 DECISION = PodDecision(
     outcome="unwanted",
@@ -134,6 +138,7 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
         "  PodLifeTime: 3 h old (maxPodLifeTimeSeconds: 86400)\n"
         "\n"
         "If evicted: the replacement pod can be scheduled onto b\n"
+        "allocated on b: gpu 3\n"
         "\n"
         "placement of the replacement pod: 2/7 nodes are available\n"
         "a note\n"

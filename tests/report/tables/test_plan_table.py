@@ -3,10 +3,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
 import pytest
 
 from descheduler.report.formats.render import Format, render
 from descheduler.report.plan import Plan
+from descheduler.report.plan_document import PlannedAllocation
 from descheduler.report.tables.palette import Palette, wants_colour
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
@@ -100,6 +102,20 @@ def test_wide_table_shows_the_figures_of_nodes_and_plugins() -> None:
 
     assert re.search(r"^main +PodLifeTime +1 +0 +BarePod 1$", text, re.MULTILINE)
     assert re.search(r"^a +2 -> 1 +50% -> 25% +25% -> 0%$", text, re.MULTILINE)
+
+
+def test_wide_table_shows_what_replacements_get_where_any_gets_something() -> None:
+    plan = make_test_plan([make_pod("old", uid="u"), make_pod("other")])
+    first, *rest = plan.moves
+    assert first.landing is not None
+    gpus = tuple(PlannedAllocation(plugin="DeviceShare", kind="gpu", name=name, resources={}) for name in "03")
+    landing = msgspec.structs.replace(first.landing, allocations=gpus)
+    with_gpus = msgspec.structs.replace(plan, moves=(msgspec.structs.replace(first, landing=landing), *rest))
+
+    texts = [text_of(plan, "wide"), text_of(with_gpus), text_of(with_gpus, "wide")]
+
+    assert ["ALLOCATED" in text for text in texts] == [False, False, True]
+    assert re.search(r"^default +old +u +a +\S.* +gpu 0, 3 +1 ", texts[-1], re.MULTILINE)
 
 
 def test_a_share_of_nothing_is_not_a_number() -> None:

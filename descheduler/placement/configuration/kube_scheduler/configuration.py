@@ -156,8 +156,7 @@ def _is_scheduler_configuration(checks: Checks, root: Node) -> bool:
     if checks.load.problems:
         return False
     if kind not in ("", _KIND):
-        hint = "; give the document in its data" if kind == "ConfigMap" else did_you_mean(kind, [_KIND])
-        checks.fail_load(("kind",), f"{shown(kind)} is not supported, only {_KIND}{hint}")
+        checks.fail_load(("kind",), f"{shown(kind)} is not supported, only {_KIND}{did_you_mean(kind, [_KIND])}")
     elif not api_version:
         checks.fail_load((), f"apiVersion is missing; add 'apiVersion: {SCHEDULER_API_VERSION}'")
     elif api_version != SCHEDULER_API_VERSION:

@@ -26,6 +26,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import Perce
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin_args import PluginConfigSection
+from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.shared_args import Args
 
 __all__ = ["SchedulerProfile", "SchedulerProfileSection", "read_scheduler_profile"]
@@ -74,13 +75,18 @@ class SchedulerProfile:
     """Plugins that are not kube-scheduler's own; what they make of a pod is unknown."""
     unknown_scorers: tuple[str, ...] = ()
     """Those of `unknown_plugins` that cannot refuse a node, only change which one is chosen or which pod goes first."""
-    unmodelled_plugins: tuple[str, ...] = ()
-    """Plugins that run beside without being configured: the scheduler is made of kube-scheduler and these."""
     unprepared_filters: tuple[str, ...] = ()
     """Plugins without the PreFilter that their Filter or Reserve reads from: kube-scheduler fails every pod."""
     unprepared_scorers: tuple[str, ...] = ()
     """Scorers without the PreScore that they read from: it fails every pod that fits more than one node."""
     args: PluginArgs = field(default_factory=PluginArgs)
+
+    @property
+    def running(self) -> frozenset[str]:
+        """Every plugin that runs at some point, of those that are known."""
+        points = (self.queue_sorts, self.pre_enqueue, self.pre_filters, self.filters, self.post_filters)
+        others = (self.pre_scores, self.reserves, self.permits, self.pre_binds, self.binds)
+        return frozenset().union(*points, *others, (name for name, _ in self.scores))
 
 
 def read_scheduler_profile(
@@ -215,6 +221,8 @@ class _ProfileReader:
         elif plugin.name in REMOVED:
             message = f"plugin {shown(plugin.name)} was removed; NodeVolumeLimits, which runs by default, does its work"
             self._checks.fail_load(place, message)
+        elif failure := load_failure(plugin.name, self._plugins):
+            self._checks.fail_load(place, f"plugin {shown(plugin.name)}: {failure}")
         elif row is None:
             hint = did_you_mean(plugin.name, self._plugins)
             message = f"plugin {shown(plugin.name)} is not kube-scheduler's own; what it does is unknown{hint}"

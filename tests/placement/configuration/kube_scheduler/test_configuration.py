@@ -283,12 +283,12 @@ def test_plugins_that_read_what_nothing_prepares_are_named() -> None:
 
 def test_scheduler_of_another_project_replaces_the_queue_and_the_binder() -> None:
     profile = profile_with(
-        "{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: '*'}]}, "
+        "{queueSort: {enabled: [{name: Ours}], disabled: [{name: '*'}]}, "
         "bind: {enabled: [{name: Theirs}], disabled: [{name: '*'}]}}"
     )
 
-    assert profile.unknown_plugins == ("Coscheduling", "Theirs")
-    assert profile.unknown_scorers == ("Coscheduling",)
+    assert profile.unknown_plugins == ("Ours", "Theirs")
+    assert profile.unknown_scorers == ("Ours",)
 
 
 def test_extenders_are_noted_and_ignorable_ones_come_last() -> None:

@@ -44,8 +44,8 @@ DOCUMENTS = [
     ),
     pytest.param(
         "apiVersion: v1\nkind: ConfigMap\n",
-        ":2:7: kind: 'ConfigMap' is not supported, only KubeSchedulerConfiguration; give the document in its data",
-        id="the ConfigMap around it",
+        ":1:1: no entry of a ConfigMap holds a KubeSchedulerConfiguration; entries: none",
+        id="a ConfigMap without one",
     ),
     pytest.param(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfig\n",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
-from descheduler.strategies.shared.koordinator_order import importance
 from tests.builders import make_pod
 
 CLASS, QOS = "koordinator.sh/priority-class", "koordinator.sh/qosClass"

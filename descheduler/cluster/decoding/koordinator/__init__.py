@@ -1,0 +1,1 @@
+"""Objects of Koordinator, from the bytes of the API to model values."""

@@ -1,0 +1,115 @@
+"""Gangs are not taken below the number of pods that they need to run (koordinator 1.8).
+
+koord-descheduler knows nothing of gangs. Most workloads in gangs fail as a whole when one pod of theirs is gone,
+whatever the scheduler does with its replacement; so the minimum holds for every match policy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.placement_verification.placement_verification import verification_args
+from descheduler.eviction.undo import NOTHING_DONE, Undo
+from descheduler.model.koordinator.gang_settings import GangSettings, gang_id_of
+from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.bundles import Bundle
+from descheduler.plan.prior_moves import PriorMove
+from descheduler.policy.types import Profile
+
+__all__ = ["GangCheck"]
+
+
+class GangCheck:
+    """Lets members of a gang go while at least its min-available run, or all of its group at once.
+
+    Replacements of this run are not counted: they have to start first. Profiles that do not verify landings are not
+    held to that, as koord-descheduler is not; what they evict counts for the others. Each pod is charged once.
+    """
+
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, background: BackgroundEvictions) -> None:
+        self._is_asked = [verification_args(profile) is not None for profile in profiles]
+        self._snapshot = snapshot
+        self._background = background
+        self._charged: set[str] = set()
+        self._evicted: Counter[str] = Counter()
+
+    def verdict(self, bundle: Bundle) -> Verdict:
+        """The first gang that would have too few pods left, else acceptance."""
+        if not self._is_asked[bundle.profile_index]:
+            return ACCEPTED
+        leaving = Counter(gang_id_of(pod) for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod))
+        for gang_id in leaving:
+            settings = self._gangs.settings(gang_id)
+            if settings is not None and not self._may_shrink(settings, leaving):
+                return self._refusal(settings, leaving[gang_id])
+        return ACCEPTED
+
+    def charge(self, bundle: Bundle) -> Undo:
+        """Counts the running members among those that go."""
+        return self._charge(bundle.pods)
+
+    def adopt(self, moves: Sequence[PriorMove]) -> None:
+        """Counts what earlier rounds have evicted."""
+        self._charge(move.pod for move in moves)
+
+    def _may_shrink(self, settings: GangSettings, leaving: Mapping[str, int]) -> bool:
+        if self._left(settings.gang_id, leaving) >= settings.min_available:
+            return True
+        return all(self._left(gang_id, leaving) == 0 for gang_id in settings.group)
+
+    def _left(self, gang_id: str, leaving: Mapping[str, int]) -> int:
+        return self._running[gang_id] - self._evicted[gang_id] - leaving.get(gang_id, 0)
+
+    def _refusal(self, settings: GangSettings, num_leaving: int) -> Verdict:
+        gang_id = settings.gang_id
+        num_evicted = self._evicted[gang_id]
+        already = f", {num_evicted} of them already evicted by this run" if num_evicted else ""
+        message = (
+            f"gang {gang_id} has {_pods(self._running[gang_id])} running{already};"
+            f" {_needed(settings)}, and {_pods(num_leaving)} would be evicted"
+        )
+        return refuse(Reason.GANG_MINIMUM, message, gang_id)
+
+    def _charge(self, pods: Iterable[Pod]) -> Undo:
+        charged = [pod for pod in pods if gang_id_of(pod) and self._is_running(pod)]
+        if not charged:
+            return NOTHING_DONE
+        self._count(charged, self._charged.add, 1)
+        return lambda: self._count(charged, self._charged.discard, -1)
+
+    def _count(self, pods: Iterable[Pod], note: Callable[[str], None], number: int) -> None:
+        for pod in pods:
+            note(pod.uid)
+            self._evicted[gang_id_of(pod)] += number
+
+    def _is_running(self, pod: Pod) -> bool:
+        """Whether `pod` counts as a running member that this run has not evicted."""
+        return _runs(pod) and pod.uid not in self._charged and not self._background.concern(pod)
+
+    @cached_property
+    def _gangs(self) -> Gangs:
+        return Gangs(self._snapshot.pods, self._snapshot.pod_groups)
+
+    @cached_property
+    def _running(self) -> Counter[str]:
+        """How many pods of each gang run in the snapshot."""
+        return Counter({gang_id: sum(map(_runs, pods)) for gang_id, pods in self._gangs.members.items()})
+
+
+def _runs(pod: Pod) -> bool:
+    return bool(pod.node_name) and not pod.is_terminal and not pod.is_terminating
+
+
+def _needed(settings: GangSettings) -> str:
+    needed = f"it needs {settings.min_available} (min-available)"
+    return needed if len(settings.group) == 1 else f"{needed}, and so do the gangs of its group"
+
+
+def _pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"

@@ -1,0 +1,151 @@
+"""Arbitration: which of the PodMigrationJobs that wait are let go now, and what becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.job_order import PodsOfJobs, in_order
+from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
+from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
+from descheduler.eviction.migration_controller.pod_checks import PodChecks
+from descheduler.model.koordinator.migration_job import JobMode, JobPhase, JobReason, JobStatus, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
+
+__all__ = ["JobDecision", "JobOutcome", "arbitrate"]
+
+
+class JobOutcome(Enum):
+    """What arbitration makes of one job."""
+
+    STARTED = "started"
+    """Its pod is to be moved now."""
+    HELD = "held"
+    """Let go, and counted as on the move, but paused, or made to wait by `objectLimiters`."""
+    WAITING = "waiting"
+    """Asked again in the next run."""
+    REFUSED = "refused"
+    """The pod may not be moved."""
+    MISSING = "missing"
+    """There is no such pod."""
+    TIMED_OUT = "timedOut"
+    """Its time limit passed before its turn came."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobDecision:
+    """The outcome of one job, and the refusal behind it, if any; `pod` is None while it is missing or timed out.
+
+    `status` is what the status of the job says when the step that follows has been taken; None: it is left as it is.
+    """
+
+    job: MigrationJob
+    outcome: JobOutcome
+    pod: Pod | None = None
+    verdict: Verdict = ACCEPTED
+    status: JobStatus | None = None
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether Koordinator annotates the job as let go, which it also does to fail one without a pod."""
+        return self.outcome in (JobOutcome.STARTED, JobOutcome.HELD, JobOutcome.MISSING)
+
+
+def arbitrate(
+    jobs: Iterable[MigrationJob],
+    view: ClusterView,
+    args: MigrationControllerArgs,
+    *,
+    now: datetime,
+    limiter: ObjectLimiter | None = None,
+) -> tuple[JobDecision, ...]:
+    """A decision for each of `jobs` that waits, in the order in which they were made.
+
+    Jobs that are under way count as on the move, and so does each one that is let go, and what `view` has booked. Jobs
+    that wait and jobs that are done do not. `limiter` is charged for the jobs that are started. Source: koordinator 1.8
+    `pkg/descheduler/controllers/migration/arbitrator/arbitrator.go`, ticked until nothing changes, with three of its
+    defects left out: time limits hold while a job waits, a UID that the job states is that of its pod, and jobs that
+    were let go before a restart stay so.
+    """
+    known = list(jobs)
+    waiting = [job for job in known if job.is_waiting]
+    if not waiting:
+        return ()
+    migrating = MigratingPods(view, [job for job in known if job.is_under_way])
+    arbitration = _Arbitration(view, args, migrating, limiter or ObjectLimiter(args, view.snapshot), now)
+    pods = _pods_of(waiting, view)
+    return tuple(arbitration.decide(job, pods.get(job.name)) for job in in_order(waiting, pods, migrating))
+
+
+class _Arbitration:
+    """One pass over the waiting jobs."""
+
+    def __init__(
+        self,
+        view: ClusterView,
+        args: MigrationControllerArgs,
+        migrating: MigratingPods,
+        limiter: ObjectLimiter,
+        now: datetime,
+    ) -> None:
+        self._default_mode = args.default_job_mode
+        self._migrating = migrating
+        self._checks = PodChecks(args, view.snapshot, migrating)
+        self._limiter = limiter
+        self._now = now
+
+    def decide(self, job: MigrationJob, pod: Pod | None) -> JobDecision:
+        """The decision about the next job, whose pod from then on counts as on the move if it is let go."""
+        if job.is_over_time(self._now):
+            return JobDecision(job, JobOutcome.TIMED_OUT, status=_failed(JobReason.TIMEOUT))
+        if pod is None:
+            return _without_pod(job)
+        refusal = self._checks.non_retryable(pod)
+        if not refusal.is_accepted:
+            return JobDecision(job, JobOutcome.REFUSED, pod, refusal, _failed(JobReason.FORBIDDEN))
+        refusal = self._checks.retryable(pod)
+        if not refusal.is_accepted:
+            return JobDecision(job, JobOutcome.WAITING, pod, refusal)
+        self._migrating.move(pod)
+        return self._let_go(job, pod)
+
+    def _let_go(self, job: MigrationJob, pod: Pod) -> JobDecision:
+        """A paused job gets no further; one that `objectLimiters` hold runs, and does nothing yet."""
+        if job.is_paused:
+            return JobDecision(job, JobOutcome.HELD, pod)
+        limit = ACCEPTED if job.ignores_object_limiters else self._limiter.verdict(pod)
+        if not limit.is_accepted:
+            return JobDecision(job, JobOutcome.HELD, pod, limit, JobStatus(JobPhase.RUNNING))
+        self._limiter.count(pod)
+        return JobDecision(job, JobOutcome.STARTED, pod, status=self._first_step(job))
+
+    def _first_step(self, job: MigrationJob) -> JobStatus:
+        if (job.mode or self._default_mode) == JobMode.EVICT_DIRECTLY:
+            return JobStatus(JobPhase.RUNNING, "Eviction", JobReason.EVICTING)
+        return JobStatus(JobPhase.RUNNING, "ReservationCreated")
+
+
+def _pods_of(jobs: Iterable[MigrationJob], view: ClusterView) -> PodsOfJobs:
+    """The pods that are there under the name, and the UID where one is stated, that the jobs give."""
+    wanted: dict[tuple[str, str], list[MigrationJob]] = {}
+    for job in jobs:
+        wanted.setdefault((job.pod_namespace, job.pod_name), []).append(job)
+    found = ((job, pod) for pod in view.snapshot.pods for job in wanted.get((pod.namespace, pod.name), ()))
+    return {job.name: pod for job, pod in found if job.pod_uid in ("", pod.uid)}
+
+
+def _without_pod(job: MigrationJob) -> JobDecision:
+    """A paused job is not failed for want of a pod, as nobody looks for it."""
+    if job.is_paused:
+        return JobDecision(job, JobOutcome.WAITING)
+    reason = JobReason.MISSING_POD if job.pod_namespace and job.pod_name else JobReason.INVALID_POD
+    return JobDecision(job, JobOutcome.MISSING, status=_failed(reason))
+
+
+def _failed(reason: JobReason) -> JobStatus:
+    return JobStatus(JobPhase.FAILED, reason=reason)

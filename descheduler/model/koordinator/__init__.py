@@ -1,0 +1,1 @@
+"""What objects and keys of Koordinator say, as decoded values."""

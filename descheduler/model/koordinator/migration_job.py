@@ -1,0 +1,104 @@
+"""Koordinator's PodMigrationJob: which pod is to move, how, and how far that has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.pod import EVICT_ANNOTATION
+
+__all__ = ["JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
+
+
+class JobPhase(StrEnum):
+    """`status.phase`; a job that nobody has looked at yet has none."""
+
+    NONE = ""
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    ABORTED = "Aborted"
+
+
+class JobReason(StrEnum):
+    """`status.reason` of jobs that cannot go on, or have evicted their pod."""
+
+    TIMEOUT = "Timeout"
+    FORBIDDEN = "ForbiddenMigratePod"
+    MISSING_POD = "MissingPod"
+    INVALID_POD = "InvalidPodRef"
+    EVICTING = "Evicting"
+
+
+class JobMode(StrEnum):
+    """`spec.mode`: whether a Reservation holds the room before the pod is evicted."""
+
+    RESERVATION_FIRST = "ReservationFirst"
+    EVICT_DIRECTLY = "EvictDirectly"
+
+
+class JobStatus(NamedTuple):
+    """The three words by which people follow a job: phase, type of the latest condition, and its reason."""
+
+    phase: JobPhase
+    condition: str = ""
+    reason: JobReason | None = None
+
+
+_WAITING_PHASES = frozenset({JobPhase.NONE, JobPhase.PENDING})
+
+
+class MigrationJob(msgspec.Struct, frozen=True):
+    """One PodMigrationJob. The words of `phase` and `mode` may be newer than those known here.
+
+    `mode` is empty where the controller's default counts; without `ttl`, or at 0, the job has no time limit.
+    `annotations` are those that some rule reads. `pod_uid` is empty where any pod of that name is meant.
+    """
+
+    name: str
+    phase: str
+    pod_namespace: str
+    pod_name: str
+    pod_uid: str
+    created_at: datetime | None = None
+    is_paused: bool = False
+    ttl: timedelta | None = None
+    mode: str = ""
+    annotations: Mapping[str, str] = {}
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it waits for its turn, or has begun and not ended."""
+        return self.is_waiting or self.is_under_way
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has not been let go yet."""
+        return self.phase in _WAITING_PHASES and not self.has_passed
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its pod moves, or is about to: arbitration let it go."""
+        return self.phase == JobPhase.RUNNING or (self.phase in _WAITING_PHASES and self.has_passed)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether arbitration, in whichever run, let it go."""
+        return self.annotations.get(PASSED_ARBITRATION_ANNOTATION) == "true"
+
+    @property
+    def ignores_object_limiters(self) -> bool:
+        """Whether it goes however often its workload was evicted lately; the annotation's value is irrelevant."""
+        return EVICT_ANNOTATION in self.annotations
+
+    def is_over_time(self, now: datetime) -> bool:
+        """Whether its time limit has passed at `now`; that of a paused job never does."""
+        if self.is_paused or self.ttl is None or self.ttl <= timedelta(0) or self.created_at is None:
+            return False
+        return now - self.created_at >= self.ttl

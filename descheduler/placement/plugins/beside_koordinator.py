@@ -1,0 +1,167 @@
+"""Plugins of koord-scheduler whose decisions are not modelled, and those that have no part in where a pod fits.
+
+Which pods the former decide about is told by `framework.koordinator_features` and by their arguments; to any other pod
+they are nothing. Points and arguments are those of koordinator-sh/koordinator 1.8 (`pkg/scheduler/plugins`,
+`pkg/scheduler/apis/config/v1/types.go`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.policy.shared_args import Args
+
+__all__ = [
+    "DEFAULT_PRE_BIND",
+    "LOAD_AWARE_SCHEDULING",
+    "NODE_NUMA_RESOURCE",
+    "RESERVATION",
+    "SCHEDULING_HINT",
+]
+
+
+class AggregatedSection(Args, frozen=True):
+    """`aggregated` of `LoadAwareSchedulingArgs`: thresholds and scores by percentiles of usage."""
+
+    usage_thresholds: Mapping[str, int] = {}
+    """Percent of usage above which a node takes no pod; not modelled."""
+    usage_aggregation_type: str = ""
+    """Without effect here."""
+    usage_aggregated_duration: str = ""
+    """Without effect here."""
+    score_aggregation_type: str = ""
+    """Without effect here."""
+    score_aggregated_duration: str = ""
+    """Without effect here."""
+
+
+class ResourceSection(Args, frozen=True):
+    """A resource and its weight."""
+
+    name: str = ""
+    """Without effect here."""
+    weight: int | None = None
+    """Without effect here."""
+
+
+class ScoringStrategySection(Args, frozen=True):
+    """How nodes are scored."""
+
+    type: str = ""
+    """Without effect here."""
+    resources: tuple[ResourceSection, ...] = ()
+    """Without effect here."""
+
+
+class LoadAwareSchedulingSection(Args, frozen=True):
+    """`LoadAwareSchedulingArgs` of koord-scheduler 1.8."""
+
+    filter_expired_node_metrics: bool | None = None
+    """Without effect here."""
+    node_metric_expiration_seconds: int | None = None
+    """Without effect here."""
+    enable_schedule_when_node_metrics_expired: bool | None = None
+    """Without effect here."""
+    resource_weights: Mapping[str, int] = {}
+    """Without effect here: scores by load are not modelled."""
+    dominant_resource_weight: int = 0
+    """Without effect here."""
+    usage_thresholds: Mapping[str, int] = {}
+    """Percent of usage above which a node takes no pod; cpu 65 and memory 95 when empty, 0 for no limit. Such limits
+    are not modelled."""
+    prod_usage_thresholds: Mapping[str, int] = {}
+    """The same for pods of production; not modelled."""
+    prod_usage_include_sys: bool = False
+    """Without effect here."""
+    score_according_prod_usage: bool | None = None
+    """Without effect here."""
+    estimator: str = ""
+    """Without effect here."""
+    estimated_scaling_factors: Mapping[str, int] = {}
+    """Without effect here."""
+    estimated_seconds_after_pod_scheduled: int | None = None
+    """Without effect here."""
+    estimated_seconds_after_initialized: int | None = None
+    """Without effect here."""
+    allow_customize_estimation: bool = False
+    """Without effect here."""
+    aggregated: AggregatedSection = AggregatedSection()
+    """Thresholds and scores by percentiles of usage; not modelled."""
+    supported_resources: tuple[str, ...] = ()
+    """Without effect here."""
+
+
+class NodeNUMAResourceSection(Args, frozen=True):
+    """`NodeNUMAResourceArgs` of koord-scheduler 1.8."""
+
+    default_cpu_bind_policy: str = ""
+    """`FullPCPUs` by default; not modelled."""
+    scoring_strategy: ScoringStrategySection = ScoringStrategySection()
+    """Without effect here."""
+    numa_scoring_strategy: ScoringStrategySection = ScoringStrategySection()
+    """Without effect here."""
+
+
+class SchedulingHintSection(Args, frozen=True):
+    """`SchedulingHintArgs` of koord-scheduler 1.8."""
+
+    max_hint_nodes: int | None = None
+    """Without effect here."""
+
+
+def _limits_usage(section: LoadAwareSchedulingSection) -> bool:
+    """Whether some limit of usage is in effect (`SetDefaults_LoadAwareSchedulingArgs`)."""
+    whole = section.usage_thresholds or {"cpu": 65, "memory": 95}
+    others = section.prod_usage_thresholds, section.aggregated.usage_thresholds
+    return any(any(limits.values()) for limits in (whole, *others))
+
+
+def _read_load_aware(block: ArgsBlock, section: LoadAwareSchedulingSection) -> None:
+    if _limits_usage(section):
+        message = "limits of usage are not modelled: a node above one is taken to have room; set every limit to 0"
+        block.warn(("usageThresholds",), message)
+
+
+def _read_nothing(block: ArgsBlock, section: Args) -> None:
+    del block, section
+
+
+LOAD_AWARE_SCHEDULING = SchedulingPlugin(
+    points=frozenset({"pre_filter", "filter", "score", "reserve"}),
+    args=ArgsKind(LoadAwareSchedulingSection, _read_load_aware),
+    interactions=own_node,
+    is_modelled=False,
+    about=About(
+        check="Nodes above a limit of measured usage take no pod, the others are preferred by less usage."
+        " Not modelled; Koordinator's manifest sets no limit.",
+    ),
+)
+NODE_NUMA_RESOURCE = SchedulingPlugin(
+    points=frozenset({"pre_filter", "filter", "score", "reserve", "pre_bind"}),
+    args=ArgsKind(NodeNUMAResourceSection, _read_nothing),
+    interactions=own_node,
+    is_modelled=False,
+    about=About(
+        check="Gives whole CPUs and NUMA nodes to pods that request them. Not modelled: such pods are `likely` only.",
+    ),
+)
+SCHEDULING_HINT = SchedulingPlugin(
+    points=frozenset({"pre_filter"}),
+    args=ArgsKind(SchedulingHintSection, _read_nothing),
+    interactions=own_node,
+    is_modelled=False,
+    about=About(check="Tries the nodes first that another program names for a pod. Not modelled."),
+)
+DEFAULT_PRE_BIND = SchedulingPlugin(
+    points=frozenset({"pre_bind"}),
+    interactions=own_node,
+    about=About(check="Writes what other plugins chose to the API server. It has no part in where a pod fits."),
+)
+RESERVATION = SchedulingPlugin(
+    points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
+    interactions=own_node,
+    is_modelled=False,
+    about=About(check="Gives the room of a Reservation to its owners. Not modelled."),
+)

@@ -1,0 +1,79 @@
+"""What Coscheduling has against a pod: gangs that nobody has described, and gangs with too few pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+__all__ = ["GangReason", "GangShortage", "MissingMembers"]
+
+
+class GangReason(Enum):
+    """Why a gang keeps its pods back; the value is the scheduler's phrase."""
+
+    NO_GANG = "doesn't exists"
+    """There is neither a PodGroup nor a pod of a gang of the group."""
+    NO_SETTINGS = "has not init"
+    """Nobody has said how many pods the gang needs: the PodGroup that pods name does not exist."""
+    TOO_FEW_PODS = "child pod not collect enough"
+    """Fewer pods exist than the gang needs."""
+    TOO_FEW_WAITING = "gets rejected"
+    """Fewer pods than the gang needs find a node at the same time."""
+
+
+class GangShortage(NamedTuple):
+    """A gang with fewer pods than it needs: `required` of them have to count, and `present` do."""
+
+    gang_id: str
+    present: int
+    required: int
+
+    @property
+    def missing(self) -> int:
+        """How many more it takes."""
+        return max(0, self.required - self.present)
+
+    @property
+    def text(self) -> str:
+        """The gang with its figures."""
+        return f"{self.gang_id} ({self.present} of {self.required})"
+
+
+class MissingMembers(NamedTuple):
+    """What the group `group` lacks, `gangs` being those of it that are at fault. `current` is the pod's own gang.
+
+    In the figures of a gang that nobody has described all is 0.
+    """
+
+    why: GangReason
+    group: Sequence[str]
+    current: str
+    gangs: tuple[GangShortage, ...]
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler, which it logs, and writes into events of pods that were tried."""
+        group = " ".join(self.group)
+        if self.why is GangReason.TOO_FEW_WAITING:
+            return f'GangGroup "{",".join(self.group)}" {self.why.value}: {self.short}'
+        names = " ".join(gang.gang_id for gang in self.gangs)
+        return f"gangGroup [{group}] basic check: memberGangs [{names}] {self.why.value}, current gang: {self.current}"
+
+    @property
+    def short(self) -> str:
+        """As a sentence of its own."""
+        names = ", ".join(gang.gang_id for gang in self.gangs)
+        match self.why:
+            case GangReason.NO_GANG:
+                return f"gang {names} of the same group does not exist"
+            case GangReason.NO_SETTINGS:
+                return f"gang {names} has no PodGroup and no valid min-available"
+            case GangReason.TOO_FEW_PODS:
+                return f"too few pods of gang {self._figures} exist"
+            case GangReason.TOO_FEW_WAITING:
+                return f"too few pods of gang {self._figures} can be scheduled together"
+
+    @property
+    def _figures(self) -> str:
+        return ", ".join(gang.text for gang in self.gangs)

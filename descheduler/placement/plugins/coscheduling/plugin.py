@@ -1,0 +1,144 @@
+"""PreEnqueue and Permit of Coscheduling, as far as they decide which pods are bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from descheduler.model.koordinator.gang_settings import GangSettings, MatchPolicy, gang_id_of
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.plugins.coscheduling.members import GangLedger, GangMembers, Tally
+from descheduler.placement.plugins.coscheduling.obstacles import GangReason, GangShortage, MissingMembers
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+
+__all__ = ["Coscheduling"]
+
+_NOT_QUEUED = (GangReason.NO_GANG, GangReason.NO_SETTINGS, GangReason.TOO_FEW_PODS)
+
+
+class Coscheduling:
+    """Keeps pods of a gang from being bound before enough of them can be.
+
+    Both modes come to the same: the scheduler rejects all waiting members when it has tried every one of them, also
+    those of a gang that is not strict.
+    """
+
+    name = "Coscheduling"
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del profile
+        self._members = cluster.follow(GangMembers)
+        self._gangs = self._members.gangs
+        self.ledger = cluster.ledger(GangLedger)
+
+    def unit_of(self, pod: Pod) -> str:
+        """The group that `pod` waits for; empty of one that is in no gang, or whose gang counts nobody any more."""
+        if not gang_id_of(pod):
+            return ""
+        settings = self._gangs.settings_for(pod)
+        if settings is None:
+            return gang_id_of(pod)
+        gangs = [self._gangs.settings(gang_id) for gang_id in settings.group]
+        waits_for_nobody = all(gang is not None and self._counts_nobody(gang, Tally(())) for gang in gangs)
+        return "" if waits_for_nobody else settings.group_id
+
+    def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What keeps members of one group from being bound if each finds a node: they are counted in their order."""
+        left, unplaced = list(pods), Counter[str]()
+        while left:
+            tally = Tally(left, unplaced)
+            if incomplete := self._incomplete(left[0], tally):
+                return incomplete
+            waits: Obstacle | None = None
+            for place, pod in enumerate(left):
+                waits = self._waits(pod, tally)
+                tally.imagine_held(gang_id_of(pod))
+                if waits is None:
+                    left = left[place + 1 :]
+                    break
+            if waits is not None:
+                return waits
+        return None
+
+    def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
+        """Refuses a pod while a gang of its group is unknown, or has fewer pods than it needs, of whatever phase."""
+        pod = cycle.pod.pod
+        return self._incomplete(pod, Tally.of(cycle)) if gang_id_of(pod) else None
+
+    def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
+        """Holds a pod back until every gang of its group has as many pods as its match policy asks for."""
+        del node
+        pod = cycle.pod.pod
+        return self._waits(pod, Tally.of(cycle)) if gang_id_of(pod) else None
+
+    def _incomplete(self, pod: Pod, tally: Tally) -> Obstacle | None:
+        """Why a pod of a gang is not queued."""
+        gang_id = gang_id_of(pod)
+        settings = self._gangs.settings_for(pod)
+        if settings is None:
+            shortage = (GangShortage(gang_id, 0, 0),)
+            return _obstacle(MissingMembers(GangReason.NO_SETTINGS, (gang_id,), gang_id, shortage))
+        if self._counts_nobody(settings, tally):
+            return None
+        found = list(self._lacking(settings, tally))
+        for why in _NOT_QUEUED:
+            if gangs := tuple(gang for reason, gang in found if reason is why):
+                return _obstacle(MissingMembers(why, settings.group, gang_id, gangs))
+        return None
+
+    def _waits(self, pod: Pod, tally: Tally) -> Obstacle | None:
+        """What a pod of a gang waits for once it has found a node itself."""
+        settings = self._gangs.settings_for(pod)
+        if settings is None:
+            return None
+        gangs = tuple(self._short(settings.group, tally, settings))
+        if not gangs:
+            return None
+        return _obstacle(MissingMembers(GangReason.TOO_FEW_WAITING, settings.group, settings.gang_id, gangs))
+
+    def _counts_nobody(self, settings: GangSettings, tally: Tally) -> bool:
+        return settings.match_policy is MatchPolicy.ONCE_SATISFIED and self._is_satisfied(settings, tally)
+
+    def _is_satisfied(self, settings: GangSettings, tally: Tally) -> bool:
+        """Whether a pod of the group was bound at any time, of which the snapshot or the shadow cluster knows."""
+        if any(gang in self._members.bound_at_first for gang in settings.group):
+            return True
+        num_held = sum(tally.held[gang] for gang in settings.group)
+        num_placed = self.ledger.placed[settings.group_id] + sum(tally.unplaced[gang] for gang in settings.group)
+        return num_placed > num_held
+
+    def _lacking(self, settings: GangSettings, tally: Tally) -> Iterator[tuple[GangReason, GangShortage]]:
+        """The gangs of the group that are not complete, in its order."""
+        for gang_id in settings.group:
+            gang = self._gangs.settings(gang_id)
+            if gang is None:
+                is_known = gang_id in self._gangs.members or tally.pods[gang_id] > 0
+                yield GangReason.NO_SETTINGS if is_known else GangReason.NO_GANG, GangShortage(gang_id, 0, 0)
+                continue
+            num_existing = self._bound(gang_id, tally) + tally.pods[gang_id]
+            if num_existing < gang.min_available:
+                yield GangReason.TOO_FEW_PODS, GangShortage(gang_id, num_existing, gang.min_available)
+
+    def _short(self, group: Iterable[str], tally: Tally, settings: GangSettings) -> Iterator[GangShortage]:
+        """The gangs of the group that wait for more pods, once the pod of `settings` is placed as well."""
+        for gang_id in group:
+            gang = self._gangs.settings(gang_id)
+            if gang is None:
+                yield GangShortage(gang_id, 0, 0)
+                continue
+            if self._counts_nobody(gang, tally):
+                continue
+            num_counted = tally.held[gang_id] + (gang_id == settings.gang_id)
+            if gang.match_policy is MatchPolicy.WAITING_AND_RUNNING:
+                num_counted += self._bound(gang_id, tally)
+            if num_counted < gang.min_available:
+                yield GangShortage(gang_id, num_counted, gang.min_available)
+
+    def _bound(self, gang_id: str, tally: Tally) -> int:
+        return self._members.placed[gang_id] + tally.unplaced[gang_id] - tally.held[gang_id]
+
+
+def _obstacle(missing: MissingMembers) -> Obstacle:
+    return Obstacle.of(Coscheduling.name, Code.UNRESOLVABLE, missing)

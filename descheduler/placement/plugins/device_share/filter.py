@@ -1,0 +1,101 @@
+"""DeviceShare: refuses nodes without the devices that a pod asks for, scores the others, and takes the devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
+from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.plugins.device_share.answers import KnownAnswers
+from descheduler.placement.plugins.device_share.args import DeviceShareArgs
+from descheduler.placement.plugins.device_share.device_ledger import NAME, DeviceLedger
+from descheduler.placement.plugins.device_share.pod_devices import UnknownTemplatesError
+from descheduler.placement.plugins.device_share.pod_on_nodes import PodOnNodes
+from descheduler.placement.plugins.device_share.reasons import (
+    DeviceReason,
+    InvalidRequest,
+    UnsupportedModel,
+    reasons_in,
+)
+from descheduler.placement.plugins.device_share.requests import RequestError
+from descheduler.placement.plugins.device_share.unnamed_devices import UnnamedDevices
+from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
+from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+
+__all__ = ["DeviceShare", "DeviceShareScore"]
+
+_NO_TEMPLATES = Unchecked("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
+
+
+class DeviceShare:
+    """Refuses nodes whose free devices do not do."""
+
+    name = NAME
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self.ledger = cluster.ledger(DeviceLedger)
+        self._cluster = cluster
+        self._answers = KnownAnswers(self.ledger.cache, profile.args.of(DeviceShareArgs))
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Leaves pods alone that ask for no devices, and refuses requests that no node can meet."""
+        try:
+            answers = self._answers.of(cycle.pod)
+        except RequestError as error:
+            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, InvalidRequest(str(error))))
+        except UnknownTemplatesError:
+            return PreFilterResult(Obstacle.of(NAME, Code.UNDECIDED, _NO_TEMPLATES))
+        if answers is None:
+            return SKIP
+        cycle.scratch[NAME] = PodOnNodes(answers, self.ledger.cache, cycle)
+        return PASS
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """The first thing that keeps the pod from getting devices on each node."""
+        found = cycle.scratch.get(NAME)
+        bits = found.bits() if isinstance(found, PodOnNodes) else None
+        return bits if bits is not None and bits.any() else None
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The reason, with the model of the GPUs where it is that."""
+        reason = reasons_in(bits)[0]
+        if reason is DeviceReason.UNSUPPORTED_MODEL:
+            traits = self.ledger.cache.state(node).hardware.traits
+            return Obstacle.of(NAME, reason.code, UnsupportedModel(traits.vendor, traits.model))
+        return Obstacle.of(NAME, reason.code, reason)
+
+    def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """What the scheduler does not see, and what makes it give up although nodes are free."""
+        found = cycle.scratch.get(NAME)
+        if not isinstance(found, PodOnNodes):
+            return ()
+        return tuple(self._conditions(found, node))
+
+    def _conditions(self, found: PodOnNodes, node: int) -> Iterator[str]:
+        names = self._cluster.table.names
+        unknown = self._cluster.follow(UnnamedDevices).on(node)
+        if unknown and self.ledger.cache.state(node).hardware.is_listed:
+            yield f"pod {unknown} on node {names[node]} must not use these devices; no annotation says which it has"
+        other = next(found.answers.isolated(), None)
+        if other is not None:
+            yield f"{NAME} must not look at node {names[other]}, whose GPU isolation provider differs; that is an error"
+
+
+class DeviceShareScore:
+    """Scores nodes by how full the devices of the types asked for are."""
+
+    name = NAME
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        self._answers = KnownAnswers(cluster.ledger(DeviceLedger).cache, profile.args.of(DeviceShareArgs))
+
+    def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
+        """Sums over types, in proportion to the highest one."""
+        try:
+            answers = self._answers.of(cycle.pod)
+        except (RequestError, UnknownTemplatesError):
+            return None
+        return None if answers is None else NormalizedScores(answers.scores()).among(feasible)

@@ -1,0 +1,70 @@
+"""What runs as `DeviceShare`."""
+
+from __future__ import annotations
+
+from descheduler.model.annotations import (
+    DEVICE_HINT_ANNOTATION,
+    GPU_PARTITION_SPEC_ANNOTATION,
+    JOINT_DEVICES_ANNOTATION,
+)
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.interactions import Interactions
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.device_share.args import ARGS
+from descheduler.placement.plugins.device_share.explain import explain_devices
+from descheduler.placement.plugins.device_share.filter import DeviceShare, DeviceShareScore
+from descheduler.placement.plugins.device_share.reasons import DeviceReason
+
+__all__ = ["ROW"]
+
+
+class _DeviceInteractions:
+    """Placed pods take devices of their own node.
+
+    Joint allocation can be helped by that: Filter looks at devices by their minors, and a leading device that has no
+    other next to it stands in the way of the following ones until some pod takes it.
+    """
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether it asks for devices on the same PCIe switch."""
+        return JOINT_DEVICES_ANNOTATION in pod.annotations
+
+    def is_local(self, pod: Pod) -> bool:
+        """Always."""
+        del pod
+        return True
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Never."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Never on other nodes."""
+        del first, second
+        return False
+
+
+def _interactions(profile: SchedulerProfile) -> Interactions:
+    del profile
+    return _DeviceInteractions()
+
+
+ROW = SchedulingPlugin(
+    plugin=DeviceShare,
+    score=DeviceShareScore,
+    points=frozenset({"pre_filter", "filter", "pre_score", "score", "reserve", "pre_bind"}),
+    prepared_for=frozenset({"filter"}),
+    args=ARGS,
+    interactions=_interactions,
+    explain=explain_devices,
+    reads_annotations=(DEVICE_HINT_ANNOTATION, JOINT_DEVICES_ANNOTATION, GPU_PARTITION_SPEC_ANNOTATION),
+    reads_kinds=frozenset({"Device.scheduling.koordinator.sh"}),
+    about=About(
+        check="GPUs, RDMA and FPGA devices of the node, one by one: enough of them must have enough left. A node "
+        "without a Device is left to NodeResourcesFit.",
+        preference="By default nodes whose devices are used the least.",
+        reasons=tuple(dict.fromkeys(reason.reason for reason in DeviceReason)),
+    ),
+)

@@ -1,0 +1,37 @@
+"""How placed pods bear on each other by their quotas."""
+
+from __future__ import annotations
+
+from descheduler.model.pod import Pod
+from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaUsage
+
+__all__ = ["QuotaInteractions"]
+
+
+class QuotaInteractions:
+    """A placed pod takes of its own quota, and its request changes what every quota of its tree may use, on whatever
+    node it is: mostly for the worse, but a parent that is asked for more also gets more, of which a child without
+    requests of its own, or a scaled min, may have a part."""
+
+    def __init__(self, usage: QuotaUsage) -> None:
+        self._usage = usage
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Whether the quota of `pod` may refuse it at all."""
+        return self._usage.can_be_refused(pod)
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether nothing is ever said against `pod`."""
+        return not self._usage.can_be_refused(pod)
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Never: the pods that feel it are not local."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether either may be refused, and both are charged in one tree."""
+        accounts = self._usage.account_of(first), self._usage.account_of(second)
+        if accounts[0] is None or accounts[1] is None or accounts[0].place.tree is not accounts[1].place.tree:
+            return False
+        return self._usage.can_be_refused(first) or self._usage.can_be_refused(second)

@@ -1,0 +1,1 @@
+"""LowNodeLoad: arguments, pools of nodes, their measured load, and who leaves the overutilized ones."""

@@ -1,0 +1,86 @@
+"""What the target nodes of a phase can still take: all together, and each for the pods that are fitted onto it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from descheduler.model.pod import Pod
+from descheduler.model.quantity import NANO
+from descheduler.model.requests import PODS, ResourceList
+from descheduler.strategies.low_node_load.node_load import Load, NodeLoad
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.eviction.node_fit.node_fit import NodeFit
+
+__all__ = ["Aspect", "Headroom", "Targets", "prod_load", "whole_load"]
+
+Aspect: TypeAlias = Callable[[NodeLoad], Load]
+"""Which load of a node a phase is about."""
+
+
+def whole_load(load: NodeLoad) -> Load:
+    """That of all of it."""
+    return load.whole
+
+
+def prod_load(load: NodeLoad) -> Load:
+    """That of its prod pods."""
+    return load.prod
+
+
+class Headroom:
+    """How much of each resource the targets of a phase have left below their high thresholds, in nano units."""
+
+    def __init__(self, left: Mapping[str, int]) -> None:
+        self.left = dict(left)
+
+    @classmethod
+    def of(cls, loads: Iterable[NodeLoad], aspect: Aspect, resources: Iterable[str]) -> Headroom:
+        """That of `loads` as they are now."""
+        sides = [aspect(load) for load in loads]
+        return cls({name: sum(side.high[name] - side.usage[name] for side in sides) for name in resources})
+
+    def __add__(self, other: Headroom) -> Headroom:
+        return Headroom({name: nano + other.left[name] for name, nano in self.left.items()})
+
+    def at_most(self, other: Headroom) -> Headroom:
+        """The lesser of the two, resource by resource."""
+        return Headroom({name: min(nano, other.left[name]) for name, nano in self.left.items()})
+
+    @property
+    def short_of(self) -> list[str]:
+        """The resources of which nothing is left."""
+        return [name for name, nano in self.left.items() if nano <= 0]
+
+    def take(self, usage: ResourceList) -> None:
+        """Books a pod that uses this; it counts as one pod."""
+        for name in self.left:
+            self.left[name] -= NANO if name == PODS else usage.get(name, 0)
+
+
+class Targets:
+    """The nodes that can take the pods of a phase, and which of them fits a pod.
+
+    Koordinator books the usage of a pod on the first node that fits, for the rest of the run, also when the pod is not
+    evicted in the end: the targets are so never overrun. They are tried in name order here; the original has none.
+    """
+
+    def __init__(self, loads: Sequence[NodeLoad], aspect: Aspect, node_fit: NodeFit) -> None:
+        self._loads = sorted(loads, key=lambda load: load.node.name)
+        self._sides = [aspect(load) for load in self._loads]
+        self._node_fit = node_fit
+        self._nodes = node_fit.node_set([load.node for load in self._loads])
+
+    def __len__(self) -> int:
+        return len(self._loads)
+
+    def fit(self, pod: Pod, usage: ResourceList) -> bool:
+        """Whether some target passes node fit and stays below its high thresholds with `pod`; books it there if so."""
+        for index in self._node_fit.has_room(pod, self._nodes).nonzero()[0]:
+            side = self._sides[index]
+            if all(side.usage[name] + usage.get(name, 0) <= limit for name, limit in side.high.items()):
+                for name in side.high:
+                    side.usage[name] += usage.get(name, 0)
+                return True
+        return False

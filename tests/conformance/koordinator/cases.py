@@ -1,0 +1,93 @@
+"""Finds what a recorded case of Koordinator is about, and the module that checks it.
+
+A module of this folder that has the name of a subject checks its cases by `check(case)`, which says what differs, or
+None. Nobody lists the modules: a subject without one fails, with a message that says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from tests.conformance.outcomes import Outcomes
+
+__all__ = ["NOT_RUN", "SUBJECTS", "KoordinatorTally", "difference_of", "is_koordinator_case", "subject_of"]
+
+Case = Mapping[str, Any]
+Check = Callable[[Case], str | None]
+
+SUBJECTS: Mapping[str, frozenset[str]] = {
+    "deviceshare": frozenset({"devices", "steps"}),
+    "elasticquota": frozenset({"quotas", "steps"}),
+    "lownodeload": frozenset({"rounds", "args"}),
+    "coscheduling": frozenset({"podgroups", "steps"}),
+    "arbitration": frozenset({"jobs", "workloads"}),
+    "phases": frozenset({"job", "target"}),
+    "reservation": frozenset({"reservations", "pods"}),
+}
+"""Subject → the members by which its cases are told from others; the first that fits counts."""
+NOT_RUN: Mapping[str, str] = {
+    "phases": "PodMigrationJobs are arbitrated, and not carried out yet",
+}
+"""Subjects whose cases are counted and not run, each with the reason."""
+
+
+def subject_of(case: Case) -> str | None:
+    """What a case is about; None for one that was not recorded on Koordinator."""
+    return next((subject for subject, members in SUBJECTS.items() if members <= case.keys()), None)
+
+
+def is_koordinator_case(vector: Mapping[str, Any]) -> bool:
+    """Whether a recorded case is one of Koordinator's."""
+    return "kind" not in vector and "class" in vector and "candidates" not in vector and subject_of(vector) is not None
+
+
+def difference_of(case: Case) -> str | None:
+    """How our answer departs from the recorded one, or None. A crash is a difference too."""
+    subject = subject_of(case)
+    name = f"{__package__}.{subject}"
+    if subject is None or find_spec(name) is None:
+        return f"nothing here checks cases about {subject}"
+    check: Check = importlib.import_module(name).check
+    try:
+        return check(case)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@dataclass
+class KoordinatorTally:
+    """Outcomes by subject and class; `failures` maps the id of a case to what differs."""
+
+    outcomes: Outcomes = field(default_factory=Outcomes)
+    failures: dict[str, str] = field(default_factory=dict)
+    not_run: dict[str, int] = field(default_factory=dict)
+
+    def add(self, case: Case) -> str | None:
+        """Checks one case, notes the outcome and returns what differs, if anything."""
+        subject = str(subject_of(case))
+        if subject in NOT_RUN:
+            self.not_run[subject] = self.not_run.get(subject, 0) + 1
+            return None
+        difference = difference_of(case)
+        self.outcomes.note(f"{subject}: {case['class']}", "cases", is_passed=difference is None)
+        if difference is not None:
+            self.failures[case["id"]] = difference
+        return difference
+
+    @property
+    def num_passed(self) -> int:
+        """Cases in which nothing differs."""
+        return sum(self.outcomes.passed.values())
+
+    @property
+    def num_failed(self) -> int:
+        """The other cases that were run."""
+        return sum(self.outcomes.failed.values())
+
+    def table(self) -> str:
+        """Passed of all, by subject and class, as a Markdown table."""
+        return self.outcomes.table("subject and class", self.outcomes.columns)

@@ -1,0 +1,156 @@
+"""Gangs keep the pods that they need, or move as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL, PodGroup
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from descheduler.plan.prior_moves import PriorMove
+from tests.builders import Object, make_node, make_pod, make_snapshot
+from tests.eviction.runs import Run, bundle_of, make_run
+
+POLICY: Object = {
+    "apiVersion": "descheduler/v1alpha2",
+    "kind": "DeschedulerConfiguration",
+    "profiles": [
+        {"name": "p", "pluginConfig": [{"name": "MigrationController", "args": {"skipCheckExpectedReplicas": True}}]}
+    ],
+}
+UNVERIFIED: Object = {
+    **POLICY,
+    "profiles": [{**POLICY["profiles"][0], "plugins": {"filter": {"disabled": [{"name": "PlacementVerification"}]}}}],
+}
+GROUPS = "gang.scheduling.koordinator.sh/groups"
+
+
+def member(name: str, gang: str = "train", **facts: Any) -> Pod:
+    """A running pod of a gang, of an owner of its own that is not looked for."""
+    labels = {POD_GROUP_LABEL: gang}
+    return make_pod(
+        name, **{"owners": [f"ReplicaSet/{name}"], "labels": labels, "scheduler": "koord-scheduler"} | facts
+    )
+
+
+def members(number: int, gang: str = "train") -> list[Pod]:
+    """Running pods of a gang."""
+    return [member(f"{gang}-{index}", gang) for index in range(number)]
+
+
+def run_of(
+    pods: Sequence[Pod],
+    *groups: PodGroup,
+    policy: Object = POLICY,
+    prior_moves: Sequence[PriorMove] = (),
+) -> Run:
+    """A run over nodes with room for everything."""
+    snapshot = make_snapshot([make_node("a"), make_node("b")], pods, pod_groups=groups)
+    return make_run(policy, snapshot, prior_moves=prior_moves)
+
+
+def gang_reasons(run: Run, bundles: Iterable[Sequence[Pod]]) -> list[Reason | None]:
+    """What the check of gangs says of each bundle, those that it lets go being charged."""
+    check = next(each for each in run.checks if type(each).__name__ == "GangCheck")
+    reasons = []
+    for bundle in bundles:
+        verdict = check.verdict(bundle_of(*bundle))
+        reasons.append(verdict.reason)
+        if verdict.is_accepted:
+            check.charge(bundle_of(*bundle))
+    return reasons
+
+
+def test_member_goes_while_the_gang_has_more_than_it_needs() -> None:
+    pods = members(4)
+    run = run_of(pods, PodGroup("default", "train", 3))
+
+    reasons = gang_reasons(run, [[pod] for pod in pods])
+
+    assert reasons == [None, Reason.GANG_MINIMUM, Reason.GANG_MINIMUM, Reason.GANG_MINIMUM]
+
+
+def test_refusal_names_the_gang_and_its_figures() -> None:
+    pods = members(4)
+    run = run_of(pods, PodGroup("default", "train", 3), prior_moves=[PriorMove(pods[0], "p", "q")])
+
+    verdict = run.evictor.request(bundle_of(pods[1]))
+
+    assert (verdict.reason, verdict.subject) == (Reason.GANG_MINIMUM, "default/train")
+    assert verdict.message == (
+        "gang default/train has 4 pods running, 1 of them already evicted by this run;"
+        " it needs 3 (min-available), and 1 pod would be evicted"
+    )
+
+
+def test_whole_gang_goes_at_once_but_not_a_part_of_it() -> None:
+    pods = members(3)
+    group = PodGroup("default", "train", 3)
+
+    assert gang_reasons(run_of(pods, group), [pods[:2]]) == [Reason.GANG_MINIMUM]
+    assert gang_reasons(run_of(pods, group), [pods]) == [None]
+
+
+def test_group_of_gangs_goes_as_a_whole() -> None:
+    first, second = members(2, "one"), members(2, "two")
+    both = {GROUPS: '["default/one", "default/two"]'}
+    groups = [PodGroup("default", name, 2, annotations=both) for name in ("one", "two")]
+
+    assert gang_reasons(run_of([*first, *second], *groups), [first]) == [Reason.GANG_MINIMUM]
+    assert gang_reasons(run_of([*first, *second], *groups), [[*first, *second]]) == [None]
+
+
+def test_only_running_members_count() -> None:
+    pods = members(2)
+    others = [member("waiting", node=""), member("done", phase="Succeeded"), member("leaving", deleted=0)]
+    run = run_of([*pods, *others], PodGroup("default", "train", 2))
+
+    assert gang_reasons(run, [[others[1]], [pods[0]]]) == [None, Reason.GANG_MINIMUM]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param(
+            {"labels": {f"{POD_GROUP_LABEL}/name": "g", f"{POD_GROUP_LABEL}/min-available": "2"}}, id="labels"
+        ),
+        pytest.param(
+            {
+                "labels": {},
+                "annotations": {
+                    "gang.scheduling.koordinator.sh/name": "g",
+                    "gang.scheduling.koordinator.sh/min-available": "2",
+                },
+            },
+            id="annotations",
+        ),
+    ],
+)
+def test_gang_without_a_pod_group_is_known_by_its_pods(facts: Object) -> None:
+    pods = [member(name, **facts) for name in ("one", "two")]
+
+    assert gang_reasons(run_of(pods), [pods[:1]]) == [Reason.GANG_MINIMUM]
+
+
+def test_gang_that_nobody_describes_keeps_nobody() -> None:
+    pods = members(1)
+
+    assert gang_reasons(run_of(pods), [pods]) == [None]
+
+
+def test_profile_that_verifies_no_landing_takes_any_pod() -> None:
+    pods = members(3)
+
+    assert gang_reasons(run_of(pods, PodGroup("default", "train", 3), policy=UNVERIFIED), [pods[:1]]) == [None]
+
+
+def test_undone_eviction_does_not_count() -> None:
+    pods = members(4)
+    check = next(c for c in run_of(pods, PodGroup("default", "train", 3)).checks if type(c).__name__ == "GangCheck")
+
+    check.charge(bundle_of(pods[0]))()
+
+    assert check.verdict(bundle_of(pods[1])).is_accepted

@@ -1,0 +1,122 @@
+"""Runtime quota: the worked examples of the specification, and what koord-scheduler 1.8.0 was measured to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ElasticQuota
+from descheduler.model.quantity import parse_quantity
+from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX
+from descheduler.placement.plugins.elastic_quota.quota_tree import QuotaTree
+from descheduler.placement.plugins.elastic_quota.runtime_quota import RuntimeQuota
+from tests.placement.plugins.elastic_quota.quotas import make_quota
+
+WIDE = {"cpu": "1000"}
+
+
+def shared(
+    quotas: Sequence[ElasticQuota], requests: Mapping[str, str], total: str, *, scales_mins: bool = True
+) -> dict[str, int]:
+    """Quota → its runtime quota of cpu, in thousandths."""
+    tree = QuotaTree(quotas)
+    runtime = RuntimeQuota(tree, {"cpu": parse_quantity(total)}, scales_mins=scales_mins)
+    for name, cpu in requests.items():
+        index = tree.index[name]
+        tree.add_request(index, tree.charge(index, {"cpu": parse_quantity(cpu)}))
+    return {quota.name: int(runtime.of(index)[0]) for index, quota in enumerate(tree.quotas)}
+
+
+def quota(name: str, least: str, weight: str = "1", **labels: str) -> ElasticQuota:
+    return make_quota(name, most=WIDE, least={"cpu": least}, weight={"cpu": weight}, **labels)
+
+
+def test_worked_example_of_section_7_3() -> None:
+    """With whole cpus the surplus would be 3 and 6 of 9; in thousandths it is what v1.8.0 gave (`quota-example-1`)."""
+    quotas = [quota("a", "10", "40"), quota("b", "15", "60"), quota("c", "20", "50"), quota("d", "15", "80")]
+
+    found = shared(quotas, {"a": "5", "b": "20", "c": "40", "d": "70"}, "100")
+
+    assert found == {"a": 5000, "b": 20000, "c": 35385, "d": 39615}
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        pytest.param({}, {"a": 42000, "b": 10000, "c": 28000}, id="what is not requested is lent"),
+        pytest.param(
+            {"allow_lent_resource": "false"}, {"a": 32000, "b": 24000, "c": 24000}, id="unless lending is forbidden"
+        ),
+    ],
+)
+def test_scaled_min_example_of_section_7_3(labels: Mapping[str, str], expected: Mapping[str, int]) -> None:
+    quotas = [quota("a", "40", "100"), quota("b", "30", "60", **labels), quota("c", "30", "40")]
+
+    assert shared(quotas, {"a": "50", "b": "10", "c": "60"}, "80") == expected
+
+
+def test_nobody_is_cut_when_mins_are_not_scaled() -> None:
+    quotas = [quota("a", "40"), quota("b", "30"), quota("c", "30")]
+
+    found = shared(quotas, {"a": "50", "b": "30", "c": "60"}, "80", scales_mins=False)
+
+    assert sum(found.values()) == 100000
+
+
+def test_zero_weight_gets_no_surplus() -> None:
+    zero = make_quota("a", most=WIDE, least={"cpu": "1"}, weight={"cpu": "0", "memory": "1"})
+
+    assert shared([zero, quota("b", "1")], {"a": "5", "b": "5"}, "20") == {"a": 1000, "b": 5000}
+
+
+@pytest.mark.parametrize("weight", ["no JSON", "[]", '{"cpu": "x"}', "{}", '{"cpu": 0}'])
+def test_shared_weight_that_is_broken_or_zero_is_max(weight: str) -> None:
+    assert make_quota("a", most={"cpu": "7"}, weight=weight).shared_weight == {"cpu": 7 * 10**9}
+
+
+def test_rounded_shares_may_add_up_to_more_than_there_is() -> None:
+    """Each share is rounded half up on its own in v1.8.0: 10 thousandths to four equal quotas are 3 each."""
+    quotas = [quota(name, "0") for name in "abcd"]
+
+    found = shared(quotas, dict.fromkeys("abcd", "1"), "10m")
+
+    assert found == dict.fromkeys("abcd", 3)
+
+
+def test_children_share_what_their_parent_may_use() -> None:
+    parent = make_quota("p", most={"cpu": "10"}, is_parent="true")
+    quotas = [parent, quota("a", "0", parent="p"), quota("b", "0", parent="p")]
+
+    found = shared(quotas, {"a": "20", "b": "4"}, "100")
+
+    assert found == {"p": 10000, "a": 6000, "b": 4000}
+
+
+def test_weight_of_the_default_quota_overflows_as_measured() -> None:
+    """Its max in thousandths of a cpu leaves 64 bits: as a weight it is -600."""
+    built_in = ElasticQuota(DEFAULT_QUOTA, max=dict(BUILT_IN_MAX), shared_weight=dict(BUILT_IN_MAX))
+    quotas = [built_in, quota("a", "0", "2")]
+
+    found = shared(quotas, {DEFAULT_QUOTA: "1", "a": "9"}, "10")
+
+    assert found["a"] == 9000
+    assert found[DEFAULT_QUOTA] < 0
+
+
+def test_loop_of_parents_ends() -> None:
+    quotas = [quota("a", "1", parent="b"), quota("b", "1", parent="a")]
+
+    assert set(shared(quotas, {"a": "5"}, "10")) == {"a", "b"}
+
+
+def test_taking_requests_back_leaves_what_was_before() -> None:
+    tree = QuotaTree([quota("a", "2", allow_lent_resource="false")])
+    before = tree.requests.copy()
+
+    tree.add_request(0, np.array([5000]))
+    tree.add_request(0, np.array([-5000]))
+
+    assert (tree.requests == before).all()
+    assert tree.requests[0, 0] == 2000
