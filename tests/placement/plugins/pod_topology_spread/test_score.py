@@ -234,6 +234,4 @@ def _workload(kind: str, labels: Mapping[str, str]) -> Workload:
 def test_costs_are_rounded_as_go_rounds(cost: float) -> None:
     costs = [math.floor(cost) + 0.5, math.nextafter(math.floor(cost) + 0.5, 0), cost]
 
-    assert rounded(np.array(halves)).tolist() == [
-        math.floor(each) + (each - math.floor(each) >= 0.5) for each in halves
-    ]
+    assert rounded(np.array(costs)).tolist() == [math.floor(each) + (each - math.floor(each) >= 0.5) for each in costs]
