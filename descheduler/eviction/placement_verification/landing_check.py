@@ -77,13 +77,13 @@ class LandingCheck(PodByPod):
         if rules is None or not self._is_new(candidate.pod):
             return ACCEPTED
         only_proven = rules.args.on_unknown == REFUSE
-        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven)
+        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven, mates=_mates(bundle))
         return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Books the eviction, and the landing that comes with it."""
         rules = self._rules_of(bundle)
-        return self._book(candidate.pod, None if rules is None else rules.settings)
+        return self._book(candidate.pod, None if rules is None else rules.settings, _mates(bundle))
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Books what earlier rounds have evicted."""
@@ -96,10 +96,10 @@ class LandingCheck(PodByPod):
     def _is_new(self, pod: Pod) -> bool:
         return pod.uid not in self._booked and not self._background.concern(pod)
 
-    def _book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
+    def _book(self, pod: Pod, settings: SchedulingSettings | None, mates: Sequence[Pod] = ()) -> Undo:
         if not self._is_new(pod):
             return NOTHING_DONE
-        take_back = self._landings.book(pod, settings)
+        take_back = self._landings.book(pod, settings, mates=mates)
         self._booked.add(pod.uid)
 
         def undo() -> None:
@@ -107,6 +107,11 @@ class LandingCheck(PodByPod):
             take_back()
 
         return undo
+
+
+def _mates(bundle: Bundle) -> Sequence[Pod]:
+    """The pods that leave together; none where it is one alone."""
+    return bundle.pods if len(bundle.candidates) > 1 else ()
 
 
 def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | None:

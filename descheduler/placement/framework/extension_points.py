@@ -69,11 +69,12 @@ class Scores(NamedTuple):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
-    does not normalise.
+    does not normalise. `level` is the score of every node where that is the same and known to be so.
     """
 
     final: NDArray[np.int64]
     raw: Callable[[], NDArray[np.int64]] | None = None
+    level: int | None = None
 
 
 class ScoreError(Exception):

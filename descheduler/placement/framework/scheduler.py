@@ -224,7 +224,7 @@ class Scheduler:
             node = int(evaluation.feasible.argmax())
             return Choice(node, 0, (node,), None, is_sampled=False)
         try:
-            totals = self._totals(evaluation)
+            totals, level = self._totals(evaluation)
         except ScoreError:
             return None
         np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
@@ -234,7 +234,7 @@ class Scheduler:
         totals[is_best] = _LEAST_TOTAL
         return Choice(
             node=ties[0],
-            total=total,
+            total=total + level,
             ties=tuple(ties),
             margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
             is_sampled=num_nodes > self.num_nodes_to_find,
@@ -276,15 +276,20 @@ class Scheduler:
             if scores is not None:
                 yield plugin.name, scores, weight
 
-    def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
-        """The totals of all nodes, to be written to; they mean nothing where no pod may go. Raises ScoreError."""
+    def _totals(self, evaluation: Evaluation) -> tuple[NDArray[np.int64], int]:
+        """The totals of all nodes, to be written to, and what each of them has beside. They mean nothing of nodes that
+        are not feasible. Raises ScoreError."""
         self._check_scorers()
-        totals = self._kept_totals.of(evaluation.cycle.pod).copy()
+        totals, level = self._kept_totals.of(evaluation.cycle.pod).copy(), 0
         for plugin, weight in self._other_scorers:
             scores = plugin.score(evaluation.cycle, evaluation.feasible)
-            if scores is not None:
+            if scores is None:
+                continue
+            if scores.level is None:
                 totals += scores.final if weight == 1 else scores.final * weight
-        return totals
+            else:
+                level += scores.level * weight
+        return totals, level
 
     def _check_scorers(self) -> None:
         """Raises ScoreError when a plugin fails at every pod."""

@@ -54,6 +54,7 @@ FACTS = PodFacts(
     age_seconds=timedelta(days=2, hours=3, minutes=4).total_seconds(),
     scheduler="default-scheduler",
     requests={"cpu": 500},
+    gang=None,
 )
 LANDING = ExplainedLanding(
     summary="the replacement pod can be scheduled onto b",
