@@ -18,7 +18,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.schedulers import MakeScheduler, Schedulers
-from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
+from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
 from descheduler.placement.landings.candidates import Candidate, CandidateMaker, UnplacedReplacement, evicted_before
 from descheduler.placement.landings.competitors import CompetitorFinder
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
@@ -57,9 +57,7 @@ class LandingProver:
         unbooked = {LandingVerdict.UNKNOWN} if books_likely else {LandingVerdict.UNKNOWN, LandingVerdict.LIKELY}
         self._unbooked = frozenset(unbooked)
         version = version or KubeVersion()
-        self._cluster = ShadowCluster(
-            snapshot, version=version, reads_annotations=annotations_read_by(plugins.values())
-        )
+        self._cluster = shadow_cluster_of(snapshot, plugins, version)
         schedulers = Schedulers(
             self._cluster, configuration or default_configuration(version, plugins), plugins=plugins, others=others
         )

@@ -95,10 +95,11 @@ def _beside(profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]) 
 def _blocked(evaluation: Evaluation) -> list[Blocked]:
     """The nodes that do not take the pod, with everything against it there."""
     found = []
-    for node, fits in enumerate(evaluation.feasible.tolist()):
-        if not fits:
-            # A node that the pod's own terms leave out by name may have nothing else against it.
-            found.append(Blocked(node, evaluation.obstacles_on(node) or (evaluation.first_obstacle_on(node),)))
+    with evaluation.cycle.view():
+        for node, fits in enumerate(evaluation.feasible.tolist()):
+            if not fits:
+                # A node that the pod's own terms leave out by name may have nothing else against it.
+                found.append(Blocked(node, evaluation.obstacles_on(node) or (evaluation.first_obstacle_on(node),)))
     return found
 
 
@@ -127,8 +128,9 @@ def _summary(evaluation: Evaluation, num_nodes: int) -> str:
     if evaluation.fits:
         return f"{len(evaluation.nodes)}/{num_nodes} nodes are available"
     reasons: Counter[str] = Counter()
-    for node in range(num_nodes):
-        reasons.update(evaluation.first_obstacle_on(node).reasons)
+    with evaluation.cycle.view():
+        for node in range(num_nodes):
+            reasons.update(evaluation.first_obstacle_on(node).reasons)
     # The scheduler sorts these as text, so that the count comes first.
     parts = sorted(f"{number} {reason}" for reason, number in reasons.items())
     return f"0/{num_nodes} nodes are available: {', '.join(parts) or 'there are none'}"

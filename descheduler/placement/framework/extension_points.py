@@ -31,6 +31,7 @@ __all__ = [
     "PreBindPlugin",
     "PreEnqueuePlugin",
     "PreFilterResult",
+    "PreFilterTransformer",
     "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
@@ -89,7 +90,10 @@ class Plugin(Protocol):
 
 @runtime_checkable
 class InteractingPlugin(Plugin, Protocol):
-    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other."""
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other.
+
+    What a transformer tells is also about what it lets others see: a pod that it can help any filter may come to pass.
+    """
 
     interactions: Interactions
 
@@ -100,6 +104,17 @@ class PreEnqueuePlugin(Plugin, Protocol):
 
     def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
+
+
+@runtime_checkable
+class PreFilterTransformer(Plugin, Protocol):
+    """Rewrites the pod or the cluster before PreFilter, as `PreFilterTransformer` of Koordinator's framework extension.
+
+    It is asked in every cycle of a profile that enables the plugin at any point but Score, in the order of the table.
+    """
+
+    def before_pre_filter(self, cycle: Cycle) -> None:
+        """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
 
 
 @runtime_checkable

@@ -26,6 +26,7 @@ from descheduler.placement.framework.extension_points import (
     PreemptingPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
+    PreFilterTransformer,
     ReasonBits,
     ReservePlugin,
     ScoreError,
@@ -108,8 +109,10 @@ class Scheduler:
         self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
+        self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
         self.interactions = JoinedInteractions(
-            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()}
+            {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
+            frozenset(each.name for each in self._transformers),
         )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
@@ -157,6 +160,13 @@ class Scheduler:
         barred = self._barred(cycle)
         if barred is not None:
             return barred
+        for transformer in self._transformers:
+            transformer.before_pre_filter(cycle)
+        with cycle.view():
+            return self._filtered(cycle)
+
+    def _filtered(self, cycle: Cycle) -> Evaluation:
+        """What PreFilter and Filter say, in the cluster as the scheduler sees it."""
         static = self._static.get(cycle.pod) or self._static_answers(cycle)
         refusals: list[Obstacle] = []
         undecided: list[Obstacle] = []
@@ -206,10 +216,11 @@ class Scheduler:
     def scores(self, evaluation: Evaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""
         nodes = evaluation.nodes
-        by_plugin = {
-            name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
-            for name, scores, weight in self._given(evaluation)
-        }
+        with evaluation.cycle.view():
+            by_plugin = {
+                name: PluginScores(scores.final[nodes] * weight, None if scores.raw is None else scores.raw()[nodes])
+                for name, scores, weight in self._given(evaluation)
+            }
         totals = np.zeros(len(nodes), dtype=np.int64)
         for weighted in by_plugin.values():
             totals += weighted.final
@@ -224,7 +235,8 @@ class Scheduler:
             node = int(evaluation.feasible.argmax())
             return Choice(node, 0, (node,), None, is_sampled=False)
         try:
-            totals, level = self._totals(evaluation)
+            with evaluation.cycle.view():
+                totals, level = self._totals(evaluation)
         except ScoreError:
             return None
         np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)

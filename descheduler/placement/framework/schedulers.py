@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -61,6 +61,13 @@ class Schedulers:
         if name not in self._others and self._profile_for(name) is None:
             return f"scheduler {name} is not modelled"
         return self.scheduler_of(pod).doubt(pod)
+
+    def queued_beside(self) -> Iterator[Pod]:
+        """What waits for a node beside the pods of the snapshot, where the scheduler that it names places it."""
+        for name, row in self._plugins.items():
+            for pod in () if row.queues is None else row.queues(self._cluster.snapshot):
+                if not self.is_foreign(pod) and name in self.scheduler_of(pod).profile.running:
+                    yield pod
 
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""

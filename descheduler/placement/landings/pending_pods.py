@@ -156,7 +156,7 @@ class PendingPods:
         self.placed: list[Competitor] = []
         self.left_out: Counter[str] = Counter()
         """How many pending pods are left out, by what their scheduler checks that is not modelled."""
-        waiting = [pod for pod in cluster.snapshot.pods if _is_waiting(pod)]
+        waiting = [pod for pod in (*cluster.snapshot.pods, *schedulers.queued_beside()) if _is_waiting(pod)]
         for pod in sorted(waiting, key=queue_order):
             if doubt := schedulers.doubt(pod):
                 self.left_out[doubt] += 1
@@ -286,7 +286,7 @@ class PendingPods:
         evaluation = group.scheduler.evaluate(group.form)
         if group.open_nodes is None:
             group.open_nodes = open_for_good(group.scheduler, evaluation)
-        group.gets_credit = bool(evaluation.cycle.credit)
+        group.gets_credit = bool(evaluation.cycle.credit or evaluation.cycle.seen)
         choice = None if evaluation.undecided else evaluation.choose()
         if choice is None:
             return False
@@ -301,7 +301,7 @@ class PendingPods:
         node = self._cluster.table.index.get(victim.node_name)
         if node is None or group.open_nodes is None or not group.is_local:
             return True
-        # What is free is not all that a pod with credit may use.
+        # What is free is not all that a pod with credit may use, and what it sees besides may have gone elsewhere.
         if group.gets_credit or group.scheduler.interactions.is_felt_widely(victim):
             return True
         table = self._cluster.table

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -22,7 +23,7 @@ from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand, NodeTable
-from descheduler.placement.shadow.placement_class import PlacementClass, class_key
+from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 
 __all__ = [
     "NO_NODE",
@@ -37,6 +38,7 @@ __all__ = [
     "WhatIf",
 ]
 
+_AS_IT_IS: AbstractContextManager[None] = nullcontext()
 NO_NODE = -1
 """Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
 
@@ -71,7 +73,10 @@ class Cycle(msgspec.Struct, eq=False):
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
-    that there is too little room rest. `notes` are conditions under which the answer holds,
+    that there is too little room rest. `seen` are pods, each with its node, that the pod's scheduler counts on top of
+    those of the cluster, such as what stands for reserved room: a transformer names them before PreFilter, and plugins
+    are asked about the cycle within `view`. `keeper` is the ledger that notes where the pod is put if that is no
+    pod of the cluster, which nobody else sees; None for pods. `notes` are conditions under which the answer holds,
     such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
     next, by plugin name. `company` is None for a pod that is tried alone.
     """
@@ -82,6 +87,34 @@ class Cycle(msgspec.Struct, eq=False):
     notes: list[str] = msgspec.field(default_factory=list)
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
+    seen: tuple[tuple[Pod, int], ...] = ()
+    keeper: Ledger[Any] | None = None
+    is_in_view: bool = False
+
+    def view(self) -> AbstractContextManager[None]:
+        """The cluster as the pod's scheduler sees it, in a `with` statement; it is as it was at the end. They nest."""
+        return _View(self) if self.seen and not self.is_in_view else _AS_IT_IS
+
+
+class _View:
+    """The pods that a cycle sees are on their nodes."""
+
+    __slots__ = ("_cycle", "_trial")
+
+    def __init__(self, cycle: Cycle) -> None:
+        self._cycle = cycle
+
+    def __enter__(self) -> None:
+        self._trial = self._cycle.cluster.what_if()
+        for pod, node in self._cycle.seen:
+            self._cycle.cluster.add(pod, node)
+        self._cycle.is_in_view = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cycle.is_in_view = False
+        self._trial.take_back()
 
 
 @runtime_checkable
@@ -156,11 +189,15 @@ Changes = tuple[_Entry, ...]
 
 
 class Placed(NamedTuple):
-    """A pod that was put on a node of the shadow cluster, with what was taken for it."""
+    """A pod that was put on a node of the shadow cluster, with what was taken for it.
+
+    It is not among the cluster's pods unless `is_pod`; see Cycle.
+    """
 
     pod: Pod
     node: int
     takings: tuple[tuple[Ledger[Any], object], ...]
+    is_pod: bool = True
 
 
 class WhatIf:
@@ -208,16 +245,22 @@ class ShadowCluster:
     Pods of the snapshot that have a node and have not finished are placed from the start. `placement_class` gives pods
     that are alike one class; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger`
     builds a ledger at its first use. Pods that differ in
-    `reads_annotations` are not alike; see AnnotationKeys.
+    `reads_annotations` are not alike; see AnnotationKeys. Nor are those of which one of `marks` says different things.
     """
 
     def __init__(
-        self, snapshot: Snapshot, *, version: KubeVersion | None = None, reads_annotations: Iterable[str] = ()
+        self,
+        snapshot: Snapshot,
+        *,
+        version: KubeVersion | None = None,
+        reads_annotations: Iterable[str] = (),
+        marks: Iterable[Mark] = (),
     ) -> None:
         self.snapshot = snapshot
         self.version = version or KubeVersion()
         self.table = NodeTable(snapshot.nodes)
         self.read_annotations = AnnotationKeys(reads_annotations)
+        self._marks = tuple(marks)
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
@@ -263,7 +306,7 @@ class ShadowCluster:
 
     def placement_class(self, pod: Pod) -> PlacementClass:
         """The placement class of a pod that looks for a node."""
-        key = class_key(pod, self.read_annotations)
+        key = class_key(pod, self.read_annotations, self._marks)
         known = self._classes.get(key)
         if known is None:
             spec = pod.spec
@@ -290,17 +333,20 @@ class ShadowCluster:
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
         takings: list[tuple[Ledger[Any], object]] = []
-        for ledger in ledgers:
+        is_pod = cycle.keeper is None
+        for ledger in ledgers if cycle.keeper is None else (*ledgers, cycle.keeper):
             taken = ledger.reserve(cycle, node)
             if taken is not None:
                 self._log.append(_Taking(ledger, taken, 1))
                 takings.append((ledger, taken))
-        self.add(cycle.pod.pod, node)
-        return Placed(cycle.pod.pod, node, tuple(takings))
+        if is_pod:
+            self.add(cycle.pod.pod, node)
+        return Placed(cycle.pod.pod, node, tuple(takings), is_pod)
 
     def take_off(self, placed: Placed) -> None:
         """Takes a pod that was placed off its node again, and gives back what was taken for it."""
-        self.remove(placed.pod, placed.node)
+        if placed.is_pod:
+            self.remove(placed.pod, placed.node)
         for ledger, taken in reversed(placed.takings):
             self._do(_Taking(ledger, taken, -1))
 
