@@ -166,8 +166,8 @@ def test_koordinators_scheduler_is_judged_by_what_it_shares_with_kube_scheduler(
 
     decisions = run([CORDONED, make_node("b")], pods)
 
-    assert evicted(decisions) == ["plain"]
-    assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "UnknownLanding"}
+    assert evicted(decisions) == ["plain", "quota"]
+    assert codes(decisions) == {"shared-gpu": "NoLanding"}
 
 
 def test_pod_that_no_node_has_room_for_stays_although_unknown_landings_are_allowed() -> None:

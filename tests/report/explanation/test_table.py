@@ -121,6 +121,7 @@ def text_of(
         node=node,
         plugin=None,
         group=group,
+        quota=None,
         warnings=warnings,
     )
     return "".join(render(explanation, output_format, TableStyle(width=width)))
