@@ -17,6 +17,7 @@ from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elast
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
 from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
+from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.workload_objects import workload_decoder
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
@@ -267,6 +268,7 @@ _TABLE: tuple[AnyKind, ...] = (
         f"{_KOORDINATOR}/v1alpha1",
         "reservations",
         purpose="resources that are reserved for later pods",
+        decoder=reservation_decoder,
         kept=schedulers.RESERVATION,
         is_optional=True,
     ),

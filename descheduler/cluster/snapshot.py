@@ -15,6 +15,7 @@ from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
+from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
 from descheduler.model.objects import (
@@ -102,6 +103,7 @@ class Snapshot:
         "CloneSet.apps.kruise.io",
     )
     migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
+    reservations: tuple[Reservation, ...] = _view(_in_order, "Reservation.scheduling.koordinator.sh")
     devices: Mapping[str, Device] = _view(_by_name, "Device.scheduling.koordinator.sh")
     volumes: Mapping[str, PersistentVolume] = _view(_by_name, "PersistentVolume")
     storage_classes: Mapping[str, StorageClass] = _view(_by_name, "StorageClass.storage.k8s.io")

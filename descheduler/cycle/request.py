@@ -10,6 +10,7 @@ import msgspec
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
+from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
 from descheduler.policy.plugin import Needs, Registry
 from descheduler.policy.priority_thresholds import threshold_of
 from descheduler.policy.types import Policy
@@ -52,7 +53,8 @@ _WANTED: Mapping[Landings, Callable[[], Needs]] = {
     Landings.UNSEEN: Needs,
     Landings.ASSESSED: lambda: landing_needs(owners=False) | Needs(pod_templates=True),
     Landings.EXPLAINED: lambda: (
-        landing_needs(owners=True) | Needs(frozenset({"PodDisruptionBudget.policy"}), pod_templates=True)
+        landing_needs(owners=True)
+        | Needs(frozenset({"PodDisruptionBudget.policy", NODE_METRIC_KIND}), pod_templates=True)
     ),
 }
 

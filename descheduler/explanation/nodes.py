@@ -43,7 +43,7 @@ def explain_node(
     landings = [(pod, moved.landing_of(pod)) for pod in pods_of(node, snapshot)]
     table = ShadowCluster(snapshot, version=settings.version).table
     explanation = NodeExplanation(
-        facts=node_facts(node, table, table),
+        facts=node_facts(node, snapshot, table, table),
         role="without policy",
         unjudged="",
         departures=(),
@@ -70,7 +70,7 @@ def explain_node_after(
     stays = [stay for pod in pods_of(node, snapshot) if id(pod) not in leaving for stay in _stays(pod, run)]
     num_staying = sum(id(pod) not in leaving for pod in pods_of(node, snapshot))
     explanation = NodeExplanation(
-        facts=node_facts(node, ShadowCluster(snapshot, version=settings.version).table, moved.cluster.table),
+        facts=node_facts(node, snapshot, ShadowCluster(snapshot, version=settings.version).table, moved.cluster.table),
         role="judged" if _is_judged(node, run.decisions.policy) else "left out",
         unjudged=run.decisions.skipped,
         departures=tuple(_departures(node, booked, landings)),

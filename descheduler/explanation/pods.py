@@ -14,10 +14,9 @@ from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.scheduling_plugin import annotations_read_by
+from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.placement import PlacementAnalysis
 from descheduler.report.explanation.pod import PodExplanation
 
@@ -52,7 +51,7 @@ def _pending(
     pod: Pod, snapshot: Snapshot, settings: SchedulingSettings, now: datetime, run: WatchedRun | None
 ) -> tuple[PodExplanation, tuple[str, ...]]:
     """A pod without a node: why the scheduler does not place it, among the pods that are there."""
-    cluster = ShadowCluster(snapshot, version=settings.version, reads_annotations=annotations_read_by(PLUGINS.values()))
+    cluster = shadow_cluster_of(snapshot, PLUGINS, settings.version)
     is_waiting = not pod.is_terminal and not pod.is_terminating
     placement = analyse(cluster, configuration_of(settings), pod) if is_waiting else None
     if placement is not None and placement.num_feasible:

@@ -37,13 +37,17 @@ __all__ = [
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
     "READ_ANNOTATIONS",
+    "RESERVATION_ALLOCATED_ANNOTATION",
     "RESOURCE_STATUS_ANNOTATION",
+    "RESTRICTED_OPTIONS_ANNOTATION",
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
     "AnnotationKeys",
 ]
 
 RESOURCE_STATUS_ANNOTATION = "scheduling.koordinator.sh/resource-status"
+RESERVATION_ALLOCATED_ANNOTATION = "scheduling.koordinator.sh/reservation-allocated"
+RESTRICTED_OPTIONS_ANNOTATION = "scheduling.koordinator.sh/reservation-restricted-options"
 DEVICES_ALLOCATED_ANNOTATION = "scheduling.koordinator.sh/device-allocated"
 DEVICE_HINT_ANNOTATION = "scheduling.koordinator.sh/device-allocate-hint"
 JOINT_DEVICES_ANNOTATION = "scheduling.koordinator.sh/device-joint-allocate"
@@ -84,6 +88,7 @@ READ_ANNOTATIONS = frozenset(
         NODE_RESERVATION_ANNOTATION,
         *QUOTA_ANNOTATIONS,
         RESOURCE_STATUS_ANNOTATION,
+        RESTRICTED_OPTIONS_ANNOTATION,
         PASSED_ARBITRATION_ANNOTATION,
         *FEATURE_ANNOTATIONS,
         *GANG_ANNOTATIONS,
@@ -101,7 +106,7 @@ KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     "scheduling.k8s.io/group-name",
     DEVICES_ALLOCATED_ANNOTATION,
     GPU_PARTITIONS_ANNOTATION,
-    "scheduling.koordinator.sh/reservation-allocated",
+    RESERVATION_ALLOCATED_ANNOTATION,
     "scheduling.volcano.sh/group-name",
     "scheduling.volcano.sh/queue-name",
 }

@@ -4,6 +4,7 @@ from descheduler.report.document import PodReference
 from descheduler.report.explanation.node import Arrival, NodeFacts, NodeLanding, NodeResource, StayCount
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import node_explanation, policy_of
+from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]
 
@@ -38,6 +39,15 @@ def test_facts_show_what_is_requested_now_and_after_the_run() -> None:
             NodeResource(resource="pods", allocatable=110, requested=1, planned=0),
         ),
     )
+
+
+def test_what_is_left_for_batch_pods_is_told_where_koordinator_measures() -> None:
+    metric = node_metric_object("a", {"default/web": {"cpu": "400m"}}, system={"cpu": "100m"})
+
+    explanation = node_explanation("a", [*NODES, pod_object("web", cpu="500m"), metric])
+
+    cpu = explanation.facts.batch[0]
+    assert (cpu.resource, cpu.system_used, cpu.pods_used, cpu.pods_requested) == ("cpu", 100, 400, 500)
 
 
 def test_pods_that_stay_are_counted_by_the_first_rule_that_keeps_them() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.cluster.kept.pods import POD_TEMPLATE, SELECTOR
+from descheduler.cluster.kept.pods import POD_SPEC, SELECTOR
 from descheduler.cluster.kept.shapes import Fields, Leaf, an_object, scalars
 
 __all__ = ["DEVICE", "ELASTIC_QUOTA", "MIGRATION_JOB", "NODE_METRIC", "POD_GROUP", "QUEUE", "RESERVATION"]
@@ -13,7 +13,10 @@ MIGRATION_JOB = an_object(
 RESERVATION = an_object(
     spec={
         **scalars("ttl", "expires", "preAllocation", "allocateOnce", "allocatePolicy", "unschedulable"),
-        "template": POD_TEMPLATE,
+        "template": {
+            "metadata": {"namespace": Leaf.SCALAR, "labels": Leaf.MAP, "annotations": Leaf.ANNOTATIONS},
+            "spec": POD_SPEC,
+        },
         "owners": {
             "object": scalars("apiVersion", "kind", "namespace", "name", "uid"),
             "controller": scalars("apiVersion", "kind", "namespace", "name", "uid", "controller"),

@@ -8,14 +8,14 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.pod_checks import PodChecks
-from descheduler.model.koordinator.migration_job import JobMode
+from descheduler.model.koordinator.migration_job import JobMode, JobPhase
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationController"]
 
-_MIGRATING = refuse(Reason.ALREADY_MIGRATING, "a PodMigrationJob, or this run, already migrates a pod of this name")
+_EVICTED = refuse(Reason.ALREADY_MIGRATING, "this run already evicts a pod of this name")
 
 
 class MigrationController:
@@ -29,7 +29,10 @@ class MigrationController:
     def __init__(self, args: MigrationControllerArgs, handle: Handle) -> None:
         self._args = args
         snapshot = handle.view.snapshot
-        self.migrating = MigratingPods(handle.view, [job for job in snapshot.migration_jobs if job.is_live])
+        live = [job for job in snapshot.migration_jobs if job.is_live]
+        self.migrating = MigratingPods(handle.view, live)
+        self._jobs_by_uid = {job.pod_uid: job for job in live if job.pod_uid}
+        self._jobs_by_name = {(job.pod_namespace, job.pod_name): job for job in live}
         self._checks = PodChecks(args, snapshot, self.migrating)
         self._needs_reservation = args.default_job_mode == JobMode.RESERVATION_FIRST and (
             args.reservation_provider == "koordinator"
@@ -45,7 +48,7 @@ class MigrationController:
         The evict annotation bypasses everything but a migration under way and a scheduler that cannot reserve.
         """
         if self.migrating.has(pod):
-            return _MIGRATING
+            return self._already_migrating(pod)
         if self._needs_reservation and scheduler_name_of(pod) not in self._args.scheduler_names:
             names = ", ".join(self._args.scheduler_names)
             message = f"scheduler {scheduler_name_of(pod)} does not support Reservations (schedulerNames: {names})"
@@ -55,3 +58,12 @@ class MigrationController:
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """Whether some other node has room, where `nodeFit` asks for that."""
         return first_refusal(self._other_node, pod)
+
+    def _already_migrating(self, pod: Pod) -> Verdict:
+        """The refusal of a pod that, or one of whose name, migrates."""
+        job = self._jobs_by_uid.get(pod.uid) or self._jobs_by_name.get((pod.namespace, pod.name))
+        if job is None:
+            return _EVICTED
+        subject = f"PodMigrationJob {job.name}"
+        message = f"{subject} already migrates a pod of this name (phase: {job.phase or JobPhase.PENDING})"
+        return refuse(Reason.ALREADY_MIGRATING, message, subject)

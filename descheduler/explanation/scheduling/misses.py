@@ -57,7 +57,8 @@ def nearest_misses(
         kind = tuple(f"{obstacle.plugin}: {reason}" for obstacle in each.obstacles for reason in obstacle.reasons)
         by_kind.setdefault(kind, []).append((_distance(each, kind, cycle), each))
     chosen = [entry for entries in by_kind.values() for entry in sorted(entries)[:_MOST_OF_A_KIND]]
-    return tuple(_miss(RefusedNode(cycle, profile, each.node), each, source, plugins) for _, each in sorted(chosen))
+    with cycle.view():
+        return tuple(_miss(RefusedNode(cycle, profile, each.node), each, source, plugins) for _, each in sorted(chosen))
 
 
 def _nearest(blocked: Sequence[Blocked]) -> list[Blocked]:

@@ -99,6 +99,6 @@ class MigrationJob(msgspec.Struct, frozen=True):
 
     def is_over_time(self, now: datetime) -> bool:
         """Whether its time limit has passed at `now`; that of a paused job never does."""
-        if self.is_paused or not self.ttl or self.created_at is None:
+        if self.is_paused or self.ttl is None or self.ttl <= timedelta(0) or self.created_at is None:
             return False
         return now - self.created_at >= self.ttl

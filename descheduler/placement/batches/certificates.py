@@ -48,7 +48,7 @@ def certificate(
             ),
             _too_little_in_all(replacements, singles, cluster.table),
             *(
-                _too_uneven(alike, replacements, singles[placement_class].may, cluster)
+                _too_uneven(alike, replacements, singles[placement_class], cluster)
                 for placement_class, alike in by_class.items()
             ),
         )
@@ -113,17 +113,17 @@ def _too_little_in_all(
 def _too_uneven(
     alike: Sequence[UnplacedReplacement],
     replacements: Sequence[UnplacedReplacement],
-    may: BoolMask,
+    single: SingleLanding,
     cluster: ShadowCluster,
 ) -> str:
     """More replacements of one class than a spread constraint lets into the domains that may take them.
 
     As long as some domain takes none of them, its count bounds the others. Only where no other one counts for the
-    constraint too.
+    constraint too, and none that the cluster lacks.
     """
     first = alike[0]
     plugin = first.scheduler.filters.get(_SPREAD)
-    if plugin is None or not first.pod.spec.topology_spread:
+    if plugin is None or not first.pod.spec.topology_spread or single.sees_more:
         return ""
     constraints = SpreadConstraints(cluster, first.scheduler.profile.args.of(PodTopologySpreadArgs))
     for constraint in constraints.of(first.pod, "DoNotSchedule"):
@@ -131,7 +131,7 @@ def _too_uneven(
         if constraint.is_self_matching and not any(
             constraint.query.covers(pod.namespace, pod.labels) for pod in others
         ):
-            most = _most_in_domains(constraint, may, cluster)
+            most = _most_in_domains(constraint, single.may, cluster)
             if most is not None and most < len(alike):
                 return (
                     f"topology spread over {constraint.topology_key} allows {most} of"

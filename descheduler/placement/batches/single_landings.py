@@ -28,7 +28,8 @@ class SingleLanding:
     """The answer for one class: `feasible` nodes, those `open` to it for good, and those it `may` get.
 
     The last are the ones that no plugin refuses but those which others of the batch may appease. `refusal` is a
-    sentence where there is no such node. `credit` is the room that the class gets on top of what is free.
+    sentence where there is no such node. `credit` is the room that the class gets on top of what is free; `sees_more`
+    says that its scheduler counts more than the pods of the cluster.
     """
 
     verdict: LandingVerdict
@@ -37,6 +38,7 @@ class SingleLanding:
     may: BoolMask
     refusal: str
     credit: Mapping[int, NDArray[np.int64]]
+    sees_more: bool
 
 
 def single_landings(replacements: Iterable[UnplacedReplacement]) -> dict[PlacementClass, SingleLanding]:
@@ -77,6 +79,13 @@ def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
     refusal = ""
     if not may.any():
         refusal = ObstacleCounts(evaluation).sentence()
+    cycle = evaluation.cycle
     return SingleLanding(
-        verdict_of(unplaced, evaluation), evaluation.feasible, is_open, may, refusal, evaluation.cycle.credit
+        verdict_of(unplaced, evaluation),
+        evaluation.feasible,
+        is_open,
+        may,
+        refusal,
+        credit=cycle.credit,
+        sees_more=bool(cycle.seen),
     )

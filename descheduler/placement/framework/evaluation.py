@@ -97,6 +97,9 @@ class SchedulerModel(Protocol):
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
 
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
+
 
 class _LeftOut(NamedTuple):
     """A node is not among those that a plugin has narrowed the search to."""
@@ -173,7 +176,8 @@ class Evaluation:
     def obstacles_on(self, node: int) -> tuple[Obstacle, ...]:
         """Everything against `node`, in running order. Empty where the pod was refused before nodes were looked at."""
         found = ((name, int(bits[node])) for name, bits in self.bits.items())
-        return tuple(self._scheduler.filters[name].obstacle(self.cycle, node, bits) for name, bits in found if bits)
+        with self.cycle.view():
+            return tuple(self._scheduler.filters[name].obstacle(self.cycle, node, bits) for name, bits in found if bits)
 
     def first_obstacle_on(self, node: int) -> Obstacle:
         """What a real run reports of an infeasible node. Raises ValueError for a feasible one."""

@@ -31,6 +31,8 @@ __all__ = [
     "PreBindPlugin",
     "PreEnqueuePlugin",
     "PreFilterResult",
+    "PreFilterTransformer",
+    "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
@@ -68,11 +70,12 @@ class Scores(NamedTuple):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
-    does not normalise.
+    does not normalise. `level` is the score of every node where that is the same and known to be so.
     """
 
     final: NDArray[np.int64]
     raw: Callable[[], NDArray[np.int64]] | None = None
+    level: int | None = None
 
 
 class ScoreError(Exception):
@@ -87,7 +90,10 @@ class Plugin(Protocol):
 
 @runtime_checkable
 class InteractingPlugin(Plugin, Protocol):
-    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other."""
+    """Tells from its cluster, better than its row from a profile alone, how placed pods bear on each other.
+
+    What a transformer tells is also about what it lets others see: a pod that it can help any filter may come to pass.
+    """
 
     interactions: Interactions
 
@@ -98,6 +104,17 @@ class PreEnqueuePlugin(Plugin, Protocol):
 
     def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Why the pod does not enter the queue, or None."""
+
+
+@runtime_checkable
+class PreFilterTransformer(Plugin, Protocol):
+    """Rewrites the pod or the cluster before PreFilter, as `PreFilterTransformer` of Koordinator's framework extension.
+
+    It is asked in every cycle of a profile that enables the plugin at any point but Score, in the order of the table.
+    """
+
+    def before_pre_filter(self, cycle: Cycle) -> None:
+        """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
 
 
 @runtime_checkable
@@ -167,6 +184,14 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PreemptingPlugin(Plugin, Protocol):
+    """At PostFilter may evict others for a pod that it refuses everywhere itself."""
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        """Whether it would evict `other`, whose priority is lower, for `pod`."""
 
 
 @runtime_checkable

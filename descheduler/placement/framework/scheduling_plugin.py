@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
 from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions
 from descheduler.placement.framework.refused_node import Explain
+from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["About", "SchedulingPlugin", "annotations_read_by", "kinds_read_by", "own_node"]
+__all__ = ["About", "SchedulingPlugin", "annotations_read_by", "kinds_read_by", "own_node", "shadow_cluster_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,10 @@ class SchedulingPlugin(PluginSettings):
     than their words, None where these say it all. `preempts` says that at PostFilter it evicts others for a pod that
     fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain for one that
     ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
+    `marks` gives, for a snapshot, what else tells its pods apart to the plugin, None for nothing; see Mark.
     `reads_kinds` are the kinds of objects that it reads beside pods and nodes, by their keys in the table of kinds.
+    `queues` gives, for a snapshot, what waits for a node beside its pods, in the form of pods: schedulers that run the
+    plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
@@ -56,12 +63,28 @@ class SchedulingPlugin(PluginSettings):
     is_modelled: bool = True
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
+    marks: Callable[[Snapshot], Mark | None] | None = None
+    queues: Callable[[Snapshot], Iterable[Pod]] | None = None
     reads_kinds: frozenset[str] = frozenset()
 
 
 def annotations_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:
     """The annotations of pods that any of the plugins reads."""
     return frozenset(key for row in rows for key in row.reads_annotations)
+
+
+def shadow_cluster_of(
+    snapshot: Snapshot, plugins: Mapping[str, SchedulingPlugin], version: KubeVersion | None = None
+) -> ShadowCluster:
+    """The shadow cluster of `snapshot` over which any of `plugins` can run."""
+    rows = plugins.values()
+    marks = (row.marks(snapshot) for row in rows if row.marks is not None)
+    return ShadowCluster(
+        snapshot,
+        version=version,
+        reads_annotations=annotations_read_by(rows),
+        marks=[mark for mark in marks if mark is not None],
+    )
 
 
 def kinds_read_by(rows: Iterable[SchedulingPlugin]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.obstacle_counts import open_for_good
@@ -30,7 +31,9 @@ class Competition(NamedTuple):
 
 def competitor_condition(competitor: Competitor) -> str:
     """What a landing hangs on where `competitor` is in its way."""
-    return f"pending pod {competitor.pod.key} may be scheduled there first"
+    reservation = competitor.pod.annotations.get(RESERVATION_NAME_ANNOTATION)
+    what = f"pending pod {competitor.pod.key}" if reservation is None else f"pending Reservation {reservation}"
+    return f"{what} may be scheduled there first"
 
 
 class CompetitorFinder:

@@ -17,7 +17,6 @@ __all__ = [
     "DEFAULT_PRE_BIND",
     "LOAD_AWARE_SCHEDULING",
     "NODE_NUMA_RESOURCE",
-    "RESERVATION",
     "SCHEDULING_HINT",
 ]
 
@@ -158,10 +157,4 @@ DEFAULT_PRE_BIND = SchedulingPlugin(
     points=frozenset({"pre_bind"}),
     interactions=own_node,
     about=About(check="Writes what other plugins chose to the API server. It has no part in where a pod fits."),
-)
-RESERVATION = SchedulingPlugin(
-    points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(check="Gives the room of a Reservation to its owners. Not modelled."),
 )

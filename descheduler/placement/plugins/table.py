@@ -28,6 +28,7 @@ from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_af
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
+from descheduler.placement.plugins.reservation import row as reservation_row
 from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
 from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
@@ -63,7 +64,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "ElasticQuota": elastic_quota_row.ROW,
     "LoadAwareScheduling": beside_koordinator.LOAD_AWARE_SCHEDULING,
     "NodeNUMAResource": beside_koordinator.NODE_NUMA_RESOURCE,
-    "Reservation": beside_koordinator.RESERVATION,
+    "Reservation": reservation_row.ROW,
     "SchedulingHint": beside_koordinator.SCHEDULING_HINT,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36

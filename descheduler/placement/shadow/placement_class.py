@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
+
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand
 
-__all__ = ["PlacementClass", "class_key"]
+__all__ = ["Mark", "PlacementClass", "class_key"]
+
+Mark = Callable[[Pod], Hashable]
+"""What some rule that names single pods or their owners makes of a pod: the same for most of them."""
 
 
 class PlacementClass:
@@ -34,8 +39,11 @@ def _read_of(pod: Pod, keys: AnnotationKeys) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(each for each in pod.annotations.items() if each[0] in keys))
 
 
-def class_key(pod: Pod, annotations: AnnotationKeys) -> object:
-    """What makes two pods of one snapshot the same to every plugin; equal specs and labels are one object there."""
+def class_key(pod: Pod, annotations: AnnotationKeys, marks: Sequence[Mark] = ()) -> object:
+    """What makes two pods of one snapshot the same to every plugin; equal specs and labels are one object there.
+
+    Pods of which one of `marks` says different things are not the same.
+    """
     controller = pod.controller
     return (
         id(pod.spec),
@@ -47,4 +55,5 @@ def class_key(pod: Pod, annotations: AnnotationKeys) -> object:
         _read_of(pod, annotations),
         # Claims of generic ephemeral volumes carry the pod's name and belong to its uid.
         (pod.name, pod.uid, id(pod.ephemeral_volumes)) if pod.ephemeral_volumes else None,
+        tuple([mark(pod) for mark in marks]) if marks else None,
     )

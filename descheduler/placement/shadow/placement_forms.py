@@ -66,6 +66,9 @@ class PlacementForms:
             yield from _keys(workload.selector)
         for service in snapshot.services:
             yield from service.selector
+        for reservation in snapshot.reservations:
+            for owner in reservation.owners:
+                yield from () if owner.selector is None else _keys(owner.selector)
 
 
 def _keys_of_spec(spec: PodSpec) -> Iterator[str]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -20,12 +21,24 @@ from numpy.typing import NDArray
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand, NodeTable
-from descheduler.placement.shadow.placement_class import PlacementClass, class_key
+from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 
-__all__ = ["NO_NODE", "Changes", "Company", "Cycle", "Follower", "Ledger", "Placed", "ShadowCluster", "WhatIf"]
+__all__ = [
+    "NO_NODE",
+    "Changes",
+    "ChoosyFollower",
+    "Company",
+    "Cycle",
+    "Follower",
+    "Ledger",
+    "Placed",
+    "ShadowCluster",
+    "WhatIf",
+]
 
+_AS_IT_IS: AbstractContextManager[None] = nullcontext()
 NO_NODE = -1
 """Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
 
@@ -60,7 +73,10 @@ class Cycle(msgspec.Struct, eq=False):
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
-    that there is too little room rest. `notes` are conditions under which the answer holds,
+    that there is too little room rest. `seen` are pods, each with its node, that the pod's scheduler counts on top of
+    those of the cluster, such as what stands for reserved room: a transformer names them before PreFilter, and plugins
+    are asked about the cycle within `view`. `keeper` is the ledger that notes where the pod is put if that is no
+    pod of the cluster, which nobody else sees; None for pods. `notes` are conditions under which the answer holds,
     such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
     next, by plugin name. `company` is None for a pod that is tried alone.
     """
@@ -71,6 +87,45 @@ class Cycle(msgspec.Struct, eq=False):
     notes: list[str] = msgspec.field(default_factory=list)
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
+    seen: tuple[tuple[Pod, int], ...] = ()
+    keeper: Ledger[Any] | None = None
+    is_in_view: bool = False
+
+    def view(self) -> AbstractContextManager[None]:
+        """The cluster as the pod's scheduler sees it, in a `with` statement; it is as it was at the end. They nest."""
+        return _View(self) if self.seen and not self.is_in_view else _AS_IT_IS
+
+
+class _View:
+    """The pods that a cycle sees are on their nodes."""
+
+    __slots__ = ("_cycle", "_trial")
+
+    def __init__(self, cycle: Cycle) -> None:
+        self._cycle = cycle
+
+    def __enter__(self) -> None:
+        self._trial = self._cycle.cluster.what_if()
+        for pod, node in self._cycle.seen:
+            self._cycle.cluster.add(pod, node)
+        self._cycle.is_in_view = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cycle.is_in_view = False
+        self._trial.take_back()
+
+
+@runtime_checkable
+class ChoosyFollower(Follower, Protocol):
+    """A follower that most pods do not concern, and that is told of the others only."""
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Whether pods of `spec` concern it although they have neither claims nor ephemeral volumes.
+
+        It is told of all pods that have some.
+        """
 
 
 TakenType = TypeVar("TakenType")
@@ -103,6 +158,13 @@ class _Tell(Protocol):
         """Tells of one pod."""
 
 
+class _Tells(NamedTuple):
+    """Whom to tell of pods that come, and of those that leave."""
+
+    added: list[_Tell]
+    removed: list[_Tell]
+
+
 class _Change(NamedTuple):
     """A pod that came (`sign` 1) or left (-1). `takes_room` is false for one that keeps the room that it has."""
 
@@ -127,11 +189,15 @@ Changes = tuple[_Entry, ...]
 
 
 class Placed(NamedTuple):
-    """A pod that was put on a node of the shadow cluster, with what was taken for it."""
+    """A pod that was put on a node of the shadow cluster, with what was taken for it.
+
+    It is not among the cluster's pods unless `is_pod`; see Cycle.
+    """
 
     pod: Pod
     node: int
     takings: tuple[tuple[Ledger[Any], object], ...]
+    is_pod: bool = True
 
 
 class WhatIf:
@@ -179,21 +245,29 @@ class ShadowCluster:
     Pods of the snapshot that have a node and have not finished are placed from the start. `placement_class` gives pods
     that are alike one class; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger`
     builds a ledger at its first use. Pods that differ in
-    `reads_annotations` are not alike; see AnnotationKeys.
+    `reads_annotations` are not alike; see AnnotationKeys. Nor are those of which one of `marks` says different things.
     """
 
     def __init__(
-        self, snapshot: Snapshot, *, version: KubeVersion | None = None, reads_annotations: Iterable[str] = ()
+        self,
+        snapshot: Snapshot,
+        *,
+        version: KubeVersion | None = None,
+        reads_annotations: Iterable[str] = (),
+        marks: Iterable[Mark] = (),
     ) -> None:
         self.snapshot = snapshot
         self.version = version or KubeVersion()
         self.table = NodeTable(snapshot.nodes)
         self.read_annotations = AnnotationKeys(reads_annotations)
+        self._marks = tuple(marks)
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
-        self._on_added: list[_Tell] = []
-        self._on_removed: list[_Tell] = []
+        self._choosy: dict[object, ChoosyFollower] = {}
+        self._tells_of_all = _Tells([], [])
+        # The spec is kept as well: an identity stands for it only as long as it lives.
+        self._tells_by_spec: dict[int, tuple[PodSpec, _Tells]] = {}
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[_Entry] = []
         self._ended: set[int] = set()
@@ -216,8 +290,11 @@ class ShadowCluster:
                     tell = known.pod_added if change.sign > 0 else known.pod_removed
                     tell(change.pod, change.node, is_terminating=change.is_terminating)
             self._followers[kind] = known
-            self._on_added.append(known.pod_added)
-            self._on_removed.append(known.pod_removed)
+            self._tells_of_all.added.append(known.pod_added)
+            self._tells_of_all.removed.append(known.pod_removed)
+            self._tells_by_spec.clear()
+            if isinstance(known, ChoosyFollower):
+                self._choosy[kind] = known
         return known  # type: ignore[return-value] # what `kind` built
 
     def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
@@ -229,7 +306,7 @@ class ShadowCluster:
 
     def placement_class(self, pod: Pod) -> PlacementClass:
         """The placement class of a pod that looks for a node."""
-        key = class_key(pod, self.read_annotations)
+        key = class_key(pod, self.read_annotations, self._marks)
         known = self._classes.get(key)
         if known is None:
             spec = pod.spec
@@ -256,17 +333,20 @@ class ShadowCluster:
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
         takings: list[tuple[Ledger[Any], object]] = []
-        for ledger in ledgers:
+        is_pod = cycle.keeper is None
+        for ledger in ledgers if cycle.keeper is None else (*ledgers, cycle.keeper):
             taken = ledger.reserve(cycle, node)
             if taken is not None:
                 self._log.append(_Taking(ledger, taken, 1))
                 takings.append((ledger, taken))
-        self.add(cycle.pod.pod, node)
-        return Placed(cycle.pod.pod, node, tuple(takings))
+        if is_pod:
+            self.add(cycle.pod.pod, node)
+        return Placed(cycle.pod.pod, node, tuple(takings), is_pod)
 
     def take_off(self, placed: Placed) -> None:
         """Takes a pod that was placed off its node again, and gives back what was taken for it."""
-        self.remove(placed.pod, placed.node)
+        if placed.is_pod:
+            self.remove(placed.pod, placed.node)
         for ledger, taken in reversed(placed.takings):
             self._do(_Taking(ledger, taken, -1))
 
@@ -320,8 +400,24 @@ class ShadowCluster:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
-        for tell in self._on_added if sign > 0 else self._on_removed:
+        tells = self._tells_of(change.pod)
+        for tell in tells.added if sign > 0 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
+
+    def _tells_of(self, pod: Pod) -> _Tells:
+        """Those that `pod` concerns."""
+        if pod.claim_names or pod.ephemeral_volumes:
+            return self._tells_of_all
+        known = self._tells_by_spec.get(id(pod.spec))
+        if known is None:
+            concerned = [
+                each
+                for kind, each in self._followers.items()
+                if kind not in self._choosy or self._choosy[kind].concerns(pod.spec)
+            ]
+            tells = _Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
+            known = self._tells_by_spec[id(pod.spec)] = pod.spec, tells
+        return known[1]
 
     def _node_of(self, pod: Pod) -> int:
         return self.table.index.get(pod.node_name, NO_NODE)

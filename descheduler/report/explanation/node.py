@@ -13,6 +13,7 @@ from descheduler.report.plan_document import LandingCause
 
 __all__ = [
     "Arrival",
+    "BatchFigures",
     "Departure",
     "DrainBlocker",
     "DrainReason",
@@ -41,10 +42,31 @@ class NodeResource(Fields, frozen=True):
     planned: int
 
 
+class BatchFigures(Fields, frozen=True):
+    """What cpu (milli cores) or memory (bytes) of a node is left for best-effort pods of Koordinator.
+
+    `margin` is kept free; `reserved` is the larger of what the kubelet and the reservation of the node withhold;
+    `system_used` is at least that; `pods_used` and `pods_requested` are of pods that are not best effort.
+    `allocatable` is what usage leaves to batch pods by Koordinator's default settings, 0 while the measurement is older
+    than 15 minutes; `published` is what the node states. `limit` is how much cpu best-effort pods may use now.
+    """
+
+    resource: str
+    capacity: int
+    margin: int
+    reserved: int
+    system_used: int
+    pods_used: int
+    pods_requested: int
+    allocatable: int
+    published: int
+    limit: int | None
+
+
 class NodeFacts(Fields, frozen=True):
     """The node as the snapshot has it. `taints` are written `key=value:Effect`.
 
-    `num_pods` counts the pods that have not finished.
+    `num_pods` counts the pods that have not finished. `batch` is empty where Koordinator measures nothing.
     """
 
     name: str
@@ -53,6 +75,7 @@ class NodeFacts(Fields, frozen=True):
     taints: tuple[str, ...]
     num_pods: int = msgspec.field(name="pods")
     resources: tuple[NodeResource, ...]
+    batch: tuple[BatchFigures, ...] = ()
 
 
 class Departure(Fields, frozen=True):

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from descheduler.model.text.amounts import amount_text, percent_text
 from descheduler.model.text.counted import counted
 from descheduler.report.explanation.landing_words import landing_lines, target_text
-from descheduler.report.explanation.node import Departure, DrainBlocker, NodeExplanation, NodeFacts
+from descheduler.report.explanation.node import (
+    BatchFigures,
+    Departure,
+    DrainBlocker,
+    NodeExplanation,
+    NodeFacts,
+)
 from descheduler.report.explanation.pod import Verdict
 from descheduler.report.tables.table_style import TableStyle
 
@@ -55,6 +61,25 @@ def _facts(facts: NodeFacts, style: TableStyle) -> Iterator[str]:
     ]
     header = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "SHARE", *(["AFTER RUN", "SHARE"] if is_planned else [])]
     yield from style.table(header, rows if is_planned else [row[:-1] for row in rows])
+    yield from _batch(facts.batch, style)
+
+
+def _batch(figures: Sequence[BatchFigures], style: TableStyle) -> Iterator[str]:
+    """What is left for best-effort pods: what the capacity loses on the way, and what the node states."""
+    rows = [
+        [
+            each.resource,
+            *(
+                amount_text(each.resource, amount)
+                for amount in (each.capacity, each.margin, each.system_used, each.pods_used, each.allocatable)
+            ),
+            amount_text(each.resource, each.published),
+            "" if each.limit is None else amount_text(each.resource, each.limit),
+        ]
+        for each in figures
+    ]
+    header = ["FOR BATCH PODS", "CAPACITY", "- MARGIN", "- SYSTEM", "- PODS USED", "= LEFT", "NODE STATES", "MAY USE"]
+    yield from style.table(header, rows)
 
 
 def _summary(explanation: NodeExplanation) -> str:

@@ -203,7 +203,7 @@ class Findings:
 
     def _key_of_node(self, run: PoolRun, node_name: str) -> str:
         """What keeps all pods of a node; empty where some can leave."""
-        if any(node.name == node_name for node in run.measured.unmeasured):
+        if node_name in run.unmeasured_names:
             return _EXPIRATION
         if node_name not in run.over_names:
             return "highThresholds"

@@ -38,8 +38,7 @@ class LowNodeLoad:
         self._args = args
         self._handle = handle
         self._detectors = self._remembered()
-        self._selection = Selection()
-        self._runs: list[PoolRun] = []
+        self._findings = Findings((), args, handle, Selection(), self._detectors)
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Relieves pool after pool.
@@ -50,20 +49,21 @@ class LowNodeLoad:
         """
         args = self._args
         self._detectors = self._remembered()
-        self._selection = Selection(
+        selection = Selection(
             evictable_pods(args.evictable_namespaces, [entry.selector for entry in args.pod_selectors])
         )
-        self._runs = []
+        runs = []
         relieved = frozenset[str]()
         for pool in () if args.paused else pools_of(args):
             members = pool.members(nodes, relieved)
             if not members:
                 continue
             run = PoolRun(pool, members, args, self._handle)
-            run.run(self._detectors, self._selection)
-            self._runs.append(run)
+            run.run(self._detectors, selection)
+            runs.append(run)
             if run.stop is None:
                 relieved |= {load.node.name for load in run.high}
+        self._findings = Findings(runs, args, self._handle, selection, self._detectors)
 
     def note(self) -> bytes:
         """The detectors, for the next run."""
@@ -73,14 +73,11 @@ class LowNodeLoad:
         """How many nodes are in which class, how near they are to the thresholds, and what left pods out."""
         if self._args.paused:
             return PluginFacts(why_nothing=PAUSED, pods_examined=0, pods_selected=0)
-        return self._findings().facts()
+        return self._findings.facts()
 
     def why_not(self, pod: Pod) -> str:
         """Why the node of `pod` is not relieved, or not of this pod."""
-        return PAUSED if self._args.paused else self._findings().why_not(pod)
-
-    def _findings(self) -> Findings:
-        return Findings(self._runs, self._args, self._handle, self._selection, self._detectors)
+        return PAUSED if self._args.paused else self._findings.why_not(pod)
 
     def _remembered(self) -> Detectors:
         handle = self._handle

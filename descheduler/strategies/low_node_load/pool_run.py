@@ -46,17 +46,15 @@ class PoolRun:
         self.classes = classify(self.measured.loads)
         self.high = self.classes.of(NodeClass.HIGH)
         self.prod_high = self.classes.of(NodeClass.PROD_HIGH)
+        self.over_names = frozenset(_names([*self.high, *self.prod_high]))
+        """The overutilized nodes, of both phases."""
+        self.unmeasured_names = frozenset(node.name for node in self.measured.unmeasured)
         self.abnormal = frozenset[str]()
         """Names of the overutilized nodes that are so for long enough, of both phases."""
         self.stop: Stop | None = None
         self.reliefs: tuple[Relief, ...] = ()
         self._args = args
         self._handle = handle
-
-    @property
-    def over_names(self) -> frozenset[str]:
-        """Names of the overutilized nodes, of both phases."""
-        return frozenset(load.node.name for load in (*self.high, *self.prod_high))
 
     def run(self, detectors: Detectors, selection: Selection) -> None:
         """Goes through the gates, and relieves the abnormal nodes behind the last."""

@@ -87,6 +87,57 @@ def _workload(kind: str) -> Object:
     }
 
 
+def _reservation() -> Object:
+    annotations = IDLE_ANNOTATIONS | {
+        "scheduling.koordinator.sh/reservation-restricted-options": '{"resources":["cpu"]}'
+    }
+    template = full_template()
+    controller = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "uid-x", "controller": True}
+    return {
+        "metadata": full_metadata("x", annotations=annotations, uid="uid-r"),
+        "spec": {
+            "template": {**template, "metadata": {**template["metadata"], "namespace": "shop"}},
+            "owners": [
+                {
+                    "object": {
+                        "apiVersion": "v1",
+                        "kind": "Pod",
+                        "namespace": "shop",
+                        "name": "x",
+                        "uid": "uid-x",
+                        "fieldPath": CANARY,
+                    }
+                },
+                {"controller": {**controller, "namespace": "shop"}, "labelSelector": _SELECTOR},
+            ],
+            "ttl": "1h",
+            "expires": "2026-02-01T00:00:00Z",
+            "preAllocation": True,
+            "preAllocationPolicy": {"mode": CANARY},
+            "allocateOnce": False,
+            "allocatePolicy": "Restricted",
+            "unschedulable": True,
+            "taints": [{"key": "team", "value": "red", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}],
+        },
+        "status": {
+            "phase": "Available",
+            "nodeName": "a",
+            "conditions": [
+                {
+                    **_CONDITION,
+                    "type": "Ready",
+                    "status": "True",
+                    "reason": "Available",
+                    "lastTransitionTime": "2026-01-01T00:00:00Z",
+                }
+            ],
+            "allocatable": {"cpu": "4"},
+            "allocated": {"cpu": "1"},
+            "currentOwners": [{"namespace": "shop", "name": "x-1", "uid": "uid-x-1", "resourceVersion": CANARY}],
+        },
+    }
+
+
 def _cluster_objects() -> dict[str, Object]:
     return {
         "Pod": full_pod(),
@@ -184,6 +235,7 @@ def _cluster_objects() -> dict[str, Object]:
             },
             "status": {"phase": "Running", "message": CANARY, "reason": CANARY, "conditions": [_CONDITION]},
         },
+        "Reservation": _reservation(),
         "ElasticQuota": {
             "metadata": full_metadata(
                 "x",

@@ -210,6 +210,7 @@ def test_job_that_object_limiters_hold_runs_and_does_nothing(facts: dict[str, An
         pytest.param({"ttl": FIVE_MINUTES, "age": 300}, JobOutcome.TIMED_OUT, id="its time is over"),
         pytest.param({"ttl": FIVE_MINUTES, "age": 299}, STARTED, id="its time is not over"),
         pytest.param({"ttl": timedelta(0), "age": 300}, STARTED, id="0 is no time limit"),
+        pytest.param({"ttl": -FIVE_MINUTES, "age": 300}, STARTED, id="nor is anything below"),
         pytest.param({"age": 300}, STARTED, id="it has no time limit"),
         pytest.param({"ttl": FIVE_MINUTES, "age": 300, "is_paused": True}, HELD, id="it is paused"),
     ],

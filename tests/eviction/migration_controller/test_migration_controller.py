@@ -126,6 +126,22 @@ def test_pod_with_a_live_job_stays(phase: str, uid: str | None, expected: Reason
 
 
 @pytest.mark.parametrize(
+    ("facts", "phase"),
+    [
+        pytest.param({"phase": "Running"}, "Running", id="by the name of the pod"),
+        pytest.param({"phase": "", "uid": "of its predecessor"}, "Pending", id="or by that of its predecessor"),
+    ],
+)
+def test_job_that_migrates_a_pod_is_named(facts: dict[str, Any], phase: str) -> None:
+    pod = make_koord_pod("p")
+
+    verdict = make_plugin(make_cluster([pod], jobs=[make_job(pod, name="j", **facts)])).filter(pod)
+
+    assert verdict.subject == "PodMigrationJob j"
+    assert verdict.message == f"PodMigrationJob j already migrates a pod of this name (phase: {phase})"
+
+
+@pytest.mark.parametrize(
     ("args", "replicas", "expected"),
     [
         pytest.param({}, 1, Reason.WORKLOAD_REPLICAS, id="a single replica stays"),
@@ -214,6 +230,7 @@ def test_booked_pod_is_not_asked_for_twice() -> None:
     handle.view.book_eviction(pod)
 
     assert plugin.filter(pod).reason is Reason.ALREADY_MIGRATING
+    assert plugin.filter(pod).message == "this run already evicts a pod of this name"
 
 
 def test_replicas_of_one_workload_move_one_after_the_other() -> None:

@@ -1,0 +1,39 @@
+"""What the plugin finds out about one pod in one cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from descheduler.placement.framework.obstacle import Fact
+from descheduler.placement.plugins.reservation.holdings import HeldReservation
+from descheduler.placement.plugins.reservation.matching import Match
+from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+__all__ = ["RESERVATION", "CycleState", "state_of"]
+
+RESERVATION = "Reservation"
+"""The plugin's name."""
+
+
+@dataclass(slots=True)
+class CycleState:
+    """`matches` is what came of each Reservation on a node that the pod's own terms select; `own` is the Reservation
+    of a reserve pod.
+
+    By node: `usable` are those whose room the pod may use, `short` what is against it all the same, `nominated` those
+    of which it uses the first if it goes there, all equally good.
+    """
+
+    request: ReservationRequest
+    matches: list[tuple[HeldReservation, Match]] = field(default_factory=list)
+    usable: dict[int, list[HeldReservation]] = field(default_factory=dict)
+    short: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
+    nominated: dict[int, tuple[HeldReservation, ...]] = field(default_factory=dict)
+    own: HeldReservation | None = None
+
+
+def state_of(cycle: Cycle) -> CycleState | None:
+    """The state that the transformer made; None where no Reservation matters."""
+    state = cycle.scratch.get(RESERVATION)
+    return state if isinstance(state, CycleState) else None

@@ -1,0 +1,43 @@
+"""What a refused pod has to do with the Reservations of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.plugins.reservation.cycle_state import state_of
+from descheduler.placement.plugins.reservation.matching import Match
+from descheduler.placement.shadow.shadow_cluster import Cycle
+
+__all__ = ["diagnosis", "explain_reservations"]
+
+
+def explain_reservations(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """What came of each Reservation on the node."""
+    del obstacle
+    state = state_of(refused.cycle)
+    for held, found in () if state is None else state.matches:
+        if held.node == refused.node_index:
+            yield f"Reservation {held.name} {_words(found)}"
+
+
+def diagnosis(cycle: Cycle) -> tuple[str, ...]:
+    """What koord-scheduler adds to its event about a pod that fits nowhere (`plugin.go`, makePostFilterReasons).
+
+    That is how many Reservations are for the pod, and what is against these; empty where none is and it needs none.
+    """
+    state = state_of(cycle)
+    if state is None:
+        return ()
+    owned = [found for _, found in state.matches if found.is_owned]
+    if not owned and state.request.affinity is None:
+        return ()
+    against = (Match.OTHER_NAME, Match.AFFINITY, Match.UNSCHEDULABLE, Match.NOT_EXACT, Match.UNTOLERATED)
+    counts = ((owned.count(each), each.value) for each in against)
+    found = [f"{number} Reservation(s) {words}" for number, words in counts if number]
+    return (*found, f"{len(owned)} Reservation(s) matched owner total")
+
+
+def _words(found: Match) -> str:
+    return "matches the pod and has too little left" if found.gives_room else found.value

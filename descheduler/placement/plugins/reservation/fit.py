@@ -1,0 +1,140 @@
+"""Whether a pod fits with a Reservation on a node, and through which one (koordinator 1.8 `plugin.go`,
+filterWithReservations, fitsNode, fitsReservation; `nominator.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from descheduler.placement.framework.obstacle import Fact
+from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation
+from descheduler.placement.shadow.node_table import NodeTable
+
+__all__ = ["NodeFit", "NodeShortage", "ReservationShortage", "Unmet", "fit_on_node", "score"]
+
+_HIGHEST = 100
+
+
+class NodeShortage(NamedTuple):
+    """A resource of which the node has too little beside its Reservations, with what is left of one."""
+
+    resource: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return f"Insufficient {self.resource} by node"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return f"insufficient {self.resource} beside the Reservations"
+
+
+class ReservationShortage(NamedTuple):
+    """A resource of which too little is left of a Reservation that grants no more."""
+
+    resource: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return (
+            "Reservation(s) Too many pods"
+            if self.resource == "pods"
+            else f"Reservation(s) Insufficient {self.resource}"
+        )
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        return (
+            "too many pods in the Reservation"
+            if self.resource == "pods"
+            else f"insufficient {self.resource} in the Reservation"
+        )
+
+
+class Unmet(NamedTuple):
+    """The pod needs a Reservation, and none of those there is of use, for no resource in particular."""
+
+    reason: str = "node(s) no reservation(s) to meet the requirements"
+    short: str = "no Reservation meets the requirements"
+
+
+class NodeFit(NamedTuple):
+    """What is against the pod on the node, empty where it fits, and the Reservations that it may use there.
+
+    All of `nominees` are equally good; none is where the pod does without.
+    """
+
+    against: tuple[Fact, ...] = ()
+    nominees: tuple[HeldReservation, ...] = ()
+
+
+def fit_on_node(
+    asked: Amounts, usable: Sequence[HeldReservation], node: int, table: NodeTable, *, is_required: bool
+) -> NodeFit:
+    """How a pod that asks for `asked` fits on `node`, where it may use the room of `usable`.
+
+    `table` is as the scheduler sees it: what `usable` hold is free there. The pod may have what is left of one of them
+    beside what none holds; of a `Restricted` one no more than is left. Unless it `is_required`, room that none holds
+    will do as well.
+    """
+    free = {row: int(table.allocatable[row, node]) - int(table.requested[row, node]) for row, _ in asked}
+    unheld = {row: left - sum(each.gap(row) for each in usable) for row, left in free.items()}
+    names = table.resources
+    fitting: list[HeldReservation] = []
+    short_by_node: set[int] = set()
+    short_by_reservation: list[Fact] = []
+    for each in usable:
+        if not is_required and each.limited.isdisjoint(row for row, _ in asked):
+            continue
+        short = [row for row, amount in asked if amount > unheld[row] + max(0, each.gap(row))]
+        refused = tuple(_restrictions(asked, each, names))
+        short_by_node.update(short)
+        short_by_reservation += refused
+        if not short and not refused:
+            fitting.append(each)
+    if fitting:
+        return NodeFit(nominees=_nominees(asked, fitting))
+    if is_required:
+        found = (*_node_shortages(short_by_node, names), *short_by_reservation)
+        return NodeFit(found or (Unmet(),))
+    lacking = short_by_node or {row for row, amount in asked if amount > unheld[row]}
+    return NodeFit(_node_shortages(lacking, names))
+
+
+def _nominees(asked: Amounts, fitting: Sequence[HeldReservation]) -> tuple[HeldReservation, ...]:
+    """Those of the lowest order, else those that are filled up most."""
+    ordered = [each.order for each in fitting if each.order]
+    if ordered:
+        return tuple([each for each in fitting if each.order == min(ordered)])
+    scores = [score(asked, each) for each in fitting]
+    return tuple([each for each, its in zip(fitting, scores, strict=True) if its == max(scores)])
+
+
+def score(asked: Amounts, held: HeldReservation) -> int:
+    """How full the Reservation is with the pod in it, 0 to 100; a resource of which it has too little counts 0."""
+    wanted = dict(asked)
+    total = 0
+    for row, capacity in held.allocatable.items():
+        filled = wanted.get(row, 0) + held.allocated(row)
+        if filled <= capacity:
+            total += _HIGHEST * filled // capacity
+    return total // len(held.allocatable) if held.allocatable else 0
+
+
+def _restrictions(asked: Amounts, held: HeldReservation, names: Sequence[str]) -> Iterable[Fact]:
+    """What the Reservation does not grant by its policy."""
+    if not held.reservation.is_restricted:
+        return
+    if held.most_pods is not None and held.num_owners >= held.most_pods:
+        yield ReservationShortage("pods")
+    for row, amount in asked:
+        if row in held.limited and amount > held.gap(row):
+            yield ReservationShortage(names[row])
+
+
+def _node_shortages(rows: Iterable[int], names: Sequence[str]) -> tuple[Fact, ...]:
+    return tuple(NodeShortage(name) for name in sorted(names[row] for row in rows))

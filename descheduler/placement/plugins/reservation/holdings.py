@@ -1,0 +1,197 @@
+"""Reservations on the nodes of a shadow cluster: what each holds, what its owners took of it, and what is left.
+
+Source: koordinator 1.8 `pkg/scheduler/frameworkext/reservation_info.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.reservation import Reservation
+from descheduler.model.labels import parse_int64
+from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.quantity import NANO, ceil_value
+from descheduler.model.requests import PODS, ContainerResources, scoring_requests
+from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL, allocated_reservation, is_reserve_pod
+from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+
+__all__ = ["Amounts", "HeldReservation", "Holdings"]
+
+Amounts = tuple[tuple[int, int], ...]
+"""(resource row, amount) without zeros, in units of the node table."""
+
+_NANO_BY_MILLI = NANO // 1000
+
+
+class HeldReservation:
+    """One Reservation. `node` is `NO_NODE` while its reserve pod waits.
+
+    `allocatable` is what it reserves, by resource row; `limited` are the rows that are counted per owner. `order` is
+    its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
+    `is_spent` says that it was used up before the snapshot was taken, which nobody takes back.
+    """
+
+    __slots__ = (
+        "_allocated",
+        "_pods",
+        "_table",
+        "allocatable",
+        "is_spent",
+        "limited",
+        "most_pods",
+        "node",
+        "num_owners",
+        "order",
+        "pod",
+        "reservation",
+    )
+
+    def __init__(self, reservation: Reservation, pod: Pod, table: NodeTable) -> None:
+        amounts, limited = reservation.amounts, reservation.limited_resources
+        self.reservation = reservation
+        self.pod = pod
+        self.node = NO_NODE
+        self.num_owners = 0
+        self.is_spent = False
+        self.allocatable = dict(table.demand(amounts, {}).amounts)
+        self.limited = frozenset(row for row, _ in table.demand({name: amounts[name] for name in limited}, {}).amounts)
+        self.most_pods = ceil_value(amounts[PODS]) if PODS in amounts else None
+        self.order = parse_int64(reservation.labels.get(ORDER_LABEL, "")) or 0
+        self._table = table
+        self._allocated = dict.fromkeys(self.limited, 0)
+        self._pods: dict[Amounts, Pod] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the Reservation."""
+        return self.reservation.name
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it holds room: it is on a node, and not used up."""
+        return self.node != NO_NODE and not self.is_spent and not (self.reservation.allocate_once and self.num_owners)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether pods may use that room."""
+        return self.is_active and self.reservation.phase != "Waiting" and not self.reservation.fault
+
+    def allocated(self, row: int) -> int:
+        """What its owners have of a resource."""
+        return self._allocated.get(row, 0)
+
+    def gap(self, row: int) -> int:
+        """What it reserves of a resource beyond what its owners have; negative where these have more."""
+        return self.allocatable.get(row, 0) - self._allocated.get(row, 0)
+
+    def gaps(self) -> Amounts:
+        """What it reserves beyond what its owners have, by resource."""
+        left = ((row, self.gap(row)) for row in self.allocatable)
+        return tuple((row, amount) for row, amount in left if amount)
+
+    def change(self, amounts: Amounts, by: int) -> None:
+        """Counts an owner that takes `amounts` (`by` 1), or that is gone (-1)."""
+        self.num_owners += by
+        for row, amount in amounts:
+            if row in self.limited:
+                self._allocated[row] += by * amount
+
+    def stand_in(self) -> Pod:
+        """The pod that koord-scheduler counts on the node: the reserve pod, less what its owners have.
+
+        Where they have more than is reserved that is less than nothing: to pods that may not use the Reservation the
+        node seems to have what is not there (measured; ReservationPlugin warns of it before the pod starts).
+        """
+        gaps = self.gaps()
+        known = self._pods.get(gaps)
+        if known is None:
+            known = self._pods[gaps] = self._with_requests(gaps)
+        return known
+
+    def state(self) -> object:
+        """All that placed pods change of it."""
+        return self.name, self.node, self.num_owners, sorted(each for each in self._allocated.items() if each[1])
+
+    def _with_requests(self, amounts: Amounts) -> Pod:
+        spec = self.pod.spec
+        if amounts == self._table.demand(spec.requests, {}).amounts:
+            return self.pod
+        names = self._table.resources
+        requests = {names[row]: amount * (_NANO_BY_MILLI if row == CPU_ROW else NANO) for row, amount in amounts}
+        return msgspec.structs.replace(self.pod, spec=_only_asking(spec, requests))
+
+
+def _only_asking(spec: PodSpec, requests: dict[str, int]) -> PodSpec:
+    """`spec` with one container, which asks for `requests`; none where that is nothing."""
+    containers = (ContainerResources(requests, {}),) if requests else ()
+    charged = scoring_requests(containers, (), pod_level={}, overhead={}, has_pod_level=False)
+    return msgspec.structs.replace(
+        spec, containers=containers, init_containers=(), requests=requests, scoring_requests=charged
+    )
+
+
+class Holdings:
+    """The Reservations of a snapshot, in name order, and as a follower the owners that they have there.
+
+    Owners are the pods on the node of a Reservation that name its uid in an annotation.
+    """
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self._table = cluster.table
+        self.held = tuple(_held(cluster))
+        self._by_uid = {each.reservation.uid: each for each in self.held if each.reservation.uid}
+        index, now = cluster.table.index, cluster.snapshot.taken_at
+        for each in self.held:
+            reservation = each.reservation
+            is_over = now is not None and reservation.has_expired(now)
+            if reservation.is_active and reservation.node_name in index and not is_over:
+                each.node = index[reservation.node_name]
+        for pod, node in cluster.placed_pods:
+            owned = self._owned_by(pod, node)
+            if owned is not None and owned.reservation.allocate_once:
+                owned.is_spent = True
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts an owner, which keeps what it has until it is gone."""
+        del is_terminating
+        self._change(pod, node, 1)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Gives back to the Reservation what the owner had of it."""
+        del is_terminating
+        self._change(pod, node, -1)
+
+    def fingerprint(self) -> object:
+        """What all of them hold."""
+        return [each.state() for each in self.held]
+
+    def active(self) -> Iterable[HeldReservation]:
+        """Those that hold room now."""
+        return (each for each in self.held if each.is_active)
+
+    def amounts(self, pod: Pod) -> Amounts:
+        """What a pod takes of a Reservation: its requests, whatever an in-place resize has made of them."""
+        return self._table.demand(pod.spec.requests, {}).amounts
+
+    def _change(self, pod: Pod, node: int, by: int) -> None:
+        owned = self._owned_by(pod, node)
+        if owned is not None:
+            owned.change(self.amounts(pod), by)
+
+    def _owned_by(self, pod: Pod, node: int) -> HeldReservation | None:
+        text = pod.annotations.get(RESERVATION_ALLOCATED_ANNOTATION) if pod.annotations else None
+        # A reserve pod or a new pod may have the annotation of the pod that its template was copied from.
+        if not text or not pod.uid or is_reserve_pod(pod):
+            return None
+        owned = self._by_uid.get(allocated_reservation(text))
+        return owned if owned is not None and node not in (NO_NODE,) and owned.node == node else None
+
+
+def _held(cluster: ShadowCluster) -> Iterator[HeldReservation]:
+    for reservation in cluster.snapshot.reservations:
+        if reservation.pod is not None and (reservation.is_active or reservation.is_pending):
+            yield HeldReservation(reservation, reservation.pod, cluster.table)

@@ -1,0 +1,84 @@
+"""What placed pods change of Reservations: owners that use them, and reserve pods that find a node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from descheduler.placement.framework.allocation import Allocation
+from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
+from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
+
+__all__ = ["OwnerLedger", "ReservePodLedger", "Use"]
+
+
+class Use(NamedTuple):
+    """What one pod took of a Reservation."""
+
+    held: HeldReservation
+    amounts: Amounts
+
+
+class OwnerLedger:
+    """The pods placed since the snapshot was taken that use a Reservation; one that is for a single pod is then gone.
+
+    `holdings` is None where the snapshot has no Reservations.
+    """
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self.holdings = cluster.follow(Holdings) if cluster.snapshot.reservations else None
+
+    def reserve(self, cycle: Cycle, node: int) -> Use | None:
+        """Takes the pod's requests of the Reservation that is nominated for it on `node`, if any."""
+        state = state_of(cycle)
+        nominees = () if state is None else state.nominated.get(node, ())
+        if not nominees:
+            return None
+        taken = Use(nominees[0], cycle.pod.demand.amounts)
+        self.restore(taken)
+        return taken
+
+    def release(self, taken: Use) -> None:
+        """Gives it back to the Reservation."""
+        taken.held.change(taken.amounts, -1)
+
+    def restore(self, taken: Use) -> None:
+        """Takes it again."""
+        taken.held.change(taken.amounts, 1)
+
+    def allocations(self, taken: Use) -> tuple[Allocation, ...]:
+        """The Reservation."""
+        return (Allocation(RESERVATION, "reservation", taken.held.name),)
+
+    def fingerprint(self) -> object:
+        """What all Reservations hold."""
+        return None if self.holdings is None else self.holdings.fingerprint()
+
+
+class ReservePodLedger:
+    """Where reserve pods were put since the snapshot was taken: their Reservations hold room there."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        del cluster
+
+    def reserve(self, cycle: Cycle, node: int) -> tuple[HeldReservation, int] | None:
+        """Binds the Reservation of the cycle's pod to `node`."""
+        state = state_of(cycle)
+        if state is None or state.own is None:
+            return None
+        taken = state.own, node
+        self.restore(taken)
+        return taken
+
+    def release(self, taken: tuple[HeldReservation, int]) -> None:
+        """The Reservation has no node again."""
+        taken[0].node = NO_NODE
+
+    def restore(self, taken: tuple[HeldReservation, int]) -> None:
+        """It has that node again."""
+        held, node = taken
+        held.node = node
+
+    def fingerprint(self) -> object:
+        """Nothing beyond what OwnerLedger tells."""
+        return None

@@ -1,0 +1,197 @@
+"""The plugin: which Reservations hold room that a pod may use, which hold it against the pod, and which one it uses.
+
+koord-scheduler counts every active Reservation as a pod on its node, with the labels, ports and terms of its template,
+and takes those away that the pod may use before any plugin looks (koordinator 1.8 `transformer.go`). No other
+scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees those that are not the pod's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION
+from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
+from descheduler.placement.framework.interactions import Interactions
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
+from descheduler.placement.plugins.reservation.fit import fit_on_node
+from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
+from descheduler.placement.plugins.reservation.interactions import ReservationInteractions
+from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
+from descheduler.placement.plugins.reservation.matching import Match, match
+from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, is_reserve_pod, request_of
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
+
+__all__ = ["ReservationPlugin", "ReservationReason"]
+
+_MOST_CLASSES = 4096
+_DEFAULT_POLICY = ""
+_OVERCOMMITTED = (
+    "owners of a Reservation on {} have more than it reserves, so that the kubelet refuses the pod there until others"
+    " are gone"
+)
+
+
+class ReservationReason(Reason):
+    """Why a node takes no pod; amounts are facts of their own."""
+
+    NO_MATCH = 1, "node(s) no reservations match reservation affinity", "no Reservation matches reservation-affinity"
+    AMOUNTS = 2, "node(s) no reservation(s) to meet the requirements"
+    POLICY = (
+        4,
+        "node(s) reservation allocate policy conflict",
+        "Reservations of another allocatePolicy on the node",
+    )
+    NODE_NAME = (
+        8,
+        "node(s) didn't match the nodeName specified by reservation",
+        "didn't match spec.template.spec.nodeName of the Reservation",
+    )
+
+
+class Unreadable(Reason):
+    """Why a pod is refused everywhere."""
+
+    ANNOTATIONS = 0, "the Reservation annotations of the pod cannot be read"
+
+
+class ReservationPlugin:
+    """Transformer, filter and ledger of one profile. `match` is asked once for a placement class and a Reservation."""
+
+    name = RESERVATION
+    is_static = False
+
+    def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
+        del profile
+        self.ledger = cluster.ledger(OwnerLedger)
+        self._holdings = self.ledger.holdings
+        self.interactions: Interactions = ReservationInteractions(self._holdings)
+        """Placed pods use Reservations up, which helps others."""
+        self._keeper = cluster.ledger(ReservePodLedger)
+        self._table = cluster.table
+        self._known: dict[PlacementClass, dict[HeldReservation, tuple[int, Match]]] = {}
+
+    def before_pre_filter(self, cycle: Cycle) -> None:
+        """Shows the pod the Reservations that hold room against it."""
+        if self._holdings is None:
+            if request_of(cycle.pod.pod).affinity is not None:
+                cycle.scratch[RESERVATION] = CycleState(request_of(cycle.pod.pod))
+            return
+        pod = cycle.pod.pod
+        state = cycle.scratch[RESERVATION] = CycleState(request_of(pod))
+        if is_reserve_pod(pod):
+            state.own = next((each for each in self._holdings.held if _is_own(each, pod)), None)
+            cycle.keeper = self._keeper
+            cycle.seen = tuple((each.stand_in(), each.node) for each in self._holdings.active())
+        else:
+            cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
+
+    def pre_filter(self, cycle: Cycle) -> PreFilterResult:
+        """Leaves pods alone for which there is no Reservation, and which need none."""
+        state = state_of(cycle)
+        if state is None:
+            return SKIP
+        if state.request.fault:
+            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, Unreadable.ANNOTATIONS))
+        if state.request.affinity is not None and not state.usable and not self._may_come():
+            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, ReservationReason.NO_MATCH))
+        is_concerned = state.usable or state.request.affinity is not None or cycle.keeper is not None
+        return PASS if is_concerned else SKIP
+
+    def filter(self, cycle: Cycle) -> ReasonBits | None:
+        """Nodes without a Reservation that the pod needs, or without room beside those that it may use."""
+        state = state_of(cycle)
+        if state is None:
+            return None
+        bits: ReasonBits = np.zeros(len(self._table), dtype=np.uint32)
+        if cycle.keeper is not None:
+            return self._against_reserve_pod(cycle.pod.pod, state, bits)
+        is_required = state.request.affinity is not None
+        if is_required:
+            bits[:] = ReservationReason.NO_MATCH.bit
+            bits[list(state.usable)] = 0
+        if not state.request.is_ignoring:
+            for node, usable in state.usable.items():
+                fit = fit_on_node(cycle.pod.demand.amounts, usable, node, self._table, is_required=is_required)
+                if fit.nominees:
+                    state.nominated[node] = fit.nominees
+                elif fit.against:
+                    state.short[node] = fit.against
+                    bits[node] |= ReservationReason.AMOUNTS.bit
+        return bits
+
+    def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        """The words; a shortage may pass, all else stays as it is as long as no Reservation comes or goes."""
+        state = state_of(cycle)
+        if bits & ReservationReason.AMOUNTS.bit and state is not None:
+            return Obstacle.of(self.name, Code.UNSCHEDULABLE, *state.short[node])
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, *(each for each in ReservationReason if bits & each.bit))
+
+    def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """That the kubelet refuses the pod where owners of a Reservation have more than it reserves.
+
+        koord-scheduler takes all that they have off what it counts, for pods that may not use the Reservation.
+        """
+        table = self._table
+        asked = cycle.pod.demand.amounts
+        fits = all(table.requested[row, node] + amount <= table.allocatable[row, node] for row, amount in asked)
+        return () if fits or not cycle.seen else (_OVERCOMMITTED.format(table.names[node]),)
+
+    def _may_come(self) -> bool:
+        """Whether a Reservation waits for a node, which the pod may then ask for."""
+        return self._holdings is not None and any(each.node == NO_NODE for each in self._holdings.held)
+
+    def _unusable(self, pod: PlacementClass, state: CycleState, holdings: Holdings) -> Iterable[tuple[Pod, int]]:
+        """What stands for the Reservations that are not the pod's; notes what came of each."""
+        selected = self._table.masks.selected(pod.spec.node_selector, pod.spec.affinity)
+        known = self._known_of(pod)
+        for held in holdings.active():
+            if held.is_available and selected[held.node]:
+                found = self._match(pod.pod, state.request, held, known)
+                state.matches.append((held, found))
+                if found.gives_room:
+                    state.usable.setdefault(held.node, []).append(held)
+                    continue
+            yield held.stand_in(), held.node
+
+    def _known_of(self, pod: PlacementClass) -> dict[HeldReservation, tuple[int, Match]]:
+        if len(self._known) >= _MOST_CLASSES:
+            self._known.clear()
+        return self._known.setdefault(pod, {})
+
+    def _match(
+        self,
+        pod: Pod,
+        request: ReservationRequest,
+        held: HeldReservation,
+        known: dict[HeldReservation, tuple[int, Match]],
+    ) -> Match:
+        found = known.get(held)
+        if found is None or found[0] != held.node:
+            node = self._table.nodes[held.node]
+            found = known[held] = held.node, match(pod, request, held.reservation, node)
+        return found[1]
+
+    def _against_reserve_pod(self, pod: Pod, state: CycleState, bits: ReasonBits) -> ReasonBits:
+        """Nodes that a Reservation does not name, or whose Reservations have another policy, if either has none."""
+        wanted = pod.annotations.get(RESERVATION_NODE_ANNOTATION)
+        if wanted:
+            bits |= np.uint32(ReservationReason.NODE_NAME.bit)
+            node = self._table.index.get(wanted, NO_NODE)
+            if node != NO_NODE:
+                bits[node] = 0
+        policy = _DEFAULT_POLICY if state.own is None else state.own.reservation.allocate_policy
+        for held in self._holdings.active() if self._holdings is not None else ():
+            other = held.reservation.allocate_policy
+            if other != policy and _DEFAULT_POLICY in (other, policy):
+                bits[held.node] |= np.uint32(ReservationReason.POLICY.bit)
+        return bits
+
+
+def _is_own(held: HeldReservation, pod: Pod) -> bool:
+    return held.node == NO_NODE and held.name == pod.name

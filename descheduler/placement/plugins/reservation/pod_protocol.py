@@ -1,0 +1,148 @@
+"""What pods say about Reservations, in annotations and labels (koordinator 1.8 `apis/extension/reservation.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
+from descheduler.cluster.decoding.blocks import decode_tolerations
+from descheduler.model.affinity import NodeSelectorTerm
+from descheduler.model.koordinator.reservation import RESERVE_POD_ANNOTATION
+from descheduler.model.pod import Pod
+from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
+
+__all__ = [
+    "AFFINITY_ANNOTATION",
+    "EXACT_MATCH_ANNOTATION",
+    "IGNORED_LABEL",
+    "ORDER_LABEL",
+    "ReservationAffinity",
+    "ReservationRequest",
+    "allocated_reservation",
+    "is_reserve_pod",
+    "request_of",
+]
+
+AFFINITY_ANNOTATION = "scheduling.koordinator.sh/reservation-affinity"
+EXACT_MATCH_ANNOTATION = "scheduling.koordinator.sh/exact-match-reservation"
+IGNORED_LABEL = "scheduling.koordinator.sh/reservation-ignored"
+ORDER_LABEL = "scheduling.koordinator.sh/reservation-order"
+
+_MOST_TEXTS = 4096
+
+
+class ReservationAffinity(NamedTuple):
+    """The Reservations that a pod asks for: it goes nowhere without one.
+
+    `terms` are ORed, None where none are stated; `name` leaves all else but the owner and the exact match aside.
+    """
+
+    name: str = ""
+    labels: Mapping[str, str] = {}
+    terms: tuple[NodeSelectorTerm, ...] | None = None
+    tolerations: tuple[Toleration, ...] = ()
+
+    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether a Reservation of this name is asked for; `labels` are its own on top of those of its node."""
+        if any(labels.get(key) != value for key, value in self.labels.items()):
+            return False
+        return self.terms is None or any(
+            not term.is_empty and not term.error and term.matches(name, labels) for term in self.terms
+        )
+
+    def untolerated(self, taints: tuple[Taint, ...]) -> Taint | None:
+        """The first of a Reservation's taints that keeps the pod away."""
+        hard = (taint for taint in taints if taint.effect in (NO_SCHEDULE, NO_EXECUTE))
+        return next((taint for taint in hard if not tolerates_all(self.tolerations, (taint,))), None)
+
+
+class ReservationRequest(NamedTuple):
+    """What one pod says. `affinity` is None where the pod goes without a Reservation as well.
+
+    `exact` are resources of which a Reservation has to hold exactly the pod's request. `fault` says what cannot be
+    read, for which koord-scheduler places the pod nowhere; it is empty otherwise.
+    """
+
+    affinity: ReservationAffinity | None = None
+    exact: tuple[str, ...] = ()
+    is_ignoring: bool = False
+    fault: str = ""
+
+
+_NOTHING = ReservationRequest()
+
+
+class _AffinityWire(msgspec.Struct, rename="camel"):
+    name: str | None = None
+    required: _RequiredWire | None = msgspec.field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+    reservation_selector: dict[str, str] | None = None
+    tolerations: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _RequiredWire(msgspec.Struct, rename="camel"):
+    reservation_selector_terms: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _ExactWire(msgspec.Struct, rename="camel"):
+    resource_names: list[str] | None = None
+
+
+class _AllocatedWire(msgspec.Struct):
+    name: str | None = None
+    uid: str | None = None
+
+
+_read_affinity = msgspec.json.Decoder(_AffinityWire | None).decode
+_read_exact = msgspec.json.Decoder(_ExactWire | None).decode
+_read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
+
+
+def is_reserve_pod(pod: Pod) -> bool:
+    """Whether `pod` stands for a Reservation."""
+    return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
+
+
+def request_of(pod: Pod) -> ReservationRequest:
+    """What `pod` says about Reservations."""
+    is_ignoring = pod.labels.get(IGNORED_LABEL) == "true"
+    affinity, exact = pod.annotations.get(AFFINITY_ANNOTATION), pod.annotations.get(EXACT_MATCH_ANNOTATION)
+    if affinity is None and not exact:
+        return ReservationRequest(is_ignoring=True) if is_ignoring else _NOTHING
+    return _request(affinity, exact or "", is_ignoring=is_ignoring)
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _request(affinity: str | None, exact: str, *, is_ignoring: bool) -> ReservationRequest:
+    try:
+        return ReservationRequest(
+            None if affinity is None else _affinity(affinity),
+            tuple((_read_exact(exact) or _ExactWire()).resource_names or ()) if exact else (),
+            is_ignoring,
+        )
+    except (ValueError, RecursionError) as error:
+        return ReservationRequest(fault=f"its Reservation annotations cannot be read: {error}")
+
+
+def _affinity(text: str) -> ReservationAffinity:
+    wire = (_read_affinity(text) if text else None) or _AffinityWire()
+    required = wire.required
+    terms = None
+    if required is not None:
+        block = b'{"nodeSelectorTerms":' + bytes(required.reservation_selector_terms) + b"}"
+        terms = decode_node_affinity(block) or ()
+    return ReservationAffinity(
+        wire.name or "", wire.reservation_selector or {}, terms, decode_tolerations(bytes(wire.tolerations))
+    )
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def allocated_reservation(text: str) -> str:
+    """The uid of the Reservation that annotation `reservation-allocated` of a pod names; empty for none."""
+    try:
+        return (_read_allocated(text) or _AllocatedWire()).uid or ""
+    except (ValueError, RecursionError):
+        return ""

@@ -1,0 +1,74 @@
+"""What runs as `Reservation`."""
+
+from __future__ import annotations
+
+from descheduler.model.koordinator.reservation import (
+    RESERVATION_NAME_ANNOTATION,
+    RESERVATION_NODE_ANNOTATION,
+    RESERVE_POD_ANNOTATION,
+)
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.plugins.reservation.explain import explain_reservations
+from descheduler.placement.plugins.reservation.marks import marks_of
+from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, ReservationReason
+from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, EXACT_MATCH_ANNOTATION
+from descheduler.placement.plugins.reservation.queue import waiting_reserve_pods
+from descheduler.placement.plugins.reservation.score import ReservationScore
+from descheduler.policy.shared_args import Args
+
+__all__ = ["ROW"]
+
+
+class ReservationSection(Args, frozen=True):
+    """`ReservationArgs` of koord-scheduler 1.8."""
+
+    enable_preemption: bool = False
+    """Without effect here: that Reservations preempt pods is not modelled."""
+    min_candidate_nodes_percentage: int | None = None
+    """Without effect here."""
+    min_candidate_nodes_absolute: int | None = None
+    """Without effect here."""
+    controller_workers: int | None = None
+    """Without effect here."""
+    gc_duration_seconds: int | None = None
+    """Without effect here."""
+    gc_interval_seconds: int | None = None
+    """Without effect here."""
+    resync_interval_seconds: int | None = None
+    """Without effect here."""
+    disable_garbage_collection: bool = False
+    """Without effect here."""
+
+
+def _read_nothing(block: ArgsBlock, section: ReservationSection) -> None:
+    del block, section
+
+
+ROW = SchedulingPlugin(
+    plugin=ReservationPlugin,
+    score=ReservationScore,
+    points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
+    args=ArgsKind(ReservationSection, _read_nothing),
+    marks=marks_of,
+    queues=waiting_reserve_pods,
+    explain=explain_reservations,
+    reads_annotations=(
+        AFFINITY_ANNOTATION,
+        EXACT_MATCH_ANNOTATION,
+        RESERVE_POD_ANNOTATION,
+        RESERVATION_NAME_ANNOTATION,
+        RESERVATION_NODE_ANNOTATION,
+    ),
+    reads_kinds=frozenset({"Reservation.scheduling.koordinator.sh"}),
+    about=About(
+        check="Room that a Reservation holds is free for its owners only; a pod that asks for a Reservation needs one.",
+        preference="Nodes with a Reservation of the pod: the lowest reservation-order, then the fullest.",
+        reasons=(
+            *(reason.reason for reason in ReservationReason),
+            "Insufficient <resource> by node",
+            "Reservation(s) Insufficient <resource>",
+            "Reservation(s) Too many pods",
+        ),
+    ),
+)

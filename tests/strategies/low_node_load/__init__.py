@@ -1,0 +1,1 @@
+"""LowNodeLoad and its parts."""
