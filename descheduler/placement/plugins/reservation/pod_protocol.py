@@ -11,7 +11,6 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_tolerations
 from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.koordinator.reservation import RESERVE_POD_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
 
@@ -23,7 +22,6 @@ __all__ = [
     "ReservationAffinity",
     "ReservationRequest",
     "allocated_reservation",
-    "is_reserve_pod",
     "request_of",
 ]
 
@@ -99,11 +97,6 @@ class _AllocatedWire(msgspec.Struct):
 _read_affinity = msgspec.json.Decoder(_AffinityWire | None).decode
 _read_exact = msgspec.json.Decoder(_ExactWire | None).decode
 _read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
-
-
-def is_reserve_pod(pod: Pod) -> bool:
-    """Whether `pod` stands for a Reservation."""
-    return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
 
 
 def request_of(pod: Pod) -> ReservationRequest:
