@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION, RESERVATION_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.reservation import Reservation, is_reserve_pod
 from descheduler.model.labels import parse_int64
@@ -17,7 +18,7 @@ from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
 from descheduler.placement.framework.restored_devices import DevicesByMinor, RestoredDevices
 from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, device_holder, devices_of
-from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL, allocated_reservation
+from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 

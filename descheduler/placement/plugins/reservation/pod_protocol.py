@@ -21,7 +21,6 @@ __all__ = [
     "ORDER_LABEL",
     "ReservationAffinity",
     "ReservationRequest",
-    "allocated_reservation",
     "request_of",
 ]
 
@@ -89,14 +88,8 @@ class _ExactWire(msgspec.Struct, rename="camel"):
     resource_names: list[str] | None = None
 
 
-class _AllocatedWire(msgspec.Struct):
-    name: str | None = None
-    uid: str | None = None
-
-
 _read_affinity = msgspec.json.Decoder(_AffinityWire | None).decode
 _read_exact = msgspec.json.Decoder(_ExactWire | None).decode
-_read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
 
 
 def request_of(pod: Pod) -> ReservationRequest:
@@ -130,12 +123,3 @@ def _affinity(text: str) -> ReservationAffinity:
     return ReservationAffinity(
         wire.name or "", wire.reservation_selector or {}, terms, decode_tolerations(bytes(wire.tolerations))
     )
-
-
-@lru_cache(maxsize=_MOST_TEXTS)
-def allocated_reservation(text: str) -> str:
-    """The uid of the Reservation that annotation `reservation-allocated` of a pod names; empty for none."""
-    try:
-        return (_read_allocated(text) or _AllocatedWire()).uid or ""
-    except (ValueError, RecursionError):
-        return ""
