@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.restored_devices import ReservedDevices, reserved_devices
+from descheduler.placement.framework.restored_devices import ReservedDevices, RestoredDevices, reserved_devices
 from descheduler.placement.plugins.device_share.allocation import Allocated, DeviceAllocator
 from descheduler.placement.plugins.device_share.answers import StateAnswers
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
@@ -40,6 +40,14 @@ class PodOnNodes:
         if not self._cache.state(node).hardware.is_listed:
             return None
         return self._allocated(node, self._reserved.get(node, _NONE), is_reserve=True)
+
+    def gets(self, node: int, restored: RestoredDevices) -> bool:
+        """Whether the pod gets its devices on a node with what one reservation gives back."""
+        state = self._cache.state(node)
+        if not state.hardware.is_listed:
+            return True
+        allocator = DeviceAllocator(self.answers.pod, state, None, True, restored)
+        return not isinstance(allocator.allocate(), DeviceReason)
 
     def _allocated(self, node: int, reserved: ReservedDevices, *, is_reserve: bool = False) -> Allocated | DeviceReason:
         state, pod = self._cache.state(node), self.answers.pod
