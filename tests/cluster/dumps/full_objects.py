@@ -63,6 +63,14 @@ def _device() -> Object:
                 }
             ]
         },
+        "status": {
+            "allocations": [
+                {
+                    "type": "gpu",
+                    "entries": [{"namespace": "x", "name": "y", "uuid": "u", "minors": [0], "notes": CANARY}],
+                }
+            ]
+        },
     }
 
 
@@ -270,8 +278,40 @@ def _cluster_objects() -> dict[str, Object]:
             },
         },
         "Device": _device(),
+        "NodeMetric": _node_metric(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
+    }
+
+
+def _node_metric() -> Object:
+    usage = {"resources": {"cpu": "1"}}
+    return {
+        "spec": {"metricCollectPolicy": {"reportIntervalSeconds": 60, "notes": CANARY}},
+        "status": {
+            "updateTime": "2026-06-30T12:00:00Z",
+            "nodeMetric": {
+                "nodeUsage": usage,
+                "systemUsage": usage,
+                "aggregatedNodeUsages": [
+                    {"duration": "5m", "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), usage)}
+                ],
+                "notes": CANARY,
+            },
+            "podsMetric": [
+                {
+                    "namespace": "x",
+                    "name": "y",
+                    "priority": "koord-prod",
+                    "qos": "LS",
+                    "podUsage": usage,
+                    "extensions": CANARY,
+                }
+            ],
+            "prodReclaimableMetric": {"resource": usage},
+            "hostApplicationMetric": [{"name": CANARY, "usage": usage}],
+            "conditions": [_CONDITION],
+        },
     }
 
 
