@@ -3,14 +3,31 @@ the one that allocates devices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["ReservedDevices", "RestoredDevices", "reserved_devices", "restore_devices"]
+__all__ = [
+    "DevicesByMinor",
+    "GetsDevices",
+    "ReservedDevices",
+    "RestoredDevices",
+    "gets_devices",
+    "offer_devices",
+    "reserved_devices",
+    "restore_devices",
+    "taken_devices",
+]
 
 _KEY = "restored devices"
+_OFFER = "offered devices"
+_TAKEN = "taken devices"
+
+DevicesByMinor = Mapping[str, Mapping[int, Mapping[str, int]]]
+"""Amounts by device type, minor and resource."""
+GetsDevices = Callable[[int, "RestoredDevices"], bool]
+"""Whether the pod of a cycle gets its devices on a node, out of what one reservation gives back and what is free."""
 
 
 class RestoredDevices(NamedTuple):
@@ -20,7 +37,7 @@ class RestoredDevices(NamedTuple):
     it holds; else they are preferred to what is free, unless `is_preferred` is unset.
     """
 
-    devices: Mapping[str, Mapping[int, Mapping[str, int]]]
+    devices: DevicesByMinor
     restricts: bool = False
     is_preferred: bool = True
 
@@ -44,3 +61,21 @@ def reserved_devices(cycle: Cycle) -> Mapping[int, ReservedDevices]:
     """What was granted to the pod of `cycle`, by node."""
     found = cycle.scratch.get(_KEY)
     return found if isinstance(found, Mapping) else {}
+
+
+def offer_devices(cycle: Cycle, gets: GetsDevices) -> None:
+    """Tells how the pod of `cycle` gets devices; the plugin that allocates them does so before nodes are looked at."""
+    cycle.scratch[_OFFER] = gets
+
+
+def gets_devices(cycle: Cycle) -> GetsDevices | None:
+    """How the pod of `cycle` gets devices; None for one that asks for none."""
+    found = cycle.scratch.get(_OFFER)
+    return found if callable(found) else None
+
+
+def taken_devices(cycle: Cycle) -> dict[str, dict[int, Mapping[str, int]]]:
+    """The devices that were taken for the pod of `cycle`: filled in at Reserve, for whoever has asked before."""
+    found = cycle.scratch.setdefault(_TAKEN, {})
+    assert isinstance(found, dict)  # noqa: S101 - nobody else has the key
+    return found

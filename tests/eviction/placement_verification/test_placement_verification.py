@@ -163,6 +163,7 @@ def test_koordinators_scheduler_is_judged_by_the_plugins_that_are_modelled() -> 
         make_pod("plain", node="a", scheduler="koord-scheduler"),
         make_pod("pinned", node="a", scheduler="koord-scheduler", labels={"koordinator.sh/qosClass": "LSR"}),
         make_pod("shared-gpu", node="a", scheduler="koord-scheduler", requests=half),
+        make_pod("quota", node="a", scheduler="koord-scheduler", labels={"quota.scheduling.koordinator.sh/name": "q"}),
     ]
 
     decisions = run([CORDONED, make_node("b")], pods)

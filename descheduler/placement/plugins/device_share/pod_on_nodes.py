@@ -42,6 +42,14 @@ class PodOnNodes:
             return None
         return self._allocated(node, self._reserved.get(node, _NONE), is_reserve=True)
 
+    def gets(self, node: int, restored: RestoredDevices) -> bool:
+        """Whether the pod gets its devices on a node with what one reservation gives back."""
+        state = self._cache.state(node)
+        if not state.hardware.is_listed:
+            return True
+        allocator = DeviceAllocator(self.answers.pod, state, None, True, restored)
+        return not isinstance(allocator.allocate(), DeviceReason)
+
     def _allocated(self, node: int, reserved: ReservedDevices, *, is_reserve: bool = False) -> Allocated | DeviceReason:
         state, pod = self._cache.state(node), self.answers.pod
         scorer = self.answers.scorer if is_reserve else None

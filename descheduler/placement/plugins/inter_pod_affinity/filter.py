@@ -190,7 +190,7 @@ class AffinityInteractions:
         return not _wide_terms(pod)
 
     def is_felt_widely(self, pod: Pod) -> bool:
-        """Whether it keeps others away from its domains; single nodes count, as pending pods are tried again for them."""
+        """Whether it keeps others away from its domains, single nodes too: for these pending pods are tried again."""
         affinity = pod.spec.affinity
         return affinity is not None and bool(affinity.anti_required)
 
