@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.explanation.gangs import gang_facts
 from descheduler.model.koordinator.batch_resources import BATCH_NAMES, batch_resources
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
@@ -42,6 +43,7 @@ def pod_facts(pod: Pod, cluster: ShadowCluster, now: datetime) -> PodFacts:
         age_seconds=None if pod.created_at is None else (now - pod.created_at).total_seconds(),
         scheduler=scheduler_name_of(pod),
         requests={names[row]: amount for row, amount in cluster.placement_class(pod).demand.amounts},
+        gang=gang_facts(pod, cluster.snapshot),
     )
 
 

@@ -30,6 +30,7 @@ __all__ = ["explain_plugin"]
 _LANDING_REASONS = frozenset(
     {
         Reason.NO_LANDING,
+        Reason.ELASTIC_QUOTA,
         Reason.CONDITIONAL_LANDING,
         Reason.UNKNOWN_LANDING,
         Reason.RETURNS_TO_SOURCE,

@@ -69,6 +69,7 @@ class Reason(Enum):
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
+    ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"
     CONDITIONAL_LANDING = "ConditionalLanding", "the replacement pod can be scheduled only under a condition"
     UNKNOWN_LANDING = "UnknownLanding", "it is unknown whether the replacement pod can be scheduled"
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"

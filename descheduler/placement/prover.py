@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
@@ -90,7 +92,7 @@ class LandingProver:
         ]
         return tuple(found)
 
-    def consider(self, victim: Pod, *, only_proven: bool = False) -> Landing:
+    def consider(self, victim: Pod, *, only_proven: bool = False, mates: Sequence[Pod] = ()) -> Landing:
         """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
 
         `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
@@ -100,17 +102,18 @@ class LandingProver:
         terminating.
 
         With `only_proven` no node is looked at for a pod that could be likely at best: it is `UNKNOWN`, which takes a
-        millisecond less for those to whom both are the same.
+        millisecond less for those to whom both are the same. `mates` are the pods of a bundle, which leave with the
+        victim or not at all: a scheduler that places some of their replacements together may count on them.
         """
         trial = self.cluster.what_if()
-        candidate = self._candidate(victim)
+        candidate = self._candidate(victim, mates)
         if only_proven and candidate.unplaced is not None and candidate.unplaced.doubt:
             return not_looked_for(candidate.unplaced)
         decision = self._decide(candidate)
         self._last = _Considered(victim, candidate, decision, trial)
         return decision.landing
 
-    def book(self, victim: Pod) -> Landing:
+    def book(self, victim: Pod, *, mates: Sequence[Pod] = ()) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
@@ -121,13 +124,13 @@ class LandingProver:
             candidate, decision, changes = last.candidate, last.decision, last.changes
         else:
             changes = self.cluster.what_if()
-            candidate = self._candidate(victim)
+            candidate = self._candidate(victim, mates)
             decision = self._decide(candidate)
         if candidate.is_moved:
             self._count(victim)
         if decision.homeless is not None:
             self._pending.add(decision.homeless)
-        self._bookings.append(_Booking(candidate, changes, decision.homeless))
+        self._bookings.append(_Booking(candidate, changes, decision.homeless, mates))
         return decision.landing
 
     def take_back(self) -> None:
@@ -158,14 +161,14 @@ class LandingProver:
 
         The book is neither asked nor changed.
         """
-        booked = [booking.candidate.victim for booking in self._bookings]
+        booked = [(booking.candidate.victim, booking.mates) for booking in self._bookings]
         for _ in booked:
             self.take_back()
         try:
             return self.prove_further(victims)
         finally:
-            for victim in booked:
-                self.book(victim)
+            for victim, mates in booked:
+                self.book(victim, mates=mates)
 
     def prove_further(self, victims: Sequence[Pod]) -> JointVerdict:
         """The same on top of everything booked, where none of `victims` is booked. Leaves no trace."""
@@ -188,10 +191,17 @@ class LandingProver:
         if victim.controller is not None:
             self._gone[victim.controller.uid] -= 1
 
-    def _candidate(self, victim: Pod) -> Candidate:
+    def _candidate(self, victim: Pod, mates: Sequence[Pod] = ()) -> Candidate:
         if id(victim) in self._booked:
             return evicted_before(victim)
-        return self._candidates.candidate(victim, self._gone)
+        candidate = self._candidates.candidate(victim, self._gone)
+        unplaced = candidate.unplaced
+        if unplaced is None or not unplaced.unit or not mates:
+            return candidate
+        others = (self._candidates.candidate(mate, self._gone).unplaced for mate in mates)
+        unit = tuple(other.pod for other in others if other is not None and other.unit_id == unplaced.unit_id)
+        unplaced = msgspec.structs.replace(unplaced, unit=unit)
+        return msgspec.structs.replace(candidate, unplaced=unplaced)
 
     def _decide(self, candidate: Candidate) -> _Decision:
         """The landing of one victim. The cluster is left as it is once that has happened.
@@ -265,11 +275,12 @@ class _Decision(NamedTuple):
 
 
 class _Booking(NamedTuple):
-    """A victim that is booked, what that changed, and the pod that is left without a node by it."""
+    """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
 
     candidate: Candidate
     changes: WhatIf
     homeless: Pod | None
+    mates: Sequence[Pod]
 
 
 class _Considered(NamedTuple):

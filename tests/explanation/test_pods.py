@@ -36,6 +36,7 @@ def test_facts_are_those_of_the_snapshot() -> None:
         age_seconds=3600.0,
         scheduler="default-scheduler",
         requests={"cpu": 1500, "memory": 2**30},
+        gang=None,
     )
 
 

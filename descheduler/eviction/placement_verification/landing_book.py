@@ -65,7 +65,8 @@ class LandingBook:
         self._provers: list[tuple[SchedulingSettings, LandingProver]] = []
         self._leaving: list[tuple[Pod, SchedulingSettings]] = []
         self._landings: dict[str, Landing] = {}
-        self._considered: tuple[SchedulingSettings, Pod, bool, Landing] | None = None
+        self._mates: dict[str, tuple[Pod, ...]] = {}
+        self._considered: tuple[SchedulingSettings, tuple[Pod, tuple[Pod, ...], bool], Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
 
@@ -94,19 +95,23 @@ class LandingBook:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
         return next((settings for name, settings in self.scheduling if name == profile), None)
 
-    def consider(self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool) -> Landing:
+    def consider(
+        self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool, mates: Sequence[Pod] = ()
+    ) -> Landing:
         """Where the replacement of `pod` would land after everything booked so far; as LandingProver has it."""
+        question = pod, tuple(mates), only_proven
         if self._considered is not None:
-            known_settings, known_pod, was_only_proven, landing = self._considered
-            if known_pod is pod and known_settings == settings and was_only_proven is only_proven:
+            known_settings, known_question, landing = self._considered
+            if known_question == question and known_settings == settings:
                 return landing
-        landing = self._prover(settings).consider(pod, only_proven=only_proven)
+        landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates)
         self.num_judged += 1
-        self._considered = settings, pod, only_proven, landing
+        self._considered = settings, question, landing
         return landing
 
-    def book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
-        """Takes in that `pod` is evicted, granted under `settings`; None when nobody asked where it lands.
+    def book(self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = ()) -> Undo:
+        """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it
+        lands.
 
         Then its landing is known only where some other profile asks the scheduler that an unverified one is taken for.
         No pod is booked twice.
@@ -116,8 +121,10 @@ class LandingBook:
         self._considered = None
         granted = settings or self._unverified
         self._leaving.append((pod, granted))
+        if mates:
+            self._mates[pod.uid] = tuple(mates)
         for known, prover in self._provers:
-            landing = prover.book(pod)
+            landing = prover.book(pod, mates=mates)
             if known == granted:
                 self._landings[pod.uid] = landing
             if known != settings:
@@ -134,7 +141,7 @@ class LandingBook:
         for pod, _ in self._leaving:
             if prover is None or not num_left:
                 return
-            landing = prover.book(pod)
+            landing = prover.book(pod, mates=self._mates.get(pod.uid, ()))
             if pod.uid not in self._landings:
                 self._landings[pod.uid] = landing
                 num_left -= 1
@@ -151,6 +158,7 @@ class LandingBook:
 
     def _take_back(self) -> None:
         pod, _ = self._leaving.pop()
+        self._mates.pop(pod.uid, None)
         self._considered = None
         self._landings.pop(pod.uid, None)
         for _, prover in self._provers:
@@ -162,7 +170,7 @@ class LandingBook:
                 return prover
         prover = self._new_prover(settings)
         for pod, granted in self._leaving:
-            landing = prover.book(pod)
+            landing = prover.book(pod, mates=self._mates.get(pod.uid, ()))
             if granted == settings:
                 self._landings[pod.uid] = landing
         self._provers.append((settings, prover))

@@ -23,6 +23,7 @@ from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.types import Profile
@@ -76,13 +77,13 @@ class LandingCheck(PodByPod):
         if rules is None or not self._is_new(candidate.pod):
             return ACCEPTED
         only_proven = rules.args.on_unknown == REFUSE
-        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven)
+        landing = self._landings.consider(candidate.pod, rules.settings, only_proven=only_proven, mates=_mates(bundle))
         return rules.refusal(landing, candidate, bundle.plugin) or ACCEPTED
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Books the eviction, and the landing that comes with it."""
         rules = self._rules_of(bundle)
-        return self._book(candidate.pod, None if rules is None else rules.settings)
+        return self._book(candidate.pod, None if rules is None else rules.settings, _mates(bundle))
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Books what earlier rounds have evicted."""
@@ -95,10 +96,10 @@ class LandingCheck(PodByPod):
     def _is_new(self, pod: Pod) -> bool:
         return pod.uid not in self._booked and not self._background.concern(pod)
 
-    def _book(self, pod: Pod, settings: SchedulingSettings | None) -> Undo:
+    def _book(self, pod: Pod, settings: SchedulingSettings | None, mates: Sequence[Pod] = ()) -> Undo:
         if not self._is_new(pod):
             return NOTHING_DONE
-        take_back = self._landings.book(pod, settings)
+        take_back = self._landings.book(pod, settings, mates=mates)
         self._booked.add(pod.uid)
 
         def undo() -> None:
@@ -106,6 +107,11 @@ class LandingCheck(PodByPod):
             take_back()
 
         return undo
+
+
+def _mates(bundle: Bundle) -> Sequence[Pod]:
+    """The pods that leave together; none where it is one alone."""
+    return bundle.pods if len(bundle.candidates) > 1 else ()
 
 
 def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | None:
@@ -116,12 +122,21 @@ def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | No
 def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:
     verdict = landing.verdict.value
     if verdict == "no":
-        return refuse(Reason.NO_LANDING, landing.message)
+        return _no_landing(landing)
     if verdict == "lands_if" and args.on_conditional == REFUSE:
         return refuse(Reason.CONDITIONAL_LANDING, landing.message or "; ".join(landing.conditions))
     if verdict in ("likely", "unknown") and args.on_unknown == REFUSE:
         return refuse(Reason.UNKNOWN_LANDING, landing.message)
     return None
+
+
+def _no_landing(landing: Landing) -> Verdict:
+    """The refusal of a replacement that finds no node, by name where it is a quota that has no room for it."""
+    facts = () if landing.refusal is None else landing.refusal.facts
+    for fact in facts:
+        if isinstance(fact, QuotaShortage):
+            return refuse(Reason.ELASTIC_QUOTA, landing.message, fact.quota)
+    return refuse(Reason.NO_LANDING, landing.message)
 
 
 def _missed(landing: Landing, target_node: str) -> Verdict | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
+from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.explanation.scheduling.ranking import rank
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -15,7 +16,7 @@ from descheduler.placement.framework.evaluation import Evaluation, SchedulerMode
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from descheduler.report.explanation.placement import ObstacleCount, PlacementAnalysis, PodRefusal
 
 __all__ = ["analyse"]
@@ -34,7 +35,9 @@ def analyse(
     Of a pod whose scheduler is not modelled kube-scheduler as it comes is asked, and `notes` say so.
     """
     scheduler, notes = _scheduler_for(cluster, configuration, pod, plugins)
-    evaluation = scheduler.evaluate(pod)
+    company = _company(scheduler, cluster, pod)
+    evaluation = scheduler.evaluate(pod, company)
+    waits = () if company is None or evaluation.refusals else scheduler.held_back(company.pods)
     nodes = cluster.table.nodes
     blocked = [] if evaluation.refusals else _blocked(evaluation)
     ranking = rank(evaluation, source)
@@ -53,8 +56,23 @@ def analyse(
         ranking=ranking.nodes,
         margin=ranking.margin,
         score_error=ranking.error,
-        notes=(*notes, *filter(None, [evaluation.cause]), *dict.fromkeys(evaluation.cycle.notes)),
+        notes=(
+            *notes,
+            *filter(None, [evaluation.cause]),
+            *dict.fromkeys(evaluation.cycle.notes),
+            *(sentence for obstacle in waits for sentence in obstacle.short),
+        ),
+        quota=quota_facts(cluster, scheduler.profile, pod),
     )
+
+
+def _company(scheduler: SchedulerModel, cluster: ShadowCluster, pod: Pod) -> Company | None:
+    """`pod` and the pending pods that the scheduler places together with it; None where it is placed alone."""
+    unit = scheduler.unit_of(pod)
+    if not unit:
+        return None
+    others = (each for each in cluster.snapshot.pods if each is not pod and not each.node_name)
+    return Company((pod, *(each for each in others if not each.is_terminal and scheduler.unit_of(each) == unit)))
 
 
 def _scheduler_for(

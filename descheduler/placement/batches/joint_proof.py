@@ -125,7 +125,7 @@ def _in_units(candidates: list[Candidate]) -> list[Candidate]:
     units: dict[str, list[Pod]] = {}
     for candidate in candidates:
         if candidate.unplaced is not None and candidate.unplaced.unit:
-            units.setdefault(_unit_of(candidate.unplaced), []).append(candidate.unplaced.pod)
+            units.setdefault(candidate.unplaced.unit_id, []).append(candidate.unplaced.pod)
     return [_in_unit(candidate, units) for candidate in candidates] if units else candidates
 
 
@@ -134,12 +134,8 @@ def _in_unit(candidate: Candidate, units: Mapping[str, Sequence[Pod]]) -> Candid
     if unplaced is None or not unplaced.unit:
         return candidate
     return msgspec.structs.replace(
-        candidate, unplaced=msgspec.structs.replace(unplaced, unit=tuple(units[_unit_of(unplaced)]))
+        candidate, unplaced=msgspec.structs.replace(unplaced, unit=tuple(units[unplaced.unit_id]))
     )
-
-
-def _unit_of(unplaced: UnplacedReplacement) -> str:
-    return unplaced.scheduler.unit_of(unplaced.pod)
 
 
 def _landing(candidate: Candidate, finding: Finding, cold: dict[UnplacedReplacement, LandingVerdict]) -> Landing:

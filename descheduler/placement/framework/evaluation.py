@@ -97,6 +97,9 @@ class SchedulerModel(Protocol):
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
 
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
+
 
 class _LeftOut(NamedTuple):
     """A node is not among those that a plugin has narrowed the search to."""

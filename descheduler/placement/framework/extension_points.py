@@ -32,6 +32,7 @@ __all__ = [
     "PreEnqueuePlugin",
     "PreFilterResult",
     "PreFilterTransformer",
+    "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
     "ScoreError",
@@ -69,11 +70,12 @@ class Scores(NamedTuple):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
-    does not normalise.
+    does not normalise. `level` is the score of every node where that is the same and known to be so.
     """
 
     final: NDArray[np.int64]
     raw: Callable[[], NDArray[np.int64]] | None = None
+    level: int | None = None
 
 
 class ScoreError(Exception):
@@ -182,6 +184,14 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PreemptingPlugin(Plugin, Protocol):
+    """At PostFilter may evict others for a pod that it refuses everywhere itself."""
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        """Whether it would evict `other`, whose priority is lower, for `pod`."""
 
 
 @runtime_checkable

@@ -75,6 +75,8 @@ class JoinedInteractions:
         self._names = frozenset(by_plugin)
         self._transformers = transformers
         self._by_plugin = {name: each for name, each in by_plugin.items() if each is not OWN_NODE}
+        self._in_order = tuple(self._by_plugin.values())
+        self._last_felt: tuple[Pod | None, bool] = None, False
 
     def helpers(self, pod: Pod) -> frozenset[str]:
         """The plugins that may stop refusing a node to `pod` because another pod is placed."""
@@ -87,11 +89,14 @@ class JoinedInteractions:
 
     def is_local(self, pod: Pod) -> bool:
         """Whether that holds for all plugins."""
-        return all(each.is_local(pod) for each in self._by_plugin.values())
+        return all(each.is_local(pod) for each in self._in_order)
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Whether any of the plugins feels it."""
-        return any(each.is_felt_widely(pod) for each in self._by_plugin.values())
+        # One pod is asked about many times in a row.
+        if self._last_felt[0] is not pod:
+            self._last_felt = pod, any(each.is_felt_widely(pod) for each in self._in_order)
+        return self._last_felt[1]
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether they do by any of the plugins."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,10 @@ from descheduler.placement.shadow.node_table import NodeTable, SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["KeptTotals", "OwnNodeScore"]
+__all__ = ["Amounts", "KeptTotals", "OwnNodeScore"]
+
+Amounts = tuple[tuple[str, int], ...]
+"""Resources by name, and how much of each."""
 
 
 class OwnNodeScore(ABC):
@@ -28,11 +30,11 @@ class OwnNodeScore(ABC):
     name: str
 
     @abstractmethod
-    def asked_by(self, pod: PlacementClass) -> Hashable | None:
+    def asked_by(self, pod: PlacementClass) -> Amounts | None:
         """What the scores hang on of a pod; None for one that has a score of 0 everywhere."""
 
     @abstractmethod
-    def of_nodes(self, asked: Any, some: SomeNodes) -> NDArray[np.int64]:
+    def of_nodes(self, asked: Amounts, some: SomeNodes) -> NDArray[np.int64]:
         """The scores of some nodes, 0..100, for pods that ask for this."""
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
@@ -48,7 +50,7 @@ class KeptTotals:
     def __init__(self, table: NodeTable, scorers: Sequence[tuple[OwnNodeScore, int]]) -> None:
         self._scorers = scorers
         self._kept = KeptColumns(table)
-        self._asked: dict[PlacementClass, tuple[Hashable, ...]] = {}
+        self._asked: dict[PlacementClass, tuple[Amounts | None, ...]] = {}
 
     def of(self, pod: PlacementClass) -> NDArray[np.int64]:
         """The sums by node. Not to be written to; valid until the cluster changes."""
@@ -57,7 +59,7 @@ class KeptTotals:
             asked = self._asked[pod] = tuple([plugin.asked_by(pod) for plugin, _ in self._scorers])
         return self._kept.column(asked, lambda some: self._sums(asked, some))
 
-    def _sums(self, asked: tuple[Hashable, ...], some: SomeNodes) -> NDArray[np.int64]:
+    def _sums(self, asked: tuple[Amounts | None, ...], some: SomeNodes) -> NDArray[np.int64]:
         total: NDArray[np.int64] | None = None
         for (plugin, weight), each in zip(self._scorers, asked, strict=True):
             if each is not None:

@@ -23,6 +23,7 @@ from descheduler.placement.framework.extension_points import (
     PermitPlugin,
     Plugin,
     PreBindPlugin,
+    PreemptingPlugin,
     PreEnqueuePlugin,
     PreFilterResult,
     PreFilterTransformer,
@@ -116,6 +117,8 @@ class Scheduler:
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
         """Whether it evicts others for a pod that fits nowhere."""
+        post_filters = _those(made, profile.post_filters)
+        self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self.scorers: list[tuple[ScorePlugin, int]] = []
         for name, weight in profile.scores:
@@ -233,7 +236,7 @@ class Scheduler:
             return Choice(node, 0, (node,), None, is_sampled=False)
         try:
             with evaluation.cycle.view():
-                totals = self._totals(evaluation)
+                totals, level = self._totals(evaluation)
         except ScoreError:
             return None
         np.copyto(totals, _LEAST_TOTAL, where=~evaluation.feasible)
@@ -243,7 +246,7 @@ class Scheduler:
         totals[is_best] = _LEAST_TOTAL
         return Choice(
             node=ties[0],
-            total=total,
+            total=total + level,
             ties=tuple(ties),
             margin=total - int(totals[totals.argmax()]) if len(ties) < num_nodes else None,
             is_sampled=num_nodes > self.num_nodes_to_find,
@@ -269,6 +272,14 @@ class Scheduler:
             found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
 
+    def may_preempt(self, refused: Evaluation, other: Pod) -> bool:
+        """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.
+
+        A plugin whose refusal no preemption changes has none evicted.
+        """
+        preempters = [self._preempters.get(refusal.plugin) for refusal in refused.refusals]
+        return all(each is not None and each.may_preempt(refused.cycle.pod.pod, other) for each in preempters)
+
     def _given(self, evaluation: Evaluation) -> Iterator[tuple[str, Scores, int]]:
         """What each plugin gives to the nodes, by name, and its weight. Raises ScoreError."""
         self._check_scorers()
@@ -277,15 +288,20 @@ class Scheduler:
             if scores is not None:
                 yield plugin.name, scores, weight
 
-    def _totals(self, evaluation: Evaluation) -> NDArray[np.int64]:
-        """The totals of all nodes, to be written to; they mean nothing where no pod may go. Raises ScoreError."""
+    def _totals(self, evaluation: Evaluation) -> tuple[NDArray[np.int64], int]:
+        """The totals of all nodes, to be written to, and what each of them has beside. They mean nothing of nodes that
+        are not feasible. Raises ScoreError."""
         self._check_scorers()
-        totals = self._kept_totals.of(evaluation.cycle.pod).copy()
+        totals, level = self._kept_totals.of(evaluation.cycle.pod).copy(), 0
         for plugin, weight in self._other_scorers:
             scores = plugin.score(evaluation.cycle, evaluation.feasible)
-            if scores is not None:
+            if scores is None:
+                continue
+            if scores.level is None:
                 totals += scores.final if weight == 1 else scores.final * weight
-        return totals
+            else:
+                level += scores.level * weight
+        return totals, level
 
     def _check_scorers(self) -> None:
         """Raises ScoreError when a plugin fails at every pod."""

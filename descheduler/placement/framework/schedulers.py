@@ -10,6 +10,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import SchedulerModel
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
@@ -42,6 +43,7 @@ class Schedulers:
         self._plugins = plugins
         self._made: dict[str, SchedulerModel] = {name: make(cluster) for name, make in (others or {}).items()}
         self._others = frozenset(self._made)
+        self._profiles: dict[str, SchedulerProfile | None] = {}
         self._optional_filters = frozenset(name for name, row in plugins.items() if row.is_optional)
         self._listed = frozenset(name for node in cluster.snapshot.nodes for name in node.allocatable)
 
@@ -56,7 +58,7 @@ class Schedulers:
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         name = scheduler_name_of(pod)
-        if name not in self._others and self._configuration.profile_for(name) is None:
+        if name not in self._others and self._profile_for(name) is None:
             return f"scheduler {name} is not modelled"
         return self.scheduler_of(pod).doubt(pod)
 
@@ -70,7 +72,7 @@ class Schedulers:
     def is_foreign(self, pod: Pod) -> bool:
         """Whether the scheduler of `pod` is not modelled at all."""
         name = scheduler_name_of(pod)
-        return name not in self._others and self._configuration.profile_for(name) is None
+        return name not in self._others and self._profile_for(name) is None
 
     def optional_filters(self, pod: Pod) -> frozenset[str]:
         """Plugins whose refusals of `pod` may mean nothing to a scheduler that is not modelled; none for others.
@@ -82,6 +84,11 @@ class Schedulers:
             return frozenset()
         is_unlisted = any("/" in name and name not in self._listed for name in pod.spec.requests)
         return self._optional_filters | {_RESOURCES} if is_unlisted else self._optional_filters
+
+    def _profile_for(self, name: str) -> SchedulerProfile | None:
+        if name not in self._profiles:
+            self._profiles[name] = self._configuration.profile_for(name)
+        return self._profiles[name]
 
     def _make(self, name: str) -> SchedulerModel:
         configuration = self._configuration

@@ -42,6 +42,11 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
     alternative: UnplacedReplacement | None = None
     unit: tuple[Pod, ...] = ()
 
+    @property
+    def unit_id(self) -> str:
+        """What it shares with those that are placed together with it, as the cluster is now."""
+        return self.scheduler.unit_of(self.pod)
+
     def evaluate(self) -> Evaluation:
         """What the filters say of it, as the cluster is now; nothing takes it while its unit is held back."""
         if not self.unit:

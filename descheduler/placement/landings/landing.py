@@ -14,6 +14,7 @@ import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.allocation import Allocation
+from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.replacements.replacement import Replacement
 
 __all__ = ["JointVerdict", "Landing", "LandingVerdict", "worst"]
@@ -52,7 +53,8 @@ class Landing(msgspec.Struct, frozen=True):
     with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
     words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
-    `node` for the replacement, such as devices.
+    `node` for the replacement, such as devices. `refusal` is what keeps it from all nodes before one is looked at, such
+    as a quota; None for any other no.
     """
 
     victim: Pod
@@ -70,6 +72,7 @@ class Landing(msgspec.Struct, frozen=True):
     obstacles: Mapping[str, int] = msgspec.field(default_factory=dict)
     cause: str = ""
     allocations: tuple[Allocation, ...] = ()
+    refusal: Obstacle | None = None
 
     @property
     def returns_to_source(self) -> bool:

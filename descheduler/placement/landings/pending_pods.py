@@ -20,7 +20,7 @@ from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.schedulers import Schedulers
 from descheduler.placement.framework.units import Unit, place_unit, priority_of, queue_order
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW
+from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
@@ -52,10 +52,12 @@ class _Group:
     """Pending pods of one placement class. `waiting` are the places in `pods` of those that are not placed, the next
     one last."""
 
-    __slots__ = ("form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
+    __slots__ = ("asked", "form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
 
-    def __init__(self, form: Pod, scheduler: SchedulerModel) -> None:
+    def __init__(self, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         self.form = form
+        # A scheduler may be told to ignore other resources.
+        self.asked = tuple([(row, amount) for row, amount in demand.amounts if row <= EPHEMERAL_ROW])
         self.scheduler = scheduler
         self.pods: list[Pod] = []
         self.waiting: list[int] = []
@@ -102,8 +104,8 @@ class _UnitGroup(_Group):
 
     __slots__ = ("classes", "forms", "key", "num_tried")
 
-    def __init__(self, key: str, form: Pod, scheduler: SchedulerModel) -> None:
-        super().__init__(form, scheduler)
+    def __init__(self, key: str, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
+        super().__init__(form, scheduler, demand)
         self.key = key
         self.is_local = False
         self.forms: list[Pod] = []
@@ -169,7 +171,7 @@ class PendingPods:
         placement_class = self._cluster.placement_class(form)
         group = self._groups.get(placement_class)
         if group is None:
-            group = self._groups[placement_class] = self._group_for(form)
+            group = self._groups[placement_class] = self._group_for(form, placement_class.demand)
         if isinstance(group, _UnitGroup):
             group.forms.append(form)
             group.classes.append(placement_class)
@@ -180,13 +182,13 @@ class PendingPods:
         for pod in pods:
             self._groups[self._cluster.placement_class(self._forms.form_of(pod))].withdraw(pod)
 
-    def _group_for(self, form: Pod) -> _Group:
+    def _group_for(self, form: Pod, demand: Demand) -> _Group:
         """A new group for pods like `form`; for those that are placed together the one of the others, if any."""
         scheduler = self._schedulers.scheduler_of(form)
         key = scheduler.unit_of(form)
         if known := self._units.get(key):
             return known
-        group = _UnitGroup(key, form, scheduler) if key else _Group(form, scheduler)
+        group = _UnitGroup(key, form, scheduler, demand) if key else _Group(form, scheduler, demand)
         if isinstance(group, _UnitGroup):
             self._units[key] = group
         self._in_order.append(group)
@@ -305,12 +307,11 @@ class PendingPods:
         table = self._cluster.table
         if not group.open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:
             return False
-        demand = self._cluster.placement_class(group.form).demand
-        return all(
-            table.requested[row, node] + amount <= table.allocatable[row, node]
-            for row, amount in demand.amounts
-            if row <= EPHEMERAL_ROW  # a scheduler may be told to ignore others
-        )
+        requested, allocatable = table.requested, table.allocatable
+        for row, amount in group.asked:
+            if requested[row, node] + amount > allocatable[row, node]:
+                return False
+        return True
 
 
 def _is_waiting(pod: Pod) -> bool:

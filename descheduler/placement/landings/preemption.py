@@ -28,16 +28,21 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
 
     `gone` are the identities of pods of the snapshot that are not on `cluster` any more; the victim is one of them.
     A scheduler that preempts nobody has no such node. All pods of lower priority leave the node for that, while the
-    scheduler would spare some; and twenty nodes at most are tried.
+    scheduler would spare some; and twenty nodes at most are tried. For a pod that plugins refuse before nodes are
+    looked at, such as for its quota, only those leave that these plugins would evict.
     """
     if not unplaced.scheduler.preempts:
         return ""
     evaluation = unplaced.evaluate()
-    if evaluation.fits or evaluation.refusals or unplaced.pod.spec.preemption_policy == _NEVER:
+    if evaluation.fits or not evaluation.is_queued or unplaced.pod.spec.preemption_policy == _NEVER:
         return ""
     for node in _helpable(unplaced, evaluation):
         name = cluster.table.nodes[node].name
-        lower = [pod for pod in cluster.snapshot.pods_by_node.get(name, ()) if _is_lower(pod, unplaced, gone)]
+        lower = [
+            pod
+            for pod in cluster.snapshot.pods_by_node.get(name, ())
+            if _is_lower(pod, unplaced, gone) and unplaced.scheduler.may_preempt(evaluation, pod)
+        ]
         if lower and _fits_without(lower, unplaced, node, cluster):
             pods = "1 pod" if len(lower) == 1 else f"{len(lower)} pods"
             return f"it would be scheduled onto {name} if {pods} of lower priority is preempted there"
@@ -46,6 +51,9 @@ def preemption_hint(unplaced: UnplacedReplacement, cluster: ShadowCluster, gone:
 
 def _helpable(unplaced: UnplacedReplacement, evaluation: Evaluation) -> Iterator[int]:
     """Nodes against which there is nothing that preemption could not change."""
+    if evaluation.refusals:
+        yield from range(min(len(evaluation.feasible), _MOST_NODES))
+        return
     candidates = np.flatnonzero(open_for_good(unplaced.scheduler, evaluation))[:_MOST_NODES]
     for node in candidates.tolist():
         if all(obstacle.code is Code.UNSCHEDULABLE for obstacle in evaluation.obstacles_on(node)):

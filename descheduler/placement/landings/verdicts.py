@@ -78,6 +78,7 @@ def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: L
         message=message,
         obstacles={} if evaluation.fits else obstacles.by_reason(),
         cause=cause,
+        refusal=next(iter(evaluation.refusals), None),
     )
 
 

@@ -68,6 +68,10 @@ class UsedPorts:
         self._counts_sidecars = cluster.version.gate("counts_ports_of_sidecars")
         self._ports: dict[tuple[str, int], _Port] = {}
 
+    def concerns(self, spec: PodSpec) -> bool:
+        """Those that hold ports."""
+        return bool(self.ports_of(spec))
+
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Takes the pod's ports."""
         self._change(pod, node, 1)

@@ -17,7 +17,7 @@ from descheduler.documents.problems import shown
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.own_node_score import OwnNodeScore
+from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
@@ -30,9 +30,6 @@ from descheduler.policy.shared_args import Args, Int64
 __all__ = ["NodeResourcesBalancedAllocation"]
 
 Floats = NDArray[np.float64]
-
-_Asked = tuple[tuple[str, int], ...]
-"""Resources by name, and how much a pod asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +92,9 @@ class NodeResourcesBalancedAllocation(OwnNodeScore):
         self._scores_change = cluster.version.gate("scores_balance_change")
         names = filter(is_counted, profile.args.of(NodeResourcesBalancedAllocationArgs).resources)
         self._resources = {name: scored_resource(cluster.table, name) for name in names}
-        self._balanced: dict[_Asked, _Balanced] = {}
+        self._balanced: dict[Amounts, _Balanced] = {}
 
-    def asked_by(self, pod: PlacementClass) -> _Asked | None:
+    def asked_by(self, pod: PlacementClass) -> Amounts | None:
         """The resources that count for the pod and how much it asks for."""
         wanted = dict(pod.demand.amounts)
         asked = tuple(
@@ -107,7 +104,7 @@ class NodeResourcesBalancedAllocation(OwnNodeScore):
         )
         return asked if any(amount for _, amount in asked) else None
 
-    def of_nodes(self, asked: _Asked, some: SomeNodes) -> Ints:
+    def of_nodes(self, asked: Amounts, some: SomeNodes) -> Ints:
         """What each node has by its balance."""
         balanced = self._balanced.get(asked)
         if balanced is None:

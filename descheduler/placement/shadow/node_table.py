@@ -28,6 +28,7 @@ __all__ = [
     "NodeTable",
     "SomeNodes",
     "is_counted",
+    "is_exact_amount",
 ]
 
 CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
@@ -35,6 +36,7 @@ CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 _MOST = 2**62
 """Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
 _FEW_CHANGES = 64
+_MOST_EXACT = 2**46
 _FIRST_ROWS = tuple(range(EPHEMERAL_ROW + 1))
 _FEW = 4
 """Changes are told apart up to one in so many nodes."""
@@ -62,6 +64,11 @@ def is_counted(name: str) -> bool:
         or name.startswith(("hugepages-", "attachable-volumes-"))
         or "/" in name  # extended resources, and native ones written with their prefix
     )
+
+
+def is_exact_amount(number: int) -> bool:
+    """Whether float64 holds the hundredfold of `number`, as of all whole numbers below 2^53; no amount is below 0."""
+    return 0 <= number <= _MOST_EXACT
 
 
 def amount(name: str, nano: int) -> int:
@@ -133,6 +140,7 @@ class NodeTable:
                 row = self._rows.get(name)
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
+        self._are_exact = all(map(is_exact_amount, (self.allocatable.max(initial=0), self.allocatable.min(initial=0))))
         self._labels: dict[str, LabelColumn] = {}
         self._changed = array("q")
         self._everywhere = np.arange(len(self.nodes))
@@ -141,6 +149,11 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def has_exact_shares(self) -> bool:
+        """Whether all amounts, of pods and of nodes, are such as `is_exact_amount` says."""
+        return self._are_exact
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -160,11 +173,14 @@ class NodeTable:
     def demand(self, requests: ResourceList, scoring: ResourceList) -> Demand:
         """What a pod of these effective requests (nano units) takes in both ledgers."""
         amounts = ((name, amount(name, nano)) for name, nano in requests.items() if is_counted(name))
-        return Demand(
+        made = Demand(
             tuple((self.row(name), taken) for name, taken in amounts if taken),
             amount(CPU, scoring.get(CPU, 0)),
             amount(MEMORY, scoring.get(MEMORY, 0)),
         )
+        all_taken = (made.scoring_cpu, made.scoring_memory, *(taken for _, taken in made.amounts))
+        self._are_exact = self._are_exact and all(map(is_exact_amount, all_taken))
+        return made
 
     def take(self, node: int, demand: Demand, sign: int = 1) -> None:
         """Charges `node` with one pod, or gives it back with `sign` -1."""

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -21,11 +21,23 @@ from numpy.typing import NDArray
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 
-__all__ = ["NO_NODE", "Changes", "Company", "Cycle", "Follower", "Ledger", "Placed", "Seen", "ShadowCluster", "WhatIf"]
+__all__ = [
+    "NO_NODE",
+    "Changes",
+    "ChoosyFollower",
+    "Company",
+    "Cycle",
+    "Follower",
+    "Ledger",
+    "Placed",
+    "Seen",
+    "ShadowCluster",
+    "WhatIf",
+]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
 NO_NODE = -1
@@ -117,6 +129,17 @@ class _View:
         self._trial.take_back()
 
 
+@runtime_checkable
+class ChoosyFollower(Follower, Protocol):
+    """A follower that most pods do not concern, and that is told of the others only."""
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Whether pods of `spec` concern it although they have neither claims nor ephemeral volumes.
+
+        It is told of all pods that have some.
+        """
+
+
 TakenType = TypeVar("TakenType")
 
 
@@ -145,6 +168,13 @@ class _Tell(Protocol):
 
     def __call__(self, pod: Pod, node: int, /, *, is_terminating: bool) -> None:
         """Tells of one pod."""
+
+
+class _Tells(NamedTuple):
+    """Whom to tell of pods that come, and of those that leave."""
+
+    added: list[_Tell]
+    removed: list[_Tell]
 
 
 class _Change(NamedTuple):
@@ -246,8 +276,10 @@ class ShadowCluster:
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
-        self._on_added: list[_Tell] = []
-        self._on_removed: list[_Tell] = []
+        self._choosy: dict[object, ChoosyFollower] = {}
+        self._tells_of_all = _Tells([], [])
+        # The spec is kept as well: an identity stands for it only as long as it lives.
+        self._tells_by_spec: dict[int, tuple[PodSpec, _Tells]] = {}
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[_Entry] = []
         self._ended: set[int] = set()
@@ -270,8 +302,11 @@ class ShadowCluster:
                     tell = known.pod_added if change.sign > 0 else known.pod_removed
                     tell(change.pod, change.node, is_terminating=change.is_terminating)
             self._followers[kind] = known
-            self._on_added.append(known.pod_added)
-            self._on_removed.append(known.pod_removed)
+            self._tells_of_all.added.append(known.pod_added)
+            self._tells_of_all.removed.append(known.pod_removed)
+            self._tells_by_spec.clear()
+            if isinstance(known, ChoosyFollower):
+                self._choosy[kind] = known
         return known  # type: ignore[return-value] # what `kind` built
 
     def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
@@ -381,8 +416,24 @@ class ShadowCluster:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
-        for tell in self._on_added if sign > 0 else self._on_removed:
+        tells = self._tells_of(change.pod)
+        for tell in tells.added if sign > 0 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
+
+    def _tells_of(self, pod: Pod) -> _Tells:
+        """Those that `pod` concerns."""
+        if pod.claim_names or pod.ephemeral_volumes:
+            return self._tells_of_all
+        known = self._tells_by_spec.get(id(pod.spec))
+        if known is None:
+            concerned = [
+                each
+                for kind, each in self._followers.items()
+                if kind not in self._choosy or self._choosy[kind].concerns(pod.spec)
+            ]
+            tells = _Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
+            known = self._tells_by_spec[id(pod.spec)] = pod.spec, tells
+        return known[1]
 
     def _node_of(self, pod: Pod) -> int:
         return self.table.index.get(pod.node_name, NO_NODE)

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.report.document import Fields
+from descheduler.report.explanation.quota import QuotaFacts
 
 __all__ = ["Deficit", "NearMiss", "NodeObstacle", "ObstacleCount", "PlacementAnalysis", "PodRefusal", "RankedNode"]
 
@@ -90,7 +91,8 @@ class PlacementAnalysis(Fields, frozen=True):
     `misses` are nodes with the fewest obstacles: those that lack resources by the size of the deficit, then the others,
     then those that are too small for the pod; of each kind of obstacle the first few. `num_misses` counts all that have
     as few. `ranking` holds the best nodes in order, and the current node of the pod. `margin` is the lead of the
-    best over the next, null without a next. `notes` are assumptions of the answer.
+    best over the next, null without a next. `notes` are assumptions of the answer. `quota` is the elastic quota that
+    the scheduler charges the pod to, null without one.
     """
 
     scheduler: str
@@ -106,3 +108,4 @@ class PlacementAnalysis(Fields, frozen=True):
     margin: int | None
     score_error: str
     notes: tuple[str, ...]
+    quota: QuotaFacts | None

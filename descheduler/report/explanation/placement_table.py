@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
+from descheduler.report.explanation.quota_table import quota_table
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["placement_table"]
@@ -28,6 +29,8 @@ def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) 
     yield ""
     rows = [[refusal.plugin, ", ".join(refusal.reasons)] for refusal in placement.refusals]
     yield from style.table(["BLOCKED BY", "REASON"], rows)
+    if placement.quota is not None:
+        yield from quota_table(placement.quota, style)
     yield from _ranking(placement, style)
     yield from _obstacles(placement, style)
     yield from _misses(placement, style)

@@ -14,6 +14,7 @@ from descheduler.report.plan_document import PlannedAllocation
 __all__ = [
     "ExplainedLanding",
     "FilterAnswer",
+    "GangFacts",
     "PluginAnswer",
     "PluginMiss",
     "PodDecision",
@@ -25,11 +26,31 @@ __all__ = [
 Verdict = Literal["lands", "lands_if", "likely", "unknown", "no"]
 
 
+class GangFacts(Fields, frozen=True):
+    """The gang of a pod (Koordinator's Coscheduling), by its `name` `namespace/name`.
+
+    At least `min_available` of its pods are bound together, with those of the other gangs of `group`; null where there
+    is no PodGroup and no pod with a valid number. `running` pods have a node, `pending` ones none, and `missing` ones
+    do not exist. `waiting_time_seconds` is how long pods wait for each other.
+    """
+
+    name: str
+    group: tuple[str, ...]
+    min_available: int | None
+    mode: str
+    match_policy: str
+    waiting_time_seconds: float
+    num_running: int = msgspec.field(name="running")
+    num_pending: int = msgspec.field(name="pending")
+    num_missing: int = msgspec.field(name="missing")
+
+
 class PodFacts(Fields, frozen=True):
     """The pod as the snapshot has it. `owner` is `Kind/name` of its controller, empty without one.
 
     `node` is null while it is unbound, `age_seconds` when the object has no creation time. `requests` are the
-    effective ones as the scheduler counts them: cpu in milli cores, all else in whole units.
+    effective ones as the scheduler counts them: cpu in milli cores, all else in whole units. `gang` is null for a pod
+    without one.
     """
 
     pod: PodReference
@@ -42,6 +63,7 @@ class PodFacts(Fields, frozen=True):
     age_seconds: float | None
     scheduler: str
     requests: Mapping[str, int]
+    gang: GangFacts | None
 
 
 class PluginAnswer(Fields, frozen=True):

@@ -8,7 +8,14 @@ from descheduler.model.text.amounts import amounts_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement_table import placement_table
-from descheduler.report.explanation.pod import ExplainedLanding, PluginAnswer, PodDecision, PodExplanation, PodFacts
+from descheduler.report.explanation.pod import (
+    ExplainedLanding,
+    GangFacts,
+    PluginAnswer,
+    PodDecision,
+    PodExplanation,
+    PodFacts,
+)
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.table_style import TableStyle
 
@@ -51,6 +58,23 @@ def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
         amounts_text(facts.requests.items()),
     ]
     yield from style.table(header, [row])
+    if facts.gang is not None:
+        yield from style.labelled({"Gang": printable(_gang(facts.gang))})
+        yield ""
+
+
+def _gang(gang: GangFacts) -> str:
+    """Its minimum, and how many of its pods there are."""
+    pods = f"{gang.num_running} running, {gang.num_pending} pending"
+    if gang.min_available is None:
+        return f"{gang.name}: no PodGroup and no valid min-available; {pods}"
+    group = (
+        ""
+        if len(gang.group) < 2
+        else f", scheduled together with {', '.join(each for each in gang.group if each != gang.name)}"
+    )
+    settings = f"min-available: {gang.min_available}, mode: {gang.mode}, match-policy: {gang.match_policy}"
+    return f"{gang.name} ({settings}): {pods}, {gang.num_missing} missing{group}"
 
 
 def _decision(decision: PodDecision, style: TableStyle) -> Iterator[str]:

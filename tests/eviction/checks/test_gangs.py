@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from random import Random
 from typing import Any
 
 import pytest
 
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL, PodGroup
+from descheduler.model.node import Node
+from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.prior_moves import PriorMove
 from tests.builders import Object, make_node, make_pod, make_snapshot
+from tests.eviction.checks.random_gangs import faults_of, make_world
 from tests.eviction.runs import Run, bundle_of, make_run
 
 POLICY: Object = {
     "apiVersion": "descheduler/v1alpha2",
     "kind": "DeschedulerConfiguration",
     "profiles": [
-        {"name": "p", "pluginConfig": [{"name": "MigrationController", "args": {"skipCheckExpectedReplicas": True}}]}
+        {
+            "name": "p",
+            "pluginConfig": [
+                {"name": "MigrationController", "args": {"skipCheckExpectedReplicas": True, "maxMigratingPerNode": 100}}
+            ],
+        }
     ],
 }
 UNVERIFIED: Object = {
@@ -26,6 +35,7 @@ UNVERIFIED: Object = {
     "profiles": [{**POLICY["profiles"][0], "plugins": {"filter": {"disabled": [{"name": "PlacementVerification"}]}}}],
 }
 GROUPS = "gang.scheduling.koordinator.sh/groups"
+POLICY_KEY = "gang.scheduling.koordinator.sh/match-policy"
 
 
 def member(name: str, gang: str = "train", **facts: Any) -> Pod:
@@ -46,9 +56,12 @@ def run_of(
     *groups: PodGroup,
     policy: Object = POLICY,
     prior_moves: Sequence[PriorMove] = (),
+    nodes: Sequence[Node] = (),
 ) -> Run:
-    """A run over nodes with room for everything."""
-    snapshot = make_snapshot([make_node("a"), make_node("b")], pods, pod_groups=groups)
+    """A run over `nodes`, by default two with room for everything."""
+    owners = {pod.owners[0].uid: pod.owners[0].name for pod in pods}
+    workloads = {uid: Workload("ReplicaSet", "default", name, uid, 10) for uid, name in owners.items()}
+    snapshot = make_snapshot(nodes or [make_node("a"), make_node("b")], pods, pod_groups=groups, workloads=workloads)
     return make_run(policy, snapshot, prior_moves=prior_moves)
 
 
@@ -154,3 +167,38 @@ def test_undone_eviction_does_not_count() -> None:
     check.charge(bundle_of(pods[0]))()
 
     assert check.verdict(bundle_of(pods[1])).is_accepted
+
+
+def test_no_grant_leaves_a_gang_with_too_few_pods_in_random_worlds() -> None:
+    worlds = [make_world(Random(f"suite/{number}")) for number in range(100)]
+
+    assert {number: faults for number, world in enumerate(worlds) if (faults := faults_of(world))} == {}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "expected"),
+    [
+        pytest.param("3", None, id="there is room for all of them"),
+        pytest.param("2", Reason.NO_LANDING, id="one of them fits nowhere"),
+    ],
+)
+def test_gang_whose_members_wait_for_each_other_moves_whole_or_stays(cpu: str, expected: Reason | None) -> None:
+    pods = [member(f"m{index}", cpu="1") for index in range(3)]
+    group = PodGroup("default", "train", 3, annotations={POLICY_KEY: "only-waiting"})
+    run = run_of(pods, group, nodes=[make_node("a", unschedulable=True), make_node("b", cpu=cpu)])
+
+    verdict = run.evictor.request(bundle_of(*pods))
+
+    assert verdict.reason is expected
+    landings = [run.evictor.landings.landing_of(pod) for pod in pods]
+    assert [landing and landing.node for landing in landings] == ["b" if expected is None else None] * 3
+
+
+def test_gang_of_which_one_more_is_left_is_not_taken_apart() -> None:
+    """Four would leave the gang as many as it needs, and the replacement of one alone would wait for ever."""
+    pods = [member(f"m{index}") for index in range(4)]
+    group = PodGroup("default", "train", 3, annotations={POLICY_KEY: "only-waiting"})
+
+    verdict = run_of(pods, group).evictor.request(bundle_of(pods[0]))
+
+    assert verdict.reason is Reason.NO_LANDING

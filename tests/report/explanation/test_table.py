@@ -54,6 +54,7 @@ FACTS = PodFacts(
     age_seconds=timedelta(days=2, hours=3, minutes=4).total_seconds(),
     scheduler="default-scheduler",
     requests={"cpu": 500},
+    gang=None,
 )
 LANDING = ExplainedLanding(
     summary="the replacement pod can be scheduled onto b",
@@ -90,6 +91,7 @@ PLACEMENT = PlacementAnalysis(
     margin=10,
     score_error="",
     notes=("a note",),
+    quota=None,
 )
 DECISION = PodDecision(
     outcome="unwanted",

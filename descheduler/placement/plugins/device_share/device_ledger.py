@@ -73,7 +73,9 @@ class DeviceLedger:
     def allocations(self, taken: TakenDevices) -> tuple[Allocation, ...]:
         """Each device by its minor."""
         return tuple(
-            Allocation(NAME, device_type, str(entry.minor), entry.resources)
+            Allocation(
+                NAME, device_type, str(entry.minor), {n: amount for n, amount in entry.resources.items() if amount}
+            )
             for device_type, entries in taken.devices.items()
             for entry in entries
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from descheduler.model.koordinator.devices import DEVICE_TYPES, GPU, Amounts
 from descheduler.model.text.amounts import amount_text
 from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.framework.refused_node import RefusedNode, listed
+from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.plugins.device_share.allocation import DeviceAllocator
 from descheduler.placement.plugins.device_share.device_ledger import NAME, DeviceLedger
 from descheduler.placement.plugins.device_share.device_state import DeviceState, fits, is_zero
@@ -54,11 +54,12 @@ def _device_sentence(device_type: str, each: Amounts, number: int, state: Device
     healthy = [minor for minor in total if not is_zero(total[minor])]
     open_minors = [minor for minor in healthy if fits(each, free[minor])]
     asked = f"{number} {device_type} device{'' if number == 1 else 's'} with {_amounts(each)} each"
-    left = [f"{minor} ({_amounts({name: free[minor].get(name, 0) for name in each})})" for minor in sorted(healthy)]
+    by_amounts: dict[str, list[int]] = {}
+    for minor in sorted(healthy):
+        by_amounts.setdefault(_amounts({name: free[minor].get(name, 0) for name in each}), []).append(minor)
+    left = " and ".join(f"{amounts} on {_minors(minors)}" for amounts, minors in by_amounts.items()) or "nothing"
     sick = f", {len(total) - len(healthy)} unhealthy" if len(healthy) < len(total) else ""
-    return (
-        f"requests {asked}; {len(open_minors)} of {len(total)} have as much left{sick}; free by minor: {listed(left)}"
-    )
+    return f"requests {asked}; {len(open_minors)} of {len(total)} have as much left{sick}; free: {left}"
 
 
 def _partitions(state: DeviceState) -> Iterator[str]:

@@ -60,6 +60,7 @@ class ElasticQuotaArgs:
     checks_parents: bool = False
     uses_runtime: bool = True
     scales_mins: bool = True
+    spares_default: bool = True
 
 
 def _read(block: ArgsBlock, section: ElasticQuotaSection) -> ElasticQuotaArgs:
@@ -71,6 +72,7 @@ def _read(block: ArgsBlock, section: ElasticQuotaSection) -> ElasticQuotaArgs:
         checks_parents=section.enable_check_parent_quota is True,
         uses_runtime=section.enable_runtime_quota is not False,
         scales_mins=section.enable_min_quota_scale is not False,
+        spares_default=section.disable_default_quota_preemption is not False,
     )
 
 
@@ -106,6 +108,7 @@ def _shown(args: ElasticQuotaArgs) -> Mapping[str, object]:
         "enableCheckParentQuota": args.checks_parents,
         "enableRuntimeQuota": args.uses_runtime,
         "enableMinQuotaScale": args.scales_mins,
+        "disableDefaultQuotaPreemption": args.spares_default,
     }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA
 from descheduler.model.kube_version import KubeVersion
+from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import OWN_NODE, Interactions
@@ -50,7 +52,9 @@ class ElasticQuota:
     interactions: Interactions
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self.admission = make_admission(cluster, profile.args.of(ElasticQuotaArgs))
+        args = profile.args.of(ElasticQuotaArgs)
+        self.admission = make_admission(cluster, args)
+        self._spares_default = args.spares_default
         self._usage = self.admission.usage
         self.interactions = OWN_NODE if self._usage.forest.is_idle else QuotaInteractions(self._usage)
 
@@ -64,6 +68,13 @@ class ElasticQuota:
         if shortage is None:
             return PASS
         return PreFilterResult(obstacle=Obstacle.of(self.name, Code.UNSCHEDULABLE, shortage))
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        """Whether both have the same quota, `other` may be preempted, and the default quota is not spared."""
+        own, others = self._usage.account_of(pod), self._usage.account_of(other)
+        if own is None or others is None or own.place is not others.place or others.is_fixed:
+            return False
+        return not (self._spares_default and own.place.quota.name == DEFAULT_QUOTA)
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nothing."""

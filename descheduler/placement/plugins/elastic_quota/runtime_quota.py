@@ -33,7 +33,8 @@ class _Siblings:
 
     parent: int
     is_of_root: bool
-    children: list[int]
+    children: NDArray[np.intp]
+    lends: NDArray[np.bool_]
     weights: Amounts
     mins: Amounts
     kept: dict[bytes, _Shares] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class RuntimeQuota:
         self._built_in = [tree.index[name] for name in (DEFAULT_QUOTA, SYSTEM_QUOTA) if name in tree.index]
         self._siblings_of: dict[int, tuple[_Siblings, int]] = {}
         for siblings in self._families():
-            for column, child in enumerate(siblings.children):
+            for column, child in enumerate(siblings.children.tolist()):
                 self._siblings_of[child] = siblings, column
 
     @property
@@ -85,12 +86,12 @@ class RuntimeQuota:
     def _shares(self, siblings: _Siblings) -> _Shares:
         tree, children = self._tree, siblings.children
         total, is_known = self._given(siblings)
-        wanted, guaranteed = tree.limited[children].T, tree.guaranteed[children].T
+        wanted, guaranteed = tree.limited.take(children, axis=0).T, tree.guaranteed.take(children, axis=0).T
         key = total.tobytes() + wanted.tobytes() + guaranteed.tobytes()
         known = siblings.kept.get(key)
         if known is None:
             mins = scaled_mins(siblings.mins, total, is_known) if self._scales_mins else siblings.mins
-            runtimes = share_out(total, wanted, siblings.weights, np.maximum(mins, guaranteed), tree.lends[children])
+            runtimes = share_out(total, wanted, siblings.weights, np.maximum(mins, guaranteed), siblings.lends)
             if len(siblings.kept) >= _MOST_KEPT:
                 siblings.kept.clear()
             known = siblings.kept[key] = _Shares(runtimes, mins)
@@ -124,6 +125,13 @@ class RuntimeQuota:
             dtype=np.int64,
         ).reshape(tree.mins.shape)
         return [
-            _Siblings(parent, is_of_root, children, weights[children].T, tree.mins[children].T)
+            _Siblings(
+                parent,
+                is_of_root,
+                np.array(children, dtype=np.intp),
+                tree.lends[children],
+                np.ascontiguousarray(weights[children].T),
+                np.ascontiguousarray(tree.mins[children].T),
+            )
             for (parent, is_of_root), children in families.items()
         ]

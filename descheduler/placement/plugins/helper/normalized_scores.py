@@ -29,6 +29,7 @@ class NormalizedScores:
         if known is None:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            scores = Scores(normalize(self._raw, highest, is_reversed=self._is_reversed), lambda: self._raw)
-            known = self._kept[highest] = scores
+            final = normalize(self._raw, highest, is_reversed=self._is_reversed)
+            level = int(final[0]) if not self._top and len(final) else None
+            known = self._kept[highest] = Scores(final, lambda: self._raw, level)
         return known

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["MAX_SCORE", "highest_of", "normalize", "tdiv"]
+__all__ = ["MAX_SCORE", "Divide", "exact_div", "highest_of", "normalize", "tdiv"]
 
 MAX_SCORE = 100
 """The best score that a plugin may give to a node, before its weight."""
@@ -19,12 +21,21 @@ _EXACT = 2**53
 """Below this, float64 holds every whole number, and a quotient that is cut is the one that integers have."""
 
 
+Divide = Callable[[Ints, Ints | int], Ints]
+"""The quotient cut toward zero. The denominator is positive."""
+
+
+def exact_div(numerator: Ints, denominator: Ints | int) -> Ints:
+    """As `tdiv`, for numerators that are known to be below 2^53 either way."""
+    return (numerator / denominator).astype(np.int64)
+
+
 def tdiv(numerator: Ints, denominator: Ints | int) -> Ints:
     """The quotient cut toward zero, where `//` rounds down. The denominator is positive."""
     if _is_exact(numerator):
         # Several times faster than dividing integers. A denominator that float64 rounds is greater than the numerator
         # before and after, so that the quotient is cut to 0 as it should be.
-        return (numerator / denominator).astype(np.int64)
+        return exact_div(numerator, denominator)
     quotient = np.abs(numerator) // denominator
     return np.where(numerator < 0, -quotient, quotient)
 

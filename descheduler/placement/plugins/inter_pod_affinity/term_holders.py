@@ -199,6 +199,10 @@ class TermHolders:
         self._matching[incoming] = self._bunches.version, matching
         return matching
 
+    def concerns(self, spec: PodSpec) -> bool:
+        """Those that have terms."""
+        return spec.affinity is not None
+
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Makes `pod`, terminating or not, a holder of its terms."""
         if pod.spec.affinity is not None and node != NO_NODE:

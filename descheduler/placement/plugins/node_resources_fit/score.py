@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY, pod_requests
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.own_node_score import OwnNodeScore
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints, tdiv
+from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Divide, Ints, exact_div, tdiv
 from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ShapePoint
-from descheduler.placement.shadow.node_table import SomeNodes, amount, is_counted
+from descheduler.placement.shadow.node_table import SomeNodes, amount, is_counted, is_exact_amount
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -30,19 +30,20 @@ _IN_LEDGER = CPU, MEMORY
 _SHAPE_SCALE = 10
 """A shape's scores go from 0 to 10."""
 
-_Asked = tuple[tuple[str, int], ...]
-"""Resources by name, and how much a pod adds."""
-
-Rating = Callable[[Ints, Ints], Ints]
-"""From what would be requested and what is allocatable, which is positive, to 0..100."""
+Rating = Callable[[Ints, Ints, Divide], Ints]
+"""From what would be requested and what is allocatable, which is positive, to 0..100, by some division."""
 
 
 class _Rated(NamedTuple):
-    """What is rated: resources, and a row for each what a pod adds and what the nodes have."""
+    """What is rated: resources, and a row for each what a pod adds and what the nodes have.
+
+    `is_ordinary` says that a pod adds no more than anything has, and nothing below 0.
+    """
 
     names: tuple[str, ...]
     wanted: Ints
     allocatable: Ints
+    is_ordinary: bool
 
 
 class NodeResourcesFitScore(OwnNodeScore):
@@ -55,14 +56,15 @@ class NodeResourcesFitScore(OwnNodeScore):
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         args = profile.args.of(NodeResourcesFitArgs)
+        self._table = cluster.table
         self._weights = {resource.name: resource.weight for resource in args.resources if is_counted(resource.name)}
         self._resources = {name: scored_resource(cluster.table, name) for name in self._weights}
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
-        self._rated: dict[_Asked, _Rated] = {}
+        self._rated: dict[Amounts, _Rated] = {}
         self._rows: dict[tuple[str, ...], Ints] = {}
 
-    def asked_by(self, pod: PlacementClass) -> _Asked:
+    def asked_by(self, pod: PlacementClass) -> Amounts:
         """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
         spec = pod.spec
         requests = pod_requests(spec.containers, spec.init_containers, pod_level={}, overhead=spec.overhead)
@@ -71,26 +73,28 @@ class NodeResourcesFitScore(OwnNodeScore):
         amounts.update({name: ledger[name] for name in ledger if name in amounts})
         return tuple((name, wanted) for name, wanted in amounts.items() if wanted or is_scored_unasked(name))
 
-    def of_nodes(self, asked: _Asked, some: SomeNodes) -> Ints:
+    def of_nodes(self, asked: Amounts, some: SomeNodes) -> Ints:
         """The mean of the ratings."""
         if not asked:
             return np.zeros(len(some.nodes), dtype=np.int64)
-        names, wanted, allocatable = self._rated.get(asked) or self._new_rated(asked)
-        ratings = self._rate(self._taken(names, some) + wanted, allocatable.take(some.nodes, axis=1))
+        names, wanted, allocatable, is_ordinary = self._rated.get(asked) or self._new_rated(asked)
+        divide = exact_div if is_ordinary and self._table.has_exact_shares else tdiv
+        ratings = self._rate(self._taken(names, some) + wanted, allocatable.take(some.nodes, axis=1), divide)
         total, weights = self._summed_up(names, ratings, some.nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
             rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
             return rounded
-        return tdiv(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
+        return divide(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
 
-    def _new_rated(self, asked: _Asked) -> _Rated:
+    def _new_rated(self, asked: Amounts) -> _Rated:
         names = tuple([name for name, _ in asked])
         wanted = np.array([amount for _, amount in asked], dtype=np.int64)[:, np.newaxis]
         allocatable = self._rows.get(names)
         if allocatable is None:
             allocatable = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
-        known = self._rated[asked] = _Rated(names, wanted, allocatable)
+        is_ordinary = all(is_exact_amount(amount) for _, amount in asked)
+        known = self._rated[asked] = _Rated(names, wanted, allocatable, is_ordinary)
         return known
 
     def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
@@ -132,19 +136,19 @@ def _rating(args: NodeResourcesFitArgs) -> Rating:
             return _by_shape(args.shape)
 
 
-def _least_allocated(requested: Ints, allocatable: Ints) -> Ints:
-    return tdiv(np.maximum(allocatable - requested, 0) * MAX_SCORE, allocatable)
+def _least_allocated(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
+    return divide(np.maximum(allocatable - requested, 0) * MAX_SCORE, allocatable)
 
 
-def _most_allocated(requested: Ints, allocatable: Ints) -> Ints:
-    return tdiv(np.minimum(requested, allocatable) * MAX_SCORE, allocatable)
+def _most_allocated(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
+    return divide(np.minimum(requested, allocatable) * MAX_SCORE, allocatable)
 
 
 def _by_shape(shape: tuple[ShapePoint, ...]) -> Rating:
     ratings = np.array([_at(shape, percent) for percent in range(101)], dtype=np.int64)
 
-    def rate(requested: Ints, allocatable: Ints) -> Ints:
-        return ratings.take(_most_allocated(requested, allocatable), mode="clip")
+    def rate(requested: Ints, allocatable: Ints, divide: Divide) -> Ints:
+        return ratings.take(_most_allocated(requested, allocatable, divide), mode="clip")
 
     return rate
 

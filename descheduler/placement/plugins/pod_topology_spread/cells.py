@@ -44,9 +44,9 @@ class Cells:
         ordered = nodes.take(self._in_order)
         places = np.append(ordered.nonzero()[0], len(ordered))
         following = places.take(np.searchsorted(places, self._starts))
-        having: BoolMask = self.ids.take(self._in_order.take(following, mode="clip")) == self.numbers
-        having &= following < len(ordered)
-        self._likely = np.where(having, self._in_order.take(following, mode="clip"), self._likely)
+        first = self._in_order.take(following, mode="clip")
+        having: BoolMask = (following < len(ordered)) & (self.ids.take(first) == self.numbers)
+        self._likely = np.where(having, first, self._likely)
         return having
 
 

@@ -151,7 +151,7 @@ def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftCon
         None if has_key.all() else has_key,
         domains.ids[cells.first],
         domains.ids_with_blank[cells.first],
-        len(np.unique(domains.ids_with_blank[cells.first])),
+        len(set(domains.ids_with_blank[cells.first].tolist())),
     )
 
 

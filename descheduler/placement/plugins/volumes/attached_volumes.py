@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.plugins.volumes.attachable import AttachableVolume, AttachableVolumes, may_have_attachable
 from descheduler.placement.plugins.volumes.pod_claims import PodClaims
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -45,6 +45,10 @@ class AttachedVolumes:
     def has_limits(self) -> bool:
         """Whether any driver limits its volumes anywhere."""
         return bool(self._limits)
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Those that name disks, beside those with claims."""
+        return bool(spec.inline_disks)
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Counts the volumes that are new to the node."""

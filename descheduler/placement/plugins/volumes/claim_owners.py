@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.storage import PersistentVolumeClaim
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -17,6 +17,11 @@ class ClaimOwners:
     def __init__(self, cluster: ShadowCluster) -> None:
         self._cluster = cluster
         self._placed: dict[str, int] = {}
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Pods with ephemeral volumes alone."""
+        del spec
+        return False
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """The pod keeps its claims, also while it is being deleted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ClaimUsers"]
@@ -18,6 +18,11 @@ class ClaimUsers:
         del cluster  # pods are told one by one
         # Namespace → claim → its users, each as twice the node's index, plus one for a pod that is being deleted.
         self._users: dict[str, dict[str, tuple[int, ...]]] = {}
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Pods with claims alone."""
+        del spec
+        return False
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Counts a user of each claim."""

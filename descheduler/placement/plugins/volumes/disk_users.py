@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from descheduler.model.pod import InlineDisk, Pod
+from descheduler.model.pod import InlineDisk, Pod, PodSpec
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["DiskUsers"]
@@ -22,6 +22,10 @@ class DiskUsers:
     def __init__(self, cluster: ShadowCluster) -> None:
         del cluster  # pods are told one by one
         self._mounts: dict[_Disk, dict[tuple[int, InlineDisk], int]] = {}
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Those that name disks."""
+        return bool(spec.inline_disks)
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Counts a mount of each disk."""

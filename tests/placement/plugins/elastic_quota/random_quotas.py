@@ -2,11 +2,12 @@
 
 Of each world, for koord-scheduler 1.8.0:
 
-1. a quota gets at least what it wants of its min, scaled and within max; and never more than it wants of what lends;
-2. the children of a parent get no more than it has, but for rounding: in a round each hungry child may get half a unit
-   more than its share, so the excess is below one unit a child for every round, of which there are at most as many as
-   children; and but for mins that are guaranteed and do not fit, which needs `enableMinQuotaScale` off, the gate
-   ElasticQuotaGuaranteeUsage, or quotas that do not lend and want less than their scaled min;
+1. a quota gets at least what it wants of its scaled min, and no more than it wants, or keeps, within max;
+2. with `enableMinQuotaScale`, and without the gate ElasticQuotaGuaranteeUsage, the children of a parent get together
+   no more than it has, but for rounding: in a round of the water filling each hungry child may get half a unit (a
+   thousandth of a cpu, a byte) more than its share, and each round but the last satisfies a child, so that n children
+   get at most n(n+1)/4 units too much. Among the children of the root is the default quota, whose share of cpu is
+   negative;
 3. an admitted pod leaves its quota within its limit, counted from nothing;
 4. placing and taking off, in any order, leads back to the digest of before.
 """
@@ -109,9 +110,8 @@ def _broken_shares(forest: QuotaForest, *, is_strict: bool) -> Iterator[str]:
         children = [index for index, each in enumerate(tree.parents) if each == parent]
         had = runtime.total if parent == NO_PARENT else runtime.of(parent)
         given = sum((runtime.of(child) for child in children), np.zeros_like(had))
-        slack = len(children) ** 2
-        keeps = any(not tree.lends[child] for child in children)
-        if is_strict and not keeps and (given > np.maximum(had, 0) + slack).any():
+        slack = len(children) * (len(children) + 1) / 4
+        if is_strict and (given > np.maximum(had, 0) + slack).any():
             yield f"children of {parent} get {given.tolist()} of {had.tolist()}"
 
 

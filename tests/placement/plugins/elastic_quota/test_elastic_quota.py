@@ -218,3 +218,28 @@ def test_pods_of_one_tree_interact_and_those_of_the_default_quota_are_never_refu
     assert scheduler.interactions.is_local(default)
     assert scheduler.interactions.interact(own, default)
     assert not scheduler.interactions.interact(default, default)
+
+
+@pytest.mark.parametrize(
+    ("facts", "hint"),
+    [
+        pytest.param(
+            {"quota": "team"},
+            "it would be scheduled onto b if 1 pod of lower priority is preempted there",
+            id="of the same quota",
+        ),
+        pytest.param({"quota": "other"}, "", id="of another quota"),
+        pytest.param({"quota": "team", "is_fixed": True}, "", id="that nobody may preempt"),
+        pytest.param({"quota": "team", "priority": 9}, "", id="of a higher priority"),
+    ],
+)
+def test_only_pods_of_the_same_quota_are_preempted_for_it(facts: dict[str, Any], hint: str) -> None:
+    victim = quota_pod("victim", "team", cpu="3", node="a", priority=5, owners=["ReplicaSet/victim"])
+    low = quota_pod("low", node="b", **{"cpu": "3", "priority": 1, **facts})
+    quotas = [TEAM, make_quota("other", most={"cpu": "9"})]
+    prover = LandingProver(
+        with_quotas(quotas, NODES, [victim, low, quota_pod("big", "team", cpu="1", node="a", priority=7)]),
+        configuration=koordinated(),
+    )
+
+    assert prover.preemption_hint(victim) == hint

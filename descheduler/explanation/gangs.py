@@ -1,0 +1,34 @@
+"""The gang of a pod, as the snapshot has it."""
+
+from __future__ import annotations
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.koordinator.gang_settings import gang_id_of
+from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.pod import Pod
+from descheduler.report.explanation.pod import GangFacts
+
+__all__ = ["gang_facts"]
+
+
+def gang_facts(pod: Pod, snapshot: Snapshot) -> GangFacts | None:
+    """What is known of the gang of `pod`; None for a pod without one."""
+    gang_id = gang_id_of(pod)
+    if not gang_id:
+        return None
+    gangs = Gangs(snapshot.pods, snapshot.pod_groups)
+    settings = gangs.settings(gang_id)
+    members = [each for each in gangs.members[gang_id] if not (each.is_terminal or each.is_terminating)]
+    num_running = sum(bool(each.node_name) for each in members)
+    num_missing = 0 if settings is None else max(0, settings.min_available - len(members))
+    return GangFacts(
+        name=gang_id,
+        group=() if settings is None else settings.group,
+        min_available=None if settings is None else settings.min_available,
+        mode="" if settings is None else settings.mode.value,
+        match_policy="" if settings is None else settings.match_policy.value,
+        waiting_time_seconds=0 if settings is None else settings.waiting_time.total_seconds(),
+        num_running=num_running,
+        num_pending=len(members) - num_running,
+        num_missing=num_missing,
+    )

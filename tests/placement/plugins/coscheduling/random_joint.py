@@ -1,0 +1,216 @@
+"""`python -m tests.placement.plugins.coscheduling.random_joint --worlds 2000`: batches with gangs, by brute force.
+
+Of each small world it is found out by trying everything whether the replacements of a batch can all be bound, and
+whether they are in whatever order they come: pods of one group one after the other, in any order among themselves, on
+any node of the best score. Who waits for whom is counted here once more, without the product's own counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from random import Random
+
+import msgspec
+
+from descheduler.model.koordinator.gang_settings import PodGroup
+from descheduler.model.pod import Pod
+from descheduler.placement.framework.schedulers import Schedulers
+from descheduler.placement.framework.scheduling_plugin import annotations_read_by
+from descheduler.placement.landings.landing import JointVerdict, LandingVerdict
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
+from tests.builders import make_snapshot
+from tests.placement.plugins.coscheduling.worlds import CONFIGURATION, group_of, member, nodes_of, prover_of
+
+__all__ = ["World", "faults_of", "make_world"]
+
+_POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
+LANDS, NO = LandingVerdict.LANDS, LandingVerdict.NO
+
+
+@dataclass(frozen=True)
+class World:
+    """Nodes of `cpus` cores beside the cordoned one of all pods; `leaving` are those that are evicted together.
+
+    `gang_of` and `cpu_of` are by name, a pod without a gang being in `""`; `rules` has minimum and policy of each gang,
+    and `is_group` says that they are one group.
+    """
+
+    cpus: Sequence[int]
+    pods: Sequence[Pod]
+    leaving: Sequence[Pod]
+    gang_of: Mapping[str, str]
+    cpu_of: Mapping[str, int]
+    rules: Mapping[str, tuple[int, str]]
+    is_group: bool
+
+    @property
+    def groups(self) -> list[PodGroup]:
+        """The PodGroups."""
+        names = tuple(self.rules) if self.is_group else ()
+        return [group_of(name, minimum, policy, groups=names) for name, (minimum, policy) in self.rules.items()]
+
+    def verdict(self) -> JointVerdict:
+        """What the product says."""
+        return prover_of(nodes_of(*self.cpus), self.pods, self.groups).prove(self.leaving)
+
+    def unit_of(self, name: str) -> object:
+        """Whom a pod is tried with; itself for one without a gang."""
+        gang = self.gang_of[name]
+        return ("group" if self.is_group else gang) if gang else (name,)
+
+
+def make_world(generator: Random) -> World:
+    """One of at most two gangs and five pods that leave."""
+    rules = {
+        f"g{index}": (generator.randint(1, 4), generator.choice(_POLICIES)) for index in range(generator.randint(0, 2))
+    }
+    gangs = [*rules, ""]
+    cpu_of, gang_of = {}, {}
+    for index in range(generator.randint(1, 6)):
+        cpu_of[f"p{index}"] = generator.choice((1, 1, 2, 3))
+        gang_of[f"p{index}"] = generator.choice(gangs)
+    pods = [member(name, gang_of[name], cpu=str(cpu)) for name, cpu in cpu_of.items()]
+    leaving = generator.sample(pods, generator.randint(1, min(4, len(pods))))
+    cpus = [generator.randint(1, 5) for _ in range(generator.randint(1, 3))]
+    return World(cpus, pods, leaving, gang_of, cpu_of, rules, generator.random() < 0.4)
+
+
+def faults_of(world: World) -> list[str]:
+    """In what the product's verdict is at odds with what brute force finds."""
+    verdict = world.verdict()
+    can_land = _are_all_released(world) and _is_assignable(world)
+    faults = []
+    if (verdict.verdict is NO) is can_land:
+        faults.append(f"{verdict.verdict.value}, but an assignment {'exists' if can_land else 'does not exist'}")
+    if verdict.verdict is LANDS and not _lands_in_every_order(world):
+        faults.append("lands, but not in every order")
+    if verdict.certificate and can_land:
+        faults.append(f"a proof of what is not so: {verdict.certificate}")
+    return faults
+
+
+def _are_all_released(world: World) -> bool:
+    """Whether every pod that comes back is bound, if each finds a node: gangs are counted as their pods come."""
+    names = [pod.name for pod in world.leaving]
+    units: dict[object, list[str]] = {}
+    for name in names:
+        units.setdefault(world.unit_of(name), []).append(name)
+    running = Counter(world.gang_of[pod.name] for pod in world.pods if pod.name not in names)
+    return all(_is_released(world, unit, running) for unit in units.values() if world.gang_of[unit[0]])
+
+
+def _is_released(world: World, unit: Sequence[str], running: Counter[str]) -> bool:
+    group = tuple(world.rules) if world.is_group else (world.gang_of[unit[0]],)
+    satisfied = any(gang in group for gang in world.gang_of.values())
+    bound, held, left = Counter(running), Counter[str](), [world.gang_of[name] for name in unit]
+
+    def is_valid(gang: str) -> bool:
+        minimum, policy = world.rules[gang]
+        if policy == "once-satisfied":
+            return satisfied or held[gang] >= minimum
+        return held[gang] + (bound[gang] if policy == "waiting-and-running" else 0) >= minimum
+
+    while left:
+        existing = Counter(bound)
+        existing.update(left)
+        lone = world.rules[left[0]][1] == "once-satisfied" and satisfied
+        if not lone and any(existing[gang] < world.rules[gang][0] for gang in group):
+            return False
+        for place, gang in enumerate(left):
+            held[gang] += 1
+            if all(map(is_valid, group)):
+                bound.update(held)
+                held.clear()
+                left = left[place + 1 :]
+                break
+        else:
+            return False
+    return True
+
+
+def _is_assignable(world: World) -> bool:
+    """Whether all that come back fit somewhere at the same time."""
+
+    def fits(sizes: Sequence[int], free: Sequence[int]) -> bool:
+        if not sizes:
+            return True
+        first, rest = sizes[0], sizes[1:]
+        return any(
+            fits(rest, (*free[:node], room - first, *free[node + 1 :]))
+            for node, room in enumerate(free)
+            if room >= first
+        )
+
+    return fits(sorted((world.cpu_of[pod.name] for pod in world.leaving), reverse=True), tuple(world.cpus))
+
+
+def _lands_in_every_order(world: World) -> bool:
+    snapshot = make_snapshot(nodes_of(*world.cpus), world.pods, pod_groups=tuple(world.groups))
+    cluster = ShadowCluster(snapshot, reads_annotations=annotations_read_by(PLUGINS.values()))
+    schedulers = Schedulers(cluster, CONFIGURATION, plugins=PLUGINS)
+    for pod in world.leaving:
+        cluster.remove(pod)
+    coming = [msgspec.structs.replace(pod, node_name="") for pod in world.leaving]
+    seen = set()
+    for order in _orders(world, coming):
+        shape = tuple((world.gang_of[pod.name], world.cpu_of[pod.name]) for pod in order)
+        if shape not in seen:
+            seen.add(shape)
+            if not _lands(order, cluster, schedulers):
+                return False
+    return True
+
+
+def _orders(world: World, coming: Sequence[Pod]) -> Iterator[tuple[Pod, ...]]:
+    """Those in which the pods of a unit follow one another."""
+    for order in permutations(coming):
+        units = [world.unit_of(pod.name) for pod in order]
+        changes = [unit for place, unit in enumerate(units) if not place or units[place - 1] != unit]
+        if len(changes) == len(set(changes)):
+            yield order
+
+
+def _lands(order: Sequence[Pod], cluster: ShadowCluster, schedulers: Schedulers) -> bool:
+    """Whether each finds a node, whatever ties are broken how."""
+    if not order:
+        return True
+    pod, rest = order[0], order[1:]
+    scheduler = schedulers.scheduler_of(pod)
+    evaluation = scheduler.evaluate(pod, Company(tuple(order)) if scheduler.unit_of(pod) else None)
+    choice = evaluation.choose()
+    if choice is None:
+        return False
+    for node in choice.ties:
+        with cluster.what_if():
+            scheduler.place(evaluation, node)
+            if not _lands(rest, cluster, schedulers):
+                return False
+    return True
+
+
+def main() -> int:
+    """Goes through random worlds; 1 if any has a fault."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--worlds", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    verdicts: Counter[str] = Counter()
+    num_faults = 0
+    for number in range(options.worlds):
+        world = make_world(Random(f"{options.seed}/{number}"))
+        verdicts[world.verdict().verdict.value] += 1
+        for fault in faults_of(world):
+            num_faults += 1
+            print(f"world {number}: {fault}")
+    print(f"{options.worlds} worlds, {num_faults} faults; verdicts {dict(verdicts)}")
+    return 1 if num_faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
