@@ -41,6 +41,7 @@ class HeldReservation:
 
     __slots__ = (
         "_allocated",
+        "_holders",
         "_pods",
         "_table",
         "allocatable",
@@ -71,6 +72,7 @@ class HeldReservation:
         self._table = table
         self._allocated = dict.fromkeys(self.limited, 0)
         self._pods: dict[tuple[Amounts, str], Pod] = {}
+        self._holders: dict[str, Pod] = {}
 
     @property
     def name(self) -> str:
@@ -123,7 +125,11 @@ class HeldReservation:
 
     def device_holder(self) -> Pod:
         """What of that pod holds devices: they count as used for a pod that may use the Reservation, too."""
-        return device_holder(self.pod, self._table.names[self.node], self.devices.annotation())
+        devices = self.devices.annotation()
+        known = self._holders.get(devices)
+        if known is None:
+            known = self._holders[devices] = device_holder(self.pod, self._table.names[self.node], devices)
+        return known
 
     def restored(self) -> RestoredDevices:
         """What devices it gives back to a pod that may use it."""
