@@ -17,7 +17,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
 from descheduler.placement.framework.restored_devices import DevicesByMinor, RestoredDevices
-from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, device_holder, devices_of
+from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -41,7 +41,6 @@ class HeldReservation:
 
     __slots__ = (
         "_allocated",
-        "_holders",
         "_pods",
         "_table",
         "allocatable",
@@ -72,7 +71,6 @@ class HeldReservation:
         self._table = table
         self._allocated = dict.fromkeys(self.limited, 0)
         self._pods: dict[tuple[Amounts, str], Pod] = {}
-        self._holders: dict[str, Pod] = {}
 
     @property
     def name(self) -> str:
@@ -121,14 +119,6 @@ class HeldReservation:
         known = self._pods.get((gaps, devices))
         if known is None:
             known = self._pods[gaps, devices] = self._on_node(self._with_requests(gaps), devices)
-        return known
-
-    def device_holder(self) -> Pod:
-        """What of that pod holds devices: they count as used for a pod that may use the Reservation, too."""
-        devices = self.devices.annotation()
-        known = self._holders.get(devices)
-        if known is None:
-            known = self._holders[devices] = device_holder(self.pod, self._table.names[self.node], devices)
         return known
 
     def restored(self) -> RestoredDevices:
