@@ -14,8 +14,8 @@ from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.kube.client import connect
 from descheduler.kube.discovery import discover_version
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import KUBE_VERSION
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.framework.allocation import allocations_of
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
@@ -72,6 +72,17 @@ class Forecast:
             attempts = self._attempts(pick)
             return [self._said(attempt, doubt) for attempt, doubt in zip(attempts, self.doubts, strict=True)]
 
+    def scores(self, node: str) -> str:
+        """What each plugin gives to `node` for the first pod, empty where it is not feasible."""
+        evaluation = self.scheduler.evaluate(self.pods[0])
+        place = self.cluster.table.index[node]
+        if not evaluation.feasible[place]:
+            return ""
+        table = evaluation.scores()
+        column = table.nodes.tolist().index(place)
+        parts = [f"{name} {given.final[column]}" for name, given in table.by_plugin.items()]
+        return f"{table.totals[column]}: {', '.join(parts)}"
+
     def _attempts(self, pick: Picker) -> list[Attempt]:
         if not self.scheduler.unit_of(self.pods[0]):
             return [place(self.scheduler, self.scheduler.evaluate(pod), pick) for pod in self.pods]
@@ -105,14 +116,15 @@ class Engine:
         self._client = connect(str(kubeconfig), qps=500.0, burst=500)
         self._git_version = discover_version(self._client)
         self._request = snapshot_request(None, Landings.ASSESSED)
-        self._configuration = load_scheduler_configuration(scheduler_file, version=KUBE_VERSION, plugins=PLUGINS)
+        version = KubeVersion.parse(self._git_version)
+        self._configuration = load_scheduler_configuration(scheduler_file, version=version, plugins=PLUGINS)
 
     def forecast(self, pods: Sequence[Object]) -> Forecast:
         """What becomes of `pods`, in the form in which they will be stored, in the cluster as it is now."""
         snapshot = read_cluster(
             self._client, None, self._request, taken_at=datetime.now(UTC), git_version=self._git_version
         )
-        cluster = shadow_cluster_of(snapshot, PLUGINS)
+        cluster = shadow_cluster_of(snapshot, PLUGINS, snapshot.kube_version)
         schedulers = Schedulers(cluster, self._configuration, plugins=PLUGINS)
         found = {pod.name: pod for pod in snapshot_from_objects(pods, self._request).pods}
         decoded = [found[pod["metadata"]["name"]] for pod in pods]

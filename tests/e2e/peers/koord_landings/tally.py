@@ -80,6 +80,9 @@ class Tally:
         self.counts[kind]["tied"] += max(0, num_tied - num_named)
         if max(num_named, num_tied) < len(came):
             self._contradict(kind, f"{', '.join(names)}: said {told} (first of ties: {first}), but came {came}")
+            if len(names) == 1:
+                said = forecast.said()[0].node
+                self.contradictions += [f"  {node}: {forecast.scores(node)}" for node in (said, *nodes)]
 
     def _contradict(self, kind: str, sentence: str) -> None:
         self.counts[kind]["contradictions"] += 1

@@ -123,7 +123,7 @@ def _place(minor: int, *, per_switch: int, bus: int) -> Object:
 
 def _quotas(num_pods: int) -> list[Object]:
     """Two teams of two leaves, of which one lends nothing, and a leaf below the root."""
-    unit = max(2, num_pods // 20)
+    unit = max(2, num_pods // 60)
     return [
         _quota("team-a", 3 * unit, 6 * unit, is_parent=True),
         _quota("a-web", unit, 4 * unit, parent="team-a", lends=False),
