@@ -223,7 +223,7 @@ class _RunLimits:
         """`refusal`, whose filters know no limits, but whose requests were made beyond them."""
         if not refusal.is_attempt and refusal.verdict.reached is None:
             return refusal
-        return replace(refusal, verdict=self.verdict(refusal.pod, refusal.verdict))
+        return msgspec.structs.replace(refusal, verdict=self.verdict(refusal.pod, refusal.verdict))
 
     def _has_reached(self, limit: ReachedLimit) -> bool:
         return limit in self._reached or self._granted.get(limit.limit, Counter())[limit.scope] >= limit.value

@@ -113,6 +113,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_reservation.RemovePodsViolatingNodeReservation,
         validate=remove_pods_violating_node_reservation.validate_args,
+        needs=remove_pods_violating_node_reservation.needs,
     ),
     PluginSpec(
         name="RemovePodsViolatingNodeTaints",

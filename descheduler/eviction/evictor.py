@@ -125,13 +125,13 @@ class Evictor:
             if self.awaits(move.pod) and move.is_of(profile, plugin):
                 self._granted(self._book_again(move))
 
-    def keep(self, candidate: Candidate, *, profile: str, plugin: str, verdict: Verdict) -> None:
-        """Notes why a candidate of `plugin` is not asked for; the first verdict on a pod is kept.
+    def keep(self, candidate: Pod, *, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> None:
+        """Notes why a candidate of `plugin`, selected for `reason`, is not asked for; the first verdict is kept.
 
         Of pods that are not created yet nothing is noted: no report knows them.
         """
-        if not self._view.is_arrival(candidate.pod):
-            self.book.keep(candidate.pod, profile, plugin, verdict, candidate.reason)
+        if not self._view.is_arrival(candidate):
+            self.book.keep(candidate, profile, plugin, verdict, reason)
 
     def _grant(self, bundle: Bundle, asked: Bundle) -> None:
         """Charges what was asked for and books the bundle; all of it, or nothing when a check fails at that."""
@@ -191,7 +191,8 @@ class Evictor:
             message = f"none of the {len(bundle.candidates)} pods of a bundle is evicted: {verdict.message}"
             verdict = msgspec.structs.replace(verdict, message=message)
         for candidate in bundle.candidates:
+            pod, reason = candidate.pod, candidate.reason
             if verdict.reason in _NOT_ASKED_FOR:
-                self.keep(candidate, profile=profile, plugin=plugin, verdict=verdict)
+                self.keep(pod, profile=profile, plugin=plugin, verdict=verdict, reason=reason)
             else:
-                self.book.refuse(candidate.pod, profile, plugin, verdict, candidate.reason)
+                self.book.refuse(pod, profile, plugin, verdict, reason)

@@ -94,7 +94,7 @@ class PluginEvictor:
 
     def keep(self, candidate: Pod, verdict: Verdict, reason: str = "") -> None:
         """Notes why the plugin itself keeps a candidate that it selects for `reason`."""
-        self._evictor.keep(Candidate(candidate, reason), profile=self._profile, plugin=self._plugin, verdict=verdict)
+        self._evictor.keep(candidate, profile=self._profile, plugin=self._plugin, verdict=verdict, reason=reason)
 
     def request(self, candidate: Pod, reason: str = "") -> Verdict:
         """Asks for the eviction of one pod. `reason` is the sentence that the plan shows."""

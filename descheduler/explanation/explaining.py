@@ -13,9 +13,11 @@ from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.nodes import explain_node, explain_node_after, pods_of
 from descheduler.explanation.plugins import explain_plugin
 from descheduler.explanation.pods import explain_pod
+from descheduler.explanation.scheduling.quotas import explain_quota
 from descheduler.explanation.subjects import GROUP_KINDS, find_group, find_node, find_pod
 from descheduler.explanation.watched_run import RunOptions, WatchedRun, watched_run
 from descheduler.model.pod import Pod
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.types import Policy
 from descheduler.report.document import API_VERSION
 from descheduler.report.explanation.document import Explanation
@@ -30,6 +32,7 @@ Subject = Literal[
     "pod",
     "node",
     "plugin",
+    "elasticquota",
     "namespace",
     "deployment",
     "statefulset",
@@ -58,7 +61,7 @@ def explain(
     UnknownSubjectError when there is none of that name, PolicyError as `decide` does.
     """
     warnings: tuple[str, ...] = ()
-    pod, node, plugin, group = None, None, None, None
+    pod, node, plugin, group, quota = None, None, None, None, None
     asked = _Asked(snapshot, policy, settings, now, options)
     match subject:
         case "pod":
@@ -68,6 +71,8 @@ def explain(
         case "plugin":
             run = asked.run(())
             plugin = explain_plugin(name, policy=policy, scheduling=configuration_of(settings), run=run)
+        case "elasticquota":
+            quota = explain_quota(name, ShadowCluster(snapshot, version=settings.version), settings)
         case _:
             group, warnings = _group(GROUP_KINDS[subject], name, asked)
     return Explanation(
@@ -80,6 +85,7 @@ def explain(
         node=node,
         plugin=plugin,
         group=group,
+        quota=quota,
         warnings=(*_policy_warnings(policy), *snapshot.warnings, *warnings),
     )
 
@@ -98,6 +104,7 @@ def explain_plugin_alone(
         node=None,
         plugin=explain_plugin(name, policy=policy, scheduling=configuration_of(settings)),
         group=None,
+        quota=None,
         warnings=_policy_warnings(policy),
     )
 

@@ -12,15 +12,17 @@ __all__ = ["ACCEPTED", "Reason", "Verdict", "limit_reached", "refuse"]
 
 
 class Reason(Enum):
-    """Why a pod is not evicted. `value` is the code in documents and metrics; `summary` explains the code."""
+    """Why a pod is not evicted. `code` is what documents and metrics call it; `summary` explains the code."""
 
     def __new__(cls, code: str, summary: str) -> Reason:
         """A member whose value is its code."""
         member = object.__new__(cls)
-        member._value_ = code
+        # `value` is worked out anew whenever it is asked for, which is several times for every pod that stays.
+        member._value_ = member.code = code
         member.summary = summary
         return member
 
+    code: str
     summary: str
 
     UNSET = "Unset", "no reason was given; this is a defect of this program"
@@ -97,7 +99,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     @property
     def code(self) -> str:
         """The code of the reason; empty for an acceptance."""
-        return "" if self.reason is None else str(self.reason.value)
+        return "" if self.reason is None else self.reason.code
 
     @property
     def limit(self) -> EvictionLimit | None:

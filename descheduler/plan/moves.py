@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
 
@@ -43,8 +45,7 @@ class Move:
         return None if self.landing is None else self.landing.node
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True, gc=False):
     """A pod that a plugin selected, and why it stays. `is_attempt` when limits or the API said no.
 
     `reason` is the sentence with which the plugin selected it, "" where it gave none.

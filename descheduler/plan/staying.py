@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -17,8 +18,7 @@ _Kind = Literal["run", "beyond", "cut off"]
 _Refusals = dict[_Kind, list[Refusal]]
 
 
-@dataclass(frozen=True, slots=True)
-class Staying:
+class Staying(msgspec.Struct, frozen=True, gc=False):
     """A pod that stays. `first` says what blocks its eviction, `others` are further refusals of the same pod.
 
     `is_attempt` tells whether some plugin asked for the eviction in the run.
@@ -45,8 +45,11 @@ def staying_pods(decisions: Decisions) -> tuple[Staying, ...]:
     for kind, refusals in _by_kind(decisions).items():
         for refusal in refusals:
             identity = identity_of(refusal.pod)
-            if identity not in leaving:
-                found.setdefault(identity, {}).setdefault(kind, []).append(refusal)
+            of_pod = found.get(identity)
+            if of_pod is not None:
+                of_pod.setdefault(kind, []).append(refusal)
+            elif identity not in leaving:
+                found[identity] = {kind: [refusal]}
     return tuple(map(_staying, found.values()))
 
 
@@ -79,6 +82,8 @@ def _by_kind(decisions: Decisions) -> dict[_Kind, tuple[Refusal, ...]]:
 
 def _staying(refusals: _Refusals) -> Staying:
     by_run, beyond = refusals.get("run", []), refusals.get("beyond", [])
+    if len(refusals) == len(by_run) == 1:  # as for most pods, of which there may be as many as the cluster has
+        return Staying(by_run[0], (), is_attempt=by_run[0].is_attempt)
     blocked = [refusal for refusal in (*by_run, *beyond) if refusal.is_attempt and refusal.verdict.reached is None]
     limited = [refusal for refusal in (*beyond, *by_run) if refusal.is_attempt and refusal.verdict.reached is not None]
     unasked = [refusal for refusal in (*by_run, *beyond) if not refusal.is_attempt]

@@ -31,7 +31,7 @@ from descheduler.report.plan_document import (
 
 __all__ = ["Plan", "make_plan"]
 
-_SUMMARIES = {str(reason.value): reason.summary for reason in Reason}
+_SUMMARIES = {reason.code: reason.summary for reason in Reason}
 _ONLY_WAVE = 1
 """Moves are not ordered among themselves: each is safe whichever others have been made."""
 
@@ -134,7 +134,7 @@ def _also(refusal: moves.Refusal) -> RefusedAlso:
 
 
 def _code(verdict: Verdict) -> str:
-    return str((verdict.reason or Reason.UNSET).value)
+    return verdict.code or Reason.UNSET.code
 
 
 def _refusal_counts(refusals: Sequence[PlannedRefusal]) -> tuple[RefusalCount, ...]:

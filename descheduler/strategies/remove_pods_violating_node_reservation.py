@@ -11,7 +11,7 @@ from descheduler.model.node import Node
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION, NodeReservation
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
-from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
     LabelSelectorArg,
@@ -21,6 +21,7 @@ from descheduler.policy.shared_args import (
     check_selector,
     one_of,
 )
+from descheduler.strategies.node_reservation.held_by_reservations import held_by_reservations
 from descheduler.strategies.node_reservation.relief import relieve
 from descheduler.strategies.node_reservation.reserving_node import ReservingNode
 from descheduler.strategies.node_reservation.shortage import Shortage
@@ -60,6 +61,11 @@ def validate_args(args: RemovePodsViolatingNodeReservationArgs) -> list[ArgsProb
     return problems
 
 
+def needs(_args: RemovePodsViolatingNodeReservationArgs) -> Needs:
+    """Reservations, which hold what no pod requests."""
+    return Needs(kinds=frozenset({"Reservation.scheduling.koordinator.sh"}))
+
+
 class RemovePodsViolatingNodeReservation:
     """Koordinator announces such a plugin in its release 1.2 and has none; this one follows the announcement.
 
@@ -84,8 +90,8 @@ class RemovePodsViolatingNodeReservation:
             pods = [pod for pod in self._view.active_pods_on(node.name) if not pod.is_terminating]
             found = self._reserving[node.name] = self._examined(node, node.reservation, pods)
             candidates = [pod for pod in self._selection.of(pods) if self._evictor.admits(pod, found.reason)]
-            leaving = set(map(id, candidates))
-            if not relieve(self._evictor, found, candidates, [pod for pod in pods if id(pod) not in leaving]):
+            counted = {*map(id, candidates), *found.owners}
+            if not relieve(self._evictor, found, candidates, [pod for pod in pods if id(pod) not in counted]):
                 return
 
     def facts(self) -> PluginFacts:
@@ -105,8 +111,11 @@ class RemovePodsViolatingNodeReservation:
 
     def _examined(self, node: Node, reservation: NodeReservation, pods: Sequence[Pod]) -> ReservingNode:
         wanted = self._args.violations or _VIOLATIONS
-        shortage = Shortage(node, pods if _AMOUNT in wanted else (), self._args.resources)
-        return ReservingNode(node.name, shortage, reservation.cpus if _RESERVED_CPUS in wanted else frozenset())
+        held = held_by_reservations(node.name, pods, self._view.snapshot.reservations)
+        others = [pod for pod in pods if id(pod) not in held.owners] if _AMOUNT in wanted else []
+        shortage = Shortage(node, others, self._args.resources, held.amounts if _AMOUNT in wanted else None)
+        cpus = reservation.cpus if _RESERVED_CPUS in wanted else frozenset()
+        return ReservingNode(node.name, shortage, cpus, held.owners)
 
     def _rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)

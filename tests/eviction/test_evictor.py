@@ -142,7 +142,7 @@ def test_first_reason_a_kept_candidate_gets_is_the_one_it_keeps() -> None:
     evictor = setting_of([pod]).evictor
 
     for reason in (Reason.BARE_POD, Reason.LOCAL_STORAGE):
-        evictor.keep(Candidate(pod), profile="p", plugin="PodLifeTime", verdict=refuse(reason, "stays"))
+        evictor.keep(pod, profile="p", plugin="PodLifeTime", verdict=refuse(reason, "stays"))
 
     assert [(r.verdict.reason, r.is_attempt) for r in evictor.book.refusals] == [(Reason.BARE_POD, False)]
 

@@ -38,6 +38,7 @@ def test_facts_show_what_is_requested_now_and_after_the_run() -> None:
             NodeResource(resource="cpu", allocatable=2000, requested=500, planned=0),
             NodeResource(resource="pods", allocatable=110, requested=1, planned=0),
         ),
+        batch=(),
     )
 
 

@@ -23,6 +23,7 @@ from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.report.decided_cycles import pod_life_time_policy
 from tests.strategies.quiet_worlds import QUIET, World
 from tests.strategies.runs import policy_with
+from tests.worlds.node_metrics import metrics_by_node
 
 OBJECTS = [
     node_object("a"),
@@ -112,7 +113,9 @@ def test_a_plugin_that_no_profile_runs_says_what_to_add(
 )
 def test_a_plugin_that_evicts_nothing_says_why(world: World, why: str) -> None:
     policy = policy_of(policy_with(world.plugin, args=world.args))
-    run = watched_run(policy, make_snapshot(world.nodes, world.pods), (), NOW)
+    run = watched_run(
+        policy, make_snapshot(world.nodes, world.pods, node_metrics=metrics_by_node(world.metrics)), (), NOW
+    )
 
     explanation = explain_plugin(world.plugin, policy=policy, scheduling=DEFAULT_CONFIGURATION, run=run)
 

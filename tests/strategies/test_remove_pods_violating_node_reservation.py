@@ -271,3 +271,47 @@ def test_both_documents_lead_to_the_same_evictions(kind: str) -> None:
     result = evaluate(policy, [*nodes, *pods], now=NOW)
 
     assert [(eviction.name, eviction.plugin) for eviction in result.evictions] == [("p0", PLUGIN)]
+
+
+def with_reservation(*pods: Object, once: bool = False) -> list[str]:
+    """Names of the pods that leave node a, of whose 4 CPUs 1 is reserved for the system, and 2 by Reservation r."""
+    reservation: Object = {
+        "apiVersion": "scheduling.koordinator.sh/v1alpha1",
+        "kind": "Reservation",
+        "metadata": {"name": "r", "uid": "uid-r"},
+        "spec": {"owners": [{"labelSelector": {}}], "allocateOnce": once, "template": {"spec": {"containers": []}}},
+        "status": {"phase": "Available", "nodeName": "a", "allocatable": {"cpu": "2"}},
+    }
+    policy = {
+        "apiVersion": "descheduler/v1alpha2",
+        "kind": "DeschedulerPolicy",
+        "profiles": [
+            {
+                "name": "p",
+                "pluginConfig": [{"name": PLUGIN, "args": {}}, {"name": "DefaultEvictor", "args": {}}],
+                "plugins": {"deschedule": {"enabled": [PLUGIN]}},
+            }
+        ],
+    }
+    nodes = [node_object("a", annotations=annotation(cpu="1")), node_object("b")]
+    result = evaluate(policy, [*nodes, reservation, *pods], now=NOW)
+    return [eviction.name for eviction in result.evictions]
+
+
+def test_what_a_reservation_holds_and_nobody_uses_is_occupied() -> None:
+    """Koordinator's reference, §4.6: the unallocated part of active Reservations counts."""
+    assert with_reservation(pod_object("p", cpu="1")) == []
+    assert with_reservation(pod_object("p", cpu="2")) == ["p"]
+
+
+def test_pod_that_uses_a_reservation_for_many_stays_since_its_room_stays_reserved() -> None:
+    owner = {"scheduling.koordinator.sh/reservation-allocated": '{"name":"r","uid":"uid-r"}'}
+
+    assert with_reservation(pod_object("p", cpu="2"), pod_object("q", cpu="2", annotations=owner)) == ["p"]
+
+
+def test_reservation_that_one_pod_has_used_up_holds_nothing() -> None:
+    owner = {"scheduling.koordinator.sh/reservation-allocated": '{"name":"r","uid":"uid-r"}'}
+    pods = [pod_object("p", cpu="2"), pod_object("q", cpu="1", annotations=owner)]
+
+    assert with_reservation(*pods, once=True) == []

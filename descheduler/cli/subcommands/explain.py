@@ -98,7 +98,7 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     """Explain what a run decides about a pod, workload, node or plugin, and why. Nothing is evicted or written.
 
     TYPE is written as for kubectl: pod (po), deployment (deploy), statefulset (sts), daemonset (ds), replicaset (rs),
-    job, cronjob (cj), namespace (ns), node (no), and plugin.
+    job, cronjob (cj), namespace (ns), node (no), elasticquota (eq), and plugin.
 
     pod/NAME -n NAMESPACE, or NAMESPACE/NAME: what the run decides about the pod and why, where its replacement would be
     scheduled, and why not on other nodes. For a pending pod: why it is pending.
@@ -107,6 +107,8 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
 
     node/NAME: which pods are evicted and which are not, and why, which replacements are scheduled onto the node, and
     what blocks draining it.
+
+    elasticquota/NAME: what an elastic quota of Koordinator may use, what its pods use and request, and its children.
 
     plugin/NAME: what a plugin of a policy or of the scheduler does, its arguments, and which profiles run it; with a
     policy and with --snapshot, --kubeconfig or --context also what it decided.

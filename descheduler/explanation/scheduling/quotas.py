@@ -1,19 +1,23 @@
-"""The elastic quota of a pod, for those who ask why it is not scheduled."""
+"""Elastic quotas, for those who ask why a pod is not scheduled, or what a quota has left."""
 
 from __future__ import annotations
 
+from descheduler.documents.problems import did_you_mean, shown
+from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.explanation.moved_cluster import configuration_of
+from descheduler.explanation.subjects import UnknownSubjectError
 from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
-from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaAccount
+from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.units import capped, in_units
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.report.explanation.quota import QuotaFacts, QuotaResource
+from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
 
-__all__ = ["quota_facts"]
+__all__ = ["explain_quota", "quota_facts"]
 
 
 def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> QuotaFacts | None:
@@ -24,20 +28,40 @@ def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> 
     account = admission.usage.account_of(pod) if admission.usage.can_be_refused(pod) else None
     if account is None:
         return None
-    quota, tree_id = account.place.quota, account.place.quota.tree_id
+    requests = dict(zip(account.place.tree.resources, account.amounts.tolist(), strict=True))
     with admission.usage.incoming(account):
-        resources = _resources(admission, account)
-    parent = "" if quota.parent == ROOT_QUOTA else quota.parent
-    return QuotaFacts(name=quota.name, parent=parent, tree=tree_id, resources=resources)
+        return _facts(admission, account.place, requests)
 
 
-def _resources(admission: Admission, account: QuotaAccount) -> tuple[QuotaResource, ...]:
-    place = account.place
+def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSettings) -> QuotaExplanation:
+    """The quota called `name`, and those below it, as the cluster is. Raises UnknownSubjectError."""
+    profiles = configuration_of(settings).profiles
+    running = [profile for profile in profiles if ElasticQuota.name in profile.pre_filters]
+    args = running[0].args.of(ElasticQuotaArgs) if running else ElasticQuotaArgs()
+    admission = make_admission(cluster, args)
+    forest = admission.usage.forest
+    place = forest.place(name)
+    if place is None:
+        hint = did_you_mean(name, [each.quota.name for each in forest.places])
+        raise UnknownSubjectError(
+            f"no elastic quota {shown(name)} in {cluster.snapshot.source or 'the snapshot'}{hint}"
+        )
+    admission.usage.settle()
+    children = sorted((each for each in forest.places if _is_below(each, place)), key=lambda each: each.quota.name)
+    return QuotaExplanation(
+        facts=_facts(admission, place, {}), children=tuple(_facts(admission, child, {}) for child in children)
+    )
+
+
+def _is_below(child: QuotaPlace, parent: QuotaPlace) -> bool:
+    return child.tree is parent.tree and child.tree.parents[child.index] == parent.index
+
+
+def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> QuotaFacts:
     quota, tree = place.quota, place.tree
     limit, used = admission.limit(place), admission.used(place)
     requested = dict(zip(tree.resources, tree.child_requests[place.index].tolist(), strict=True))
-    own = dict(zip(tree.resources, account.amounts.tolist(), strict=True))
-    return tuple(
+    resources = tuple(
         QuotaResource(
             resource=name,
             min=in_units(name, quota.min.get(name, 0)),
@@ -45,7 +69,9 @@ def _resources(admission: Admission, account: QuotaAccount) -> tuple[QuotaResour
             runtime=limit.get(name),
             used=used.get(name, 0),
             requested=requested.get(name, 0),
-            pod=own.get(name, 0),
+            pod=of_pod.get(name, 0),
         )
         for name in sorted({*quota.max, *quota.min})
     )
+    parent = "" if quota.parent == ROOT_QUOTA else quota.parent
+    return QuotaFacts(name=quota.name, parent=parent, tree=quota.tree_id, resources=resources)

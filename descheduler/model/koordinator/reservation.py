@@ -20,6 +20,7 @@ __all__ = [
     "ObjectReference",
     "Reservation",
     "ReservationOwner",
+    "is_reserve_pod",
 ]
 
 PRIORITY_LABEL = "koordinator.sh/priority"
@@ -28,6 +29,11 @@ RESERVATION_NAME_ANNOTATION = "scheduling.koordinator.sh/reservation-name"
 RESERVATION_NODE_ANNOTATION = "scheduling.koordinator.sh/reservation-node"
 
 _RESTRICTED = "Restricted"
+
+
+def is_reserve_pod(pod: Pod) -> bool:
+    """Whether `pod` stands for a Reservation."""
+    return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
 
 
 class ObjectReference(msgspec.Struct, frozen=True, gc=False):

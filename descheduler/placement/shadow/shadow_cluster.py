@@ -34,6 +34,7 @@ __all__ = [
     "Follower",
     "Ledger",
     "Placed",
+    "Seen",
     "ShadowCluster",
     "WhatIf",
 ]
@@ -68,12 +69,23 @@ class Company(msgspec.Struct, eq=False):
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
 
 
+class Seen(NamedTuple):
+    """A pod that a scheduler counts on a node and that is none of the cluster's; see Cycle.
+
+    One that does not `takes_room` is told to followers alone.
+    """
+
+    pod: Pod
+    node: int
+    takes_room: bool = True
+
+
 class Cycle(msgspec.Struct, eq=False):
     """One pod on its way through the plugins.
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
-    that there is too little room rest. `seen` are pods, each with its node, that the pod's scheduler counts on top of
+    that there is too little room rest. `seen` are pods that the pod's scheduler counts on top of
     those of the cluster, such as what stands for reserved room: a transformer names them before PreFilter, and plugins
     are asked about the cycle within `view`. `keeper` is the ledger that notes where the pod is put if that is no
     pod of the cluster, which nobody else sees; None for pods. `notes` are conditions under which the answer holds,
@@ -87,7 +99,7 @@ class Cycle(msgspec.Struct, eq=False):
     notes: list[str] = msgspec.field(default_factory=list)
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
-    seen: tuple[tuple[Pod, int], ...] = ()
+    seen: tuple[Seen, ...] = ()
     keeper: Ledger[Any] | None = None
     is_in_view: bool = False
 
@@ -106,8 +118,8 @@ class _View:
 
     def __enter__(self) -> None:
         self._trial = self._cycle.cluster.what_if()
-        for pod, node in self._cycle.seen:
-            self._cycle.cluster.add(pod, node)
+        for each in self._cycle.seen:
+            self._cycle.cluster.show(each)
         self._cycle.is_in_view = True
 
     def __exit__(
@@ -318,6 +330,10 @@ class ShadowCluster:
         """Puts `pod` on `node`, where it takes room at once."""
         self._do(_Change(pod, node, False, 1))
 
+    def show(self, seen: Seen) -> None:
+        """Puts a pod on its node that only some scheduler sees there."""
+        self._do(_Change(seen.pod, seen.node, False, 1, seen.takes_room))
+
     def remove(self, pod: Pod, node: int | None = None) -> None:
         """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""
         node = self._node_of(pod) if node is None else node
@@ -332,13 +348,13 @@ class ShadowCluster:
 
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
-        takings: list[tuple[Ledger[Any], object]] = []
         is_pod = cycle.keeper is None
-        for ledger in ledgers if cycle.keeper is None else (*ledgers, cycle.keeper):
-            taken = ledger.reserve(cycle, node)
-            if taken is not None:
-                self._log.append(_Taking(ledger, taken, 1))
-                takings.append((ledger, taken))
+        asked = ledgers if cycle.keeper is None else (*ledgers, cycle.keeper)
+        with cycle.view():
+            found = [(ledger, ledger.reserve(cycle, node)) for ledger in asked]
+        # The view is gone from the log by now, and what was taken stays.
+        takings = [(ledger, taken) for ledger, taken in found if taken is not None]
+        self._log += [_Taking(ledger, taken, 1) for ledger, taken in takings]
         if is_pod:
             self.add(cycle.pod.pod, node)
         return Placed(cycle.pod.pod, node, tuple(takings), is_pod)

@@ -1,4 +1,4 @@
-"""The document `Explanation`: what a run decides about a pod, a node, a plugin or the pods of a workload, and why."""
+"""The document `Explanation`: what a run decides about a pod or a workload, or how things stand, and why."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from descheduler.report.explanation.group import GroupExplanation
 from descheduler.report.explanation.node import NodeExplanation
 from descheduler.report.explanation.plugin import PluginExplanation
 from descheduler.report.explanation.pod import PodExplanation
+from descheduler.report.explanation.quota import QuotaExplanation
 
 __all__ = ["Explanation"]
 
 
 class Explanation(Fields, frozen=True):
-    """The subject, in one of `pod`, `node`, `plugin` and `group`, the pods of a workload or a namespace; the others are
-    null.
+    """The subject, in one of `pod`, `node`, `plugin`, `quota` and `group`, the pods of a workload or a namespace; the
+    others are null.
 
     `policy` is null without a policy, `snapshot` without a cluster or a dump. `now` is the instant that all ages
     were taken at.
@@ -31,4 +32,5 @@ class Explanation(Fields, frozen=True):
     node: NodeExplanation | None
     plugin: PluginExplanation | None
     group: GroupExplanation | None
+    quota: QuotaExplanation | None
     warnings: tuple[str, ...]

@@ -75,7 +75,7 @@ class NodeFacts(Fields, frozen=True):
     taints: tuple[str, ...]
     num_pods: int = msgspec.field(name="pods")
     resources: tuple[NodeResource, ...]
-    batch: tuple[BatchFigures, ...] = ()
+    batch: tuple[BatchFigures, ...]
 
 
 class Departure(Fields, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.report.document import Fields
 
-__all__ = ["QuotaFacts", "QuotaResource"]
+__all__ = ["QuotaExplanation", "QuotaFacts", "QuotaResource"]
 
 
 class QuotaResource(Fields, frozen=True):
@@ -25,9 +25,16 @@ class QuotaResource(Fields, frozen=True):
 
 
 class QuotaFacts(Fields, frozen=True):
-    """The elastic quota of a pod. `parent` is empty directly below the root, `tree` for the default tree."""
+    """An elastic quota. `parent` is empty directly below the root, `tree` for the default tree."""
 
     name: str
     parent: str
     tree: str
     resources: tuple[QuotaResource, ...]
+
+
+class QuotaExplanation(Fields, frozen=True):
+    """Everything about one elastic quota. `children` are the quotas directly below it, by name."""
+
+    facts: QuotaFacts
+    children: tuple[QuotaFacts, ...]

@@ -1,4 +1,4 @@
-"""An elastic quota as a table."""
+"""Elastic quotas as tables."""
 
 from __future__ import annotations
 
@@ -6,29 +6,45 @@ from collections.abc import Iterator
 
 from descheduler.model.text.amounts import amount_text
 from descheduler.model.text.printable import printable
-from descheduler.report.explanation.quota import QuotaFacts
+from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["quota_table"]
+__all__ = ["quota_explanation_table", "quota_table"]
 
 
 def quota_table(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:
-    """What the quota may use, and what its pods do."""
+    """What the quota of a pod may use, what its pods do, and what this one requests."""
+    yield from _heading(quota, style)
+    rows = [[*_amounts(each), amount_text(each.resource, each.pod)] for each in quota.resources]
+    yield from style.table([*_HEADER, "POD"], rows)
+
+
+def quota_explanation_table(explanation: QuotaExplanation, style: TableStyle) -> Iterator[str]:
+    """What a quota may use and what its pods do, and the same of those below it."""
+    facts = explanation.facts
+    yield from _heading(facts, style)
+    yield from style.table(_HEADER, [_amounts(each) for each in facts.resources])
+    rows = [[printable(child.name), *_amounts(each)] for child in explanation.children for each in child.resources]
+    yield from style.table(["CHILD", *_HEADER], rows)
+
+
+_HEADER = ["RESOURCE", "MIN", "MAX", "RUNTIME", "USED", "REQUESTED"]
+
+
+def _heading(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:
     parent = f", parent {quota.parent}" if quota.parent else ""
     yield from style.heading(printable(f"Elastic quota {quota.name}{parent}"))
-    rows = [
-        [
-            each.resource,
-            amount_text(each.resource, each.min),
-            _limit(each.resource, each.max),
-            _limit(each.resource, each.runtime),
-            amount_text(each.resource, each.used),
-            amount_text(each.resource, each.requested),
-            amount_text(each.resource, each.pod),
-        ]
-        for each in quota.resources
+
+
+def _amounts(each: QuotaResource) -> list[str]:
+    return [
+        each.resource,
+        amount_text(each.resource, each.min),
+        _limit(each.resource, each.max),
+        _limit(each.resource, each.runtime),
+        amount_text(each.resource, each.used),
+        amount_text(each.resource, each.requested),
     ]
-    yield from style.table(["RESOURCE", "MIN", "MAX", "RUNTIME", "USED", "REQUESTED", "POD"], rows)
 
 
 def _limit(resource: str, amount: int | None) -> str:

@@ -10,6 +10,7 @@ from descheduler.report.explanation.group_table import group_table
 from descheduler.report.explanation.node_table import node_table
 from descheduler.report.explanation.plugin_table import plugin_table
 from descheduler.report.explanation.pod_table import pod_table
+from descheduler.report.explanation.quota_table import quota_explanation_table
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["explanation_table"]
@@ -25,6 +26,8 @@ def explanation_table(explanation: Explanation, style: TableStyle) -> Iterator[s
         yield from group_table(explanation.group, style)
     if explanation.plugin is not None:
         yield from plugin_table(explanation.plugin, style)
+    if explanation.quota is not None:
+        yield from quota_explanation_table(explanation.quota, style)
     left_out = () if explanation.snapshot is None else explanation.snapshot.skipped_objects
     for warning in (*explanation.warnings, *(f"left out: {sentence}" for sentence in left_out)):
         yield style.palette.warning(f"warning: {printable(warning)}")

@@ -11,9 +11,15 @@ from descheduler.model.requests import PODS, ResourceList
 from descheduler.strategies.low_node_load.node_load import Load, NodeLoad
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    import numpy as np
+    from numpy.typing import NDArray
+
     from descheduler.eviction.node_fit.node_fit import NodeFit
 
 __all__ = ["Aspect", "Headroom", "Targets", "prod_load", "whole_load"]
+
+_SLACK = 1e-9
+"""Of a threshold: far above what rounding takes from it, far below what a pod uses."""
 
 Aspect: TypeAlias = Callable[[NodeLoad], Load]
 """Which load of a node a phase is about."""
@@ -59,6 +65,33 @@ class Headroom:
             self.left[name] -= NANO if name == PODS else usage.get(name, 0)
 
 
+class _RoundedRoom:
+    """What nodes have left below their high thresholds, in rounded numbers: it rules out the many that are full.
+
+    What it lets pass has to be looked at in whole numbers, which do not fit into 64 bits.
+    """
+
+    def __init__(self, sides: Sequence[Load]) -> None:
+        import numpy as np
+
+        self._names = tuple(sides[0].high) if sides else ()
+        high = np.array([[float(side.high[name]) for side in sides] for name in self._names])
+        used = np.array([[float(side.usage[name]) for side in sides] for name in self._names])
+        self._left = high - used + _SLACK * np.maximum(high, 1.0)
+
+    def may_take(self, usage: ResourceList, among: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Those of the nodes `among` that can take a pod that uses this, by index, and a few that hardly cannot."""
+        mask = among.copy()
+        for name, left in zip(self._names, self._left, strict=True):
+            mask &= left >= float(usage.get(name, 0))
+        return mask.nonzero()[0]
+
+    def take(self, index: np.intp, usage: ResourceList) -> None:
+        """Books a pod that uses this on a node."""
+        for name, left in zip(self._names, self._left, strict=True):
+            left[index] -= float(usage.get(name, 0))
+
+
 class Targets:
     """The nodes that can take the pods of a phase, and which of them fits a pod.
 
@@ -71,16 +104,18 @@ class Targets:
         self._sides = [aspect(load) for load in self._loads]
         self._node_fit = node_fit
         self._nodes = node_fit.node_set([load.node for load in self._loads])
+        self._left = _RoundedRoom(self._sides)
 
     def __len__(self) -> int:
         return len(self._loads)
 
     def fit(self, pod: Pod, usage: ResourceList) -> bool:
         """Whether some target passes node fit and stays below its high thresholds with `pod`; books it there if so."""
-        for index in self._node_fit.has_room(pod, self._nodes).nonzero()[0]:
+        for index in self._left.may_take(usage, self._node_fit.has_room(pod, self._nodes)):
             side = self._sides[index]
             if all(side.usage[name] + usage.get(name, 0) <= limit for name, limit in side.high.items()):
                 for name in side.high:
                     side.usage[name] += usage.get(name, 0)
+                self._left.take(index, usage)
                 return True
         return False

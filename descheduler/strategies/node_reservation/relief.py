@@ -75,6 +75,6 @@ class _Requests:
 
     def left_of(self, amounts: Mapping[str, int]) -> dict[str, int]:
         """What of `amounts` is not free yet, after the evictions that were granted."""
-        freed = [held_by(pod) for pod in self._gone]
+        freed = [held_by(pod) for pod in self._gone if id(pod) not in self._node.owners]
         left = {name: nano - sum(each.get(name, 0) for each in freed) for name, nano in amounts.items()}
         return {name: nano for name, nano in left.items() if nano > 0}

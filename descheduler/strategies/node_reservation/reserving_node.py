@@ -22,11 +22,15 @@ def requests_any(pod: Pod, amounts: Mapping[str, int]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReservingNode:
-    """The node as it was before evictions. No pod may be pinned to `cpus`."""
+    """The node as it was before evictions. No pod may be pinned to `cpus`.
+
+    `owners` are the identities of pods whose requests Reservations hold, so that evicting them frees nothing.
+    """
 
     name: str
     shortage: Shortage
     cpus: frozenset[int]
+    owners: frozenset[int] = frozenset()
 
     def overlap(self, pod: Pod) -> frozenset[int]:
         """The reserved CPUs that `pod` is pinned to."""
@@ -34,7 +38,8 @@ class ReservingNode:
 
     def is_occupied_by(self, pod: Pod) -> bool:
         """Whether `pod` is pinned to reserved CPUs, or requests some of what the node is short of."""
-        return bool(self.overlap(pod)) or requests_any(pod, self.shortage.amounts)
+        frees = id(pod) not in self.owners and requests_any(pod, self.shortage.amounts)
+        return bool(self.overlap(pod)) or frees
 
     def reason(self, pod: Pod) -> str:
         """Why `pod`, which occupies what is reserved, is to leave."""
@@ -48,6 +53,8 @@ class ReservingNode:
 
     def miss(self, pod: Pod) -> str:
         """Why `pod` does not occupy what is reserved."""
+        if self.shortage.amounts and id(pod) in self.owners:
+            return f"uses a Reservation, which keeps the resources of the pod reserved on node {self.name}"
         if self.shortage.amounts:
             return f"requests nothing that node {self.name} is short of: {self.shortage.text}"
         pinned = f", and the pod is not pinned to reserved CPUs {cpu_list_text(self.cpus)}" if self.cpus else ""

@@ -25,11 +25,15 @@ class Shortage:
     """What `pods` of `node` request above what is left for them, of each reserved resource.
 
     `amounts` are in nano units and positive. Batch resources are left out: koord-manager takes the reservation out of
-    them itself. `resources` keeps to some; all of the reservation count where there are none.
+    them itself. `resources` keeps to some; all of the reservation count where there are none. `others` is what is held
+    beside the pods, which no eviction frees.
     """
 
-    def __init__(self, node: Node, pods: Sequence[Pod], resources: Iterable[str] = ()) -> None:
-        held = [held_by(pod) for pod in pods]
+    def __init__(
+        self, node: Node, pods: Sequence[Pod], resources: Iterable[str] = (), others: ResourceList | None = None
+    ) -> None:
+        self._others = others or {}
+        held = [self._others, *(held_by(pod) for pod in pods)]
         self._limits = {name: node.for_pods.get(name, 0) for name in _withheld(node, frozenset(resources))}
         self._occupied = {name: sum(each.get(name, 0) for each in held) for name in self._limits}
         self.amounts = {
@@ -43,7 +47,7 @@ class Shortage:
 
     def reducible(self, stuck: Iterable[Pod]) -> dict[str, int]:
         """Its amounts, without the resources of which the pods that cannot leave alone request more than there is."""
-        held = [held_by(pod) for pod in stuck]
+        held = [self._others, *(held_by(pod) for pod in stuck)]
         return {
             name: nano
             for name, nano in self.amounts.items()

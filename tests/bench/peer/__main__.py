@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tests.bench.peer.cases import CASES, Case
-from tests.bench.peer.clusters import filled_cluster, stir
+from tests.bench.peer.clusters import filled_cluster, settle, stir
 from tests.bench.peer.measure import Run, measured
 from tests.bench.peer.programs import Job, Program, compile_ours, ours, upstream
 from tests.bench.peer.table import render
@@ -63,6 +63,7 @@ def _alternate(
     for number in range(num_runs):
         for program in programs:
             stir(plane.api, number)
+            settle(plane.api)
             load = os.getloadavg()[0]
             run = measured(program, job, lambda: server.cpu_seconds, limit_seconds=limit_seconds)
             runs[program.name].append(run)

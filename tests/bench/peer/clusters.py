@@ -34,6 +34,15 @@ def stir(api: KubeApi, number: int) -> None:
     api.patch({"apiVersion": "v1", "kind": "Pod", **pod}, {"metadata": {"annotations": {"bench/run": str(number)}}})
 
 
+def settle(api: KubeApi) -> None:
+    """Has the API server collect its garbage now.
+
+    Once in some gigabytes, and every two minutes, it does so anyhow: at 150,000 pods for as much as listing them takes,
+    and in whose run that falls is chance.
+    """
+    api.request("GET", "/debug/pprof/heap?gc=1")
+
+
 def _fill(url: str, nodes: int, pods: int) -> Sequence[float]:
     from tests.e2e.cluster_fill import fill, generated
 

@@ -42,6 +42,28 @@ def _typed(kind: AnyKind, obj: Object) -> Object:
 _WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")
 
 
+def _node_metric() -> Object:
+    usage = {"resources": {"cpu": "1", "memory": "1Gi"}}
+    return {
+        "spec": {"metricCollectPolicy": {"nodeMemoryCollectPolicy": CANARY}},
+        "status": {
+            "updateTime": "2026-06-30T12:00:00Z",
+            "nodeMetric": {
+                "nodeUsage": usage,
+                "systemUsage": usage,
+                "aggregatedNodeUsages": [
+                    {"duration": "5m", "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), usage)}
+                ],
+            },
+            "podsMetric": [
+                {"namespace": "shop", "name": "cart", "priority": "koord-prod", "qos": "LS", "podUsage": usage}
+            ],
+            "prodReclaimableMetric": {"resource": usage},
+            "hostApplicationMetric": [{"name": CANARY}],
+        },
+    }
+
+
 def _device() -> Object:
     partitions = '{"1": [{"minors": [0], "gpuLinkType": "NVLink", "ringBusBandwidth": "200Gi", "allocationScore": 1}]}'
     annotations = IDLE_ANNOTATIONS | {"scheduling.koordinator.sh/gpu-partitions": partitions}
@@ -60,6 +82,14 @@ def _device() -> Object:
                     "topology": {"socketID": 0, "nodeID": 1, "pcieID": "2", "busID": "0000:00:00.0"},
                     "vfGroups": [{"labels": {"type": "fast"}, "vfs": [{"minor": 1, "busID": "0000:00:00.1"}]}],
                     "conditions": [_CONDITION],
+                }
+            ]
+        },
+        "status": {
+            "allocations": [
+                {
+                    "type": "gpu",
+                    "entries": [{"namespace": "x", "name": "y", "uuid": "u", "minors": [0], "notes": CANARY}],
                 }
             ]
         },
@@ -270,8 +300,41 @@ def _cluster_objects() -> dict[str, Object]:
             },
         },
         "Device": _device(),
+        "NodeMetric": _node_metric(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
+        "NodeMetric": _node_metric(),
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
+    }
+
+
+def _node_metric() -> Object:
+    usage = {"resources": {"cpu": "1"}}
+    return {
+        "spec": {"metricCollectPolicy": {"reportIntervalSeconds": 60, "notes": CANARY}},
+        "status": {
+            "updateTime": "2026-06-30T12:00:00Z",
+            "nodeMetric": {
+                "nodeUsage": usage,
+                "systemUsage": usage,
+                "aggregatedNodeUsages": [
+                    {"duration": "5m", "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), usage)}
+                ],
+                "notes": CANARY,
+            },
+            "podsMetric": [
+                {
+                    "namespace": "x",
+                    "name": "y",
+                    "priority": "koord-prod",
+                    "qos": "LS",
+                    "podUsage": usage,
+                    "extensions": CANARY,
+                }
+            ],
+            "prodReclaimableMetric": {"resource": usage},
+            "hostApplicationMetric": [{"name": CANARY, "usage": usage}],
+            "conditions": [_CONDITION],
+        },
     }
 
 

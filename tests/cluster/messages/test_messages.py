@@ -79,6 +79,7 @@ def odd_pods() -> list[Object]:
         {"metadata": {"name": "empty", "labels": {}}, "spec": {"containers": []}, "status": {}},
         pod_object("claims", volumes=[{"name": "c", "persistentVolumeClaim": {"claimName": "c-0"}}]),
         pod_object("others", volumes=[{"name": "c", "persistentVolumeClaim": {"claimName": "c-1"}}]),
+        pod_object("unnamed", volumes=[{"name": "c", "persistentVolumeClaim": {}}]),
         pod_object("ephemeral", volumes=ephemeral),
         pod_object("ephemeral-too", volumes=ephemeral[::-1]),
         pod_object("late", deleted=60),

@@ -157,17 +157,19 @@ def test_pod_of_an_unknown_scheduler_is_likely_and_refused_as_unknown(on_unknown
     assert codes(decisions) == ({} if expected else {"odd": "UnknownLanding"})
 
 
-def test_koordinators_scheduler_is_judged_by_what_it_shares_with_kube_scheduler() -> None:
+def test_koordinators_scheduler_is_judged_by_the_plugins_that_are_modelled() -> None:
+    half = {"koordinator.sh/gpu-core": "50", "koordinator.sh/gpu-memory-ratio": "50"}
     pods = [
         make_pod("plain", node="a", scheduler="koord-scheduler"),
+        make_pod("pinned", node="a", scheduler="koord-scheduler", labels={"koordinator.sh/qosClass": "LSR"}),
+        make_pod("shared-gpu", node="a", scheduler="koord-scheduler", requests=half),
         make_pod("quota", node="a", scheduler="koord-scheduler", labels={"quota.scheduling.koordinator.sh/name": "q"}),
-        make_pod("shared-gpu", node="a", scheduler="koord-scheduler", requests={"koordinator.sh/gpu-core": "50"}),
     ]
 
     decisions = run([CORDONED, make_node("b")], pods)
 
-    assert evicted(decisions) == ["plain"]
-    assert codes(decisions) == {"quota": "UnknownLanding", "shared-gpu": "UnknownLanding"}
+    assert evicted(decisions) == ["plain", "quota"]
+    assert codes(decisions) == {"pinned": "UnknownLanding", "shared-gpu": "NoLanding"}
 
 
 def test_pod_that_no_node_has_room_for_stays_although_unknown_landings_are_allowed() -> None:

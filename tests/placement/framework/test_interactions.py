@@ -103,7 +103,8 @@ def _pod(
 ) -> Pod:
     facts: dict[str, Any] = {"cpu": cpu, "affinity": _AFFINITIES[affinity], "spread": _SPREADS[spread]}
     facts |= {"volumes": [ephemeral()]} if claims == ("new",) else {"claims": claims}
-    facts |= {"containers": [_PORT]} if has_port else {}
+    if has_port:
+        facts["spec"] = {"containers": [_PORT | {"resources": {"requests": {"cpu": cpu} if cpu else {}}}]}
     return make_pod("new", node="", uid="", namespace=namespace, labels={"app": app}, **facts)
 
 
@@ -181,6 +182,23 @@ def test_placed_pod_bears_on_another_only_as_the_plugin_declares(
         assert is_same
     if world.interactions.is_local(asked) and not world.interactions.is_felt_widely(new):
         assert is_same
+
+
+@pytest.mark.parametrize(
+    "name", ["NodePorts", "NodeVolumeLimits", "PodTopologySpread", "VolumeBinding", "VolumeRestrictions"]
+)
+@settings(max_examples=20)
+@given(placed=st.lists(st.tuples(pods(), st.integers(0, 2)), max_size=4), asked=pods())
+def test_plugin_without_a_say_for_good_has_none_whatever_is_placed(
+    name: str, placed: list[tuple[Pod, int]], asked: Pod
+) -> None:
+    world = world_of(name, PROFILE)
+    assert isinstance(world.plugin, FilterPlugin)
+    assume(world.plugin.pre_filter(Cycle(world.cluster.placement_class(asked), world.cluster)).is_for_good)
+    for pod, node in placed:
+        world.takes(pod, node)
+
+    assert world.plugin.pre_filter(Cycle(world.cluster.placement_class(asked), world.cluster)).is_skipped
 
 
 def test_plugin_that_declares_nothing_is_taken_to_bear_on_everything() -> None:

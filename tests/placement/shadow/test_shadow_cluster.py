@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,9 +11,13 @@ from hypothesis import strategies as st
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import TermHolders
 from descheduler.placement.plugins.node_ports import UsedPorts
+from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
+from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
+from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
+from descheduler.placement.plugins.volumes.disk_users import DiskUsers
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import ChoosyFollower, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.placement.default_scheduler import default_scheduler
 
@@ -137,3 +143,47 @@ def test_what_if_leaves_every_column_and_counter_as_it_was(steps: list[tuple[str
     trial.take_back()
 
     assert cluster.digest() == before
+
+
+PORT = {"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}
+DISK = {"name": "disk", "gcePersistentDisk": {"pdName": "disk"}}
+CLAIMLESS = [
+    make_pod("plain", node="a"),
+    make_pod("port", node="a", spec={"containers": [PORT]}),
+    make_pod("lonely", node="a", affinity=required_anti_affinity({"app": "web"})),
+    make_pod("disk", node="a", volumes=[DISK]),
+]
+
+
+@pytest.mark.parametrize("kind", [AttachedVolumes, ClaimOwners, ClaimUsers, DiskUsers, TermHolders, UsedPorts])
+@pytest.mark.parametrize("pod", [pytest.param(pod, id=pod.name) for pod in CLAIMLESS])
+def test_pod_without_claims_that_does_not_concern_a_follower_changes_nothing_in_it(
+    kind: Callable[[ShadowCluster], ChoosyFollower], pod: Pod
+) -> None:
+    follower = kind(ShadowCluster(make_snapshot(NODES, [])))
+    before = follower.fingerprint()
+
+    follower.pod_added(pod, 0, is_terminating=False)
+
+    assert follower.concerns(pod.spec) or follower.fingerprint() == before
+
+
+class _Port80(UsedPorts):
+    """Notes of whom it is told."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        super().__init__(cluster)
+        self.told: list[str] = []
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        self.told.append(pod.name)
+
+
+def test_choosy_follower_is_told_of_those_that_concern_it_and_of_all_with_claims() -> None:
+    cluster = ShadowCluster(make_snapshot(NODES, []))
+    follower = cluster.follow(_Port80)
+
+    for pod in (*CLAIMLESS, make_pod("claim", node="a", claims=["data"])):
+        cluster.add(pod, 0)
+
+    assert follower.told == ["port", "claim"]

@@ -121,6 +121,7 @@ def text_of(
         node=node,
         plugin=None,
         group=group,
+        quota=None,
         warnings=warnings,
     )
     return "".join(render(explanation, output_format, TableStyle(width=width)))
@@ -230,6 +231,7 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) ->
         taints=(),
         num_pods=1,
         resources=(NodeResource(resource="cpu", allocatable=4000, requested=500, planned=planned),),
+        batch=(),
     )
     node = NodeExplanation(
         facts=facts,

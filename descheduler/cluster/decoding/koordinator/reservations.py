@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import msgspec
 
@@ -28,10 +29,11 @@ from descheduler.model.pod import Owner, Pod
 from descheduler.model.taints import Taint
 from descheduler.model.text.duration import parse_duration
 
-__all__ = ["reservation_decoder"]
+__all__ = ["allocated_reservation", "reservation_decoder"]
 
 _HIGHEST_PRIORITY = 2**31 - 1
 _DEFAULT_NAMESPACE = "default"
+_MOST_TEXTS = 4096
 _DEFAULT_TTL = timedelta(hours=24)
 
 
@@ -100,6 +102,11 @@ class _RestrictedOptionsWire(Wire):
     resources: list[str] | None = None
 
 
+class _AllocatedWire(Wire):
+    uid: str | None = None
+
+
+_read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
 _read = msgspec.json.Decoder(_ReservationWire).decode
 _read_options = msgspec.json.Decoder(_RestrictedOptionsWire | None).decode
 
@@ -218,3 +225,12 @@ def _restricted_to(annotations: Mapping[str, msgspec.Raw]) -> tuple[tuple[str, .
     except (ValueError, RecursionError) as error:
         return (), f"annotation {RESTRICTED_OPTIONS_ANNOTATION}: {error}"
     return tuple((options.resources if options else None) or ()), ""
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def allocated_reservation(text: str) -> str:
+    """The uid of the Reservation that annotation `reservation-allocated` of a pod names; empty for none."""
+    try:
+        return (_read_allocated(text) or _AllocatedWire()).uid or ""
+    except (ValueError, RecursionError):
+        return ""

@@ -9,6 +9,7 @@ import msgspec
 
 from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices
 from descheduler.placement.framework.allocation import Allocation
+from descheduler.placement.framework.restored_devices import taken_devices
 from descheduler.placement.plugins.device_share.allocation import Allocated
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.gpu_memory import with_gpu_memory
@@ -56,6 +57,9 @@ class DeviceLedger:
         filled = with_gpu_memory(found, self.cache.state(node).total.get(GPU, {}))
         taken = TakenDevices(node, {name: tuple(self._with_ids(node, name, each)) for name, each in filled.items()})
         self.restore(taken)
+        noted = taken_devices(cycle)
+        for name, each in taken.devices.items():
+            noted[name] = {entry.minor: entry.resources for entry in each}
         return taken
 
     def restore(self, taken: TakenDevices) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.framework.restored_devices import offer_devices
 from descheduler.placement.plugins.device_share.answers import KnownAnswers
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
 from descheduler.placement.plugins.device_share.device_ledger import NAME, DeviceLedger
@@ -50,7 +51,9 @@ class DeviceShare:
             return PreFilterResult(Obstacle.of(NAME, Code.UNDECIDED, _NO_TEMPLATES))
         if answers is None:
             return SKIP
-        cycle.scratch[NAME] = PodOnNodes(answers, self.ledger.cache, cycle)
+        found = PodOnNodes(answers, self.ledger.cache, cycle)
+        cycle.scratch[NAME] = found
+        offer_devices(cycle, found.gets)
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:

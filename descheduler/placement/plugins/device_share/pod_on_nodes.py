@@ -7,7 +7,6 @@ from descheduler.placement.framework.restored_devices import ReservedDevices, Re
 from descheduler.placement.plugins.device_share.allocation import Allocated, DeviceAllocator
 from descheduler.placement.plugins.device_share.answers import StateAnswers
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.device_state import add_amounts
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
@@ -42,6 +41,14 @@ class PodOnNodes:
             return None
         return self._allocated(node, self._reserved.get(node, _NONE), is_reserve=True)
 
+    def gets(self, node: int, restored: RestoredDevices) -> bool:
+        """Whether the pod gets its devices on a node with what one reservation gives back."""
+        state = self._cache.state(node)
+        if not state.hardware.is_listed:
+            return True
+        allocator = DeviceAllocator(self.answers.pod, state, None, True, restored)
+        return not isinstance(allocator.allocate(), DeviceReason)
+
     def _allocated(self, node: int, reserved: ReservedDevices, *, is_reserve: bool = False) -> Allocated | DeviceReason:
         state, pod = self._cache.state(node), self.answers.pod
         scorer = self.answers.scorer if is_reserve else None
@@ -53,17 +60,4 @@ class PodOnNodes:
             refused = refused or found
         if refused is not None and reserved.is_required:
             return refused
-        return DeviceAllocator(pod, state, scorer, not is_reserve, _all_of(reserved)).allocate()
-
-
-def _all_of(reserved: ReservedDevices) -> RestoredDevices:
-    """What all reservations give back together, of which none is preferred to what is free."""
-    if not reserved.reservations:
-        return RestoredDevices({})
-    total: dict[str, dict[int, dict[str, int]]] = {}
-    for restored in reserved.reservations:
-        for device_type, by_minor in restored.devices.items():
-            of_type = total.setdefault(device_type, {})
-            for minor, amounts in by_minor.items():
-                of_type[minor] = add_amounts(of_type.get(minor, {}), amounts)
-    return RestoredDevices(total, is_preferred=False)
+        return DeviceAllocator(pod, state, scorer, not is_reserve).allocate()

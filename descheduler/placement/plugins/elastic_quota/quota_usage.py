@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.elastic_quota import PREEMPTIBLE_LABEL
+from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSettings, QuotaForest, QuotaPlace
@@ -149,7 +150,8 @@ class QuotaUsage:
             tree.add_request(index, -account.amounts, is_fixed=account.is_fixed)
 
     def _change(self, pod: Pod, by: int, *, is_terminating: bool) -> None:
-        if self.forest.is_idle:
+        # A Reservation is no use of a quota, although one is asked for it (koordinator's reference, §3.4).
+        if self.forest.is_idle or is_reserve_pod(pod):
             return
         account = self.account_of(pod)
         if account is None or not self._counts(pod, is_terminating=is_terminating):

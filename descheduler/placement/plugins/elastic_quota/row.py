@@ -19,7 +19,7 @@ ROW = SchedulingPlugin(
     about=About(
         check=(
             "The pods of an elastic quota must not request more than the quota may use now (koord-scheduler); pods "
-            "that nobody may preempt must not request more than its min."
+            "that must not be preempted must not request more than its min."
         ),
         reasons=(
             "Insufficient quotas, quotaName: <quota>, runtime: <limit>, used: <amounts>, pod's request: <amounts>, "

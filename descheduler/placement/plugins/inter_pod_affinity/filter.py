@@ -190,8 +190,9 @@ class AffinityInteractions:
         return not _wide_terms(pod)
 
     def is_felt_widely(self, pod: Pod) -> bool:
-        """Whether it keeps others away from more than its node."""
-        return bool(_wide_anti_terms(pod))
+        """Whether it keeps others away from its domains, single nodes too: for these pending pods are tried again."""
+        affinity = pod.spec.affinity
+        return affinity is not None and bool(affinity.anti_required)
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether a term of one of them that reaches beyond a node means the other."""
@@ -208,11 +209,7 @@ def _means(pod: Pod, other: Pod) -> bool:
 
 def _wide_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     affinity = pod.spec.affinity
-    return () if affinity is None else (*affinity.pod_required, *_wide_anti_terms(pod))
-
-
-def _wide_anti_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
-    affinity = pod.spec.affinity
-    if affinity is None or not affinity.anti_required:
+    if affinity is None:
         return ()
-    return tuple(term for term in affinity.anti_required if term.topology_key != _HOSTNAME)
+    anti = (term for term in affinity.anti_required if term.topology_key != _HOSTNAME)
+    return (*affinity.pod_required, *anti)

@@ -25,13 +25,11 @@ from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.topology import HOSTNAME_KEY
 
-__all__ = ["PodTopologySpreadScore"]
+__all__ = ["PodTopologySpreadScore", "rounded"]
 
 Nodes = NDArray[np.intp]
 
 _BELOW_HALF = math.nextafter(0.5, 0.0)
-"""Added before what is not below 0 is cut, halves are rounded upwards, as Go does; 0.5 itself would lift what is just
-below a half."""
 
 
 class _SoftConstraint(NamedTuple):
@@ -101,7 +99,7 @@ class PodTopologySpreadScore:
         for each in soft.constraints:
             cost = _cost(each, found[each.query], soft.cells, spots)
             sums = sums + (cost if each.has_key is None else cost * each.has_key.take(spots.cell))
-        raw = np.add(sums, _BELOW_HALF).astype(np.int64)
+        raw = rounded(np.asarray(sums))
         final = _normalised(raw, spots.is_open)
         if soft.scored is not None:
             raw *= soft.scored.take(spots.cell)
@@ -139,6 +137,12 @@ class PodTopologySpreadScore:
         if known is None:
             known = self._cells[signature] = Cells(topologies.items(), self._num_nodes)
         return known
+
+
+def rounded(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole numbers nearest to `costs`, which are not below 0; halves are rounded upwards, as Go does."""
+    # To add 0.5 itself would lift what is just below a half as well.
+    return (costs + _BELOW_HALF).astype(np.int64)
 
 
 def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftConstraint:

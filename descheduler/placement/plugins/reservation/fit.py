@@ -73,13 +73,19 @@ class NodeFit(NamedTuple):
 
 
 def fit_on_node(
-    asked: Amounts, usable: Sequence[HeldReservation], node: int, table: NodeTable, *, is_required: bool
+    asked: Amounts,
+    usable: Sequence[HeldReservation],
+    able: Sequence[HeldReservation],
+    node: int,
+    table: NodeTable,
+    *,
+    is_required: bool,
 ) -> NodeFit:
     """How a pod that asks for `asked` fits on `node`, where it may use the room of `usable`.
 
-    `table` is as the scheduler sees it: what `usable` hold is free there. The pod may have what is left of one of them
-    beside what none holds; of a `Restricted` one no more than is left. Unless it `is_required`, room that none holds
-    will do as well.
+    `able` are those of them with which it gets its devices. `table` is as the scheduler sees it: what `usable` hold is
+    free there. The pod may have what is left of one of them beside what none holds; of a `Restricted` one no more than
+    is left. Unless it `is_required`, room that none holds will do as well.
     """
     free = {row: int(table.allocatable[row, node]) - int(table.requested[row, node]) for row, _ in asked}
     unheld = {row: left - sum(each.gap(row) for each in usable) for row, left in free.items()}
@@ -94,7 +100,7 @@ def fit_on_node(
         refused = tuple(_restrictions(asked, each, names))
         short_by_node.update(short)
         short_by_reservation += refused
-        if not short and not refused:
+        if not short and not refused and each in able:
             fitting.append(each)
     if fitting:
         return NodeFit(nominees=_nominees(asked, fitting))

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.reservation import Reservation
+from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
+from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION, RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.reservation import Reservation, is_reserve_pod
 from descheduler.model.labels import parse_int64
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
-from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL, allocated_reservation, is_reserve_pod
+from descheduler.placement.framework.restored_devices import DevicesByMinor, RestoredDevices
+from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, device_holder, devices_of
+from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
@@ -32,6 +35,7 @@ class HeldReservation:
 
     `allocatable` is what it reserves, by resource row; `limited` are the rows that are counted per owner. `order` is
     its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
+    `devices` are those that it holds on the node that the snapshot has it on.
     `is_spent` says that it was used up before the snapshot was taken, which nobody takes back.
     """
 
@@ -40,6 +44,7 @@ class HeldReservation:
         "_pods",
         "_table",
         "allocatable",
+        "devices",
         "is_spent",
         "limited",
         "most_pods",
@@ -57,13 +62,15 @@ class HeldReservation:
         self.node = NO_NODE
         self.num_owners = 0
         self.is_spent = False
+        # What the template was copied with is overwritten once the Reservation is bound.
+        self.devices = HeldDevices(devices_of(reservation.annotations) if reservation.is_active else {})
         self.allocatable = dict(table.demand(amounts, {}).amounts)
         self.limited = frozenset(row for row, _ in table.demand({name: amounts[name] for name in limited}, {}).amounts)
         self.most_pods = ceil_value(amounts[PODS]) if PODS in amounts else None
         self.order = parse_int64(reservation.labels.get(ORDER_LABEL, "")) or 0
         self._table = table
         self._allocated = dict.fromkeys(self.limited, 0)
-        self._pods: dict[Amounts, Pod] = {}
+        self._pods: dict[tuple[Amounts, str], Pod] = {}
 
     @property
     def name(self) -> str:
@@ -93,9 +100,11 @@ class HeldReservation:
         left = ((row, self.gap(row)) for row in self.allocatable)
         return tuple((row, amount) for row, amount in left if amount)
 
-    def change(self, amounts: Amounts, by: int) -> None:
-        """Counts an owner that takes `amounts` (`by` 1), or that is gone (-1)."""
+    def change(self, amounts: Amounts, devices: DevicesByMinor, by: int) -> None:
+        """Counts an owner that takes `amounts` and `devices` (`by` 1), or that is gone (-1)."""
         self.num_owners += by
+        if self.devices:
+            self.devices.change(devices, by)
         for row, amount in amounts:
             if row in self.limited:
                 self._allocated[row] += by * amount
@@ -106,15 +115,29 @@ class HeldReservation:
         Where they have more than is reserved that is less than nothing: to pods that may not use the Reservation the
         node seems to have what is not there (measured; ReservationPlugin warns of it before the pod starts).
         """
-        gaps = self.gaps()
-        known = self._pods.get(gaps)
+        gaps, devices = self.gaps(), self.devices.annotation() if self.devices else ""
+        known = self._pods.get((gaps, devices))
         if known is None:
-            known = self._pods[gaps] = self._with_requests(gaps)
+            known = self._pods[gaps, devices] = self._on_node(self._with_requests(gaps), devices)
         return known
+
+    def device_holder(self) -> Pod:
+        """What of that pod holds devices: they count as used for a pod that may use the Reservation, too."""
+        return device_holder(self.pod, self._table.names[self.node], self.devices.annotation())
+
+    def restored(self) -> RestoredDevices:
+        """What devices it gives back to a pod that may use it."""
+        return RestoredDevices(self.devices.remaining(), restricts=self.reservation.is_restricted)
 
     def state(self) -> object:
         """All that placed pods change of it."""
-        return self.name, self.node, self.num_owners, sorted(each for each in self._allocated.items() if each[1])
+        allocated = sorted(each for each in self._allocated.items() if each[1])
+        return self.name, self.node, self.num_owners, allocated, self.devices.annotation()
+
+    def _on_node(self, pod: Pod, devices: str) -> Pod:
+        rest = {key: value for key, value in pod.annotations.items() if key != DEVICES_ALLOCATED_ANNOTATION}
+        annotations = {**rest, DEVICES_ALLOCATED_ANNOTATION: devices} if devices else rest
+        return msgspec.structs.replace(pod, node_name=self._table.names[self.node], annotations=annotations)
 
     def _with_requests(self, amounts: Amounts) -> Pod:
         spec = self.pod.spec
@@ -142,6 +165,7 @@ class Holdings:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._table = cluster.table
+        self._devices_by_owner: dict[str, DevicesByMinor] = {}
         self.held = tuple(_held(cluster))
         self._by_uid = {each.reservation.uid: each for each in self.held if each.reservation.uid}
         index, now = cluster.table.index, cluster.snapshot.taken_at
@@ -180,7 +204,14 @@ class Holdings:
     def _change(self, pod: Pod, node: int, by: int) -> None:
         owned = self._owned_by(pod, node)
         if owned is not None:
-            owned.change(self.amounts(pod), by)
+            owned.change(self.amounts(pod), self._devices(pod), by)
+
+    def _devices(self, pod: Pod) -> DevicesByMinor:
+        """What an owner has of devices: the same value each time."""
+        known = self._devices_by_owner.get(pod.uid)
+        if known is None:
+            known = self._devices_by_owner[pod.uid] = by_minor(devices_of(pod.annotations))
+        return known
 
     def _owned_by(self, pod: Pod, node: int) -> HeldReservation | None:
         text = pod.annotations.get(RESERVATION_ALLOCATED_ANNOTATION) if pod.annotations else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.placement.framework.allocation import Allocation
+from descheduler.placement.framework.restored_devices import DevicesByMinor, ReservedDevices, taken_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
@@ -17,6 +18,8 @@ class Use(NamedTuple):
 
     held: HeldReservation
     amounts: Amounts
+    devices: DevicesByMinor
+    """Known once all ledgers have reserved."""
 
 
 class OwnerLedger:
@@ -32,19 +35,23 @@ class OwnerLedger:
         """Takes the pod's requests of the Reservation that is nominated for it on `node`, if any."""
         state = state_of(cycle)
         nominees = () if state is None else state.nominated.get(node, ())
+        if state is not None and node in state.restored:
+            # Devices come from the nominated Reservation alone, or from what none holds.
+            own = tuple([each.restored() for each in nominees[:1]])
+            state.restored[node] = ReservedDevices(own, is_required=bool(own))
         if not nominees:
             return None
-        taken = Use(nominees[0], cycle.pod.demand.amounts)
+        taken = Use(nominees[0], cycle.pod.demand.amounts, taken_devices(cycle))
         self.restore(taken)
         return taken
 
     def release(self, taken: Use) -> None:
         """Gives it back to the Reservation."""
-        taken.held.change(taken.amounts, -1)
+        taken.held.change(taken.amounts, taken.devices, -1)
 
     def restore(self, taken: Use) -> None:
         """Takes it again."""
-        taken.held.change(taken.amounts, 1)
+        taken.held.change(taken.amounts, taken.devices, 1)
 
     def allocations(self, taken: Use) -> tuple[Allocation, ...]:
         """The Reservation."""

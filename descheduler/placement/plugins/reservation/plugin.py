@@ -7,25 +7,26 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION
+from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION, is_reserve_pod
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.restored_devices import ReservedDevices, gets_devices, restore_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.interactions import ReservationInteractions
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
 from descheduler.placement.plugins.reservation.matching import Match, match
-from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, is_reserve_pod, request_of
+from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, request_of
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster
 
 __all__ = ["ReservationPlugin", "ReservationReason"]
 
@@ -87,9 +88,10 @@ class ReservationPlugin:
         if is_reserve_pod(pod):
             state.own = next((each for each in self._holdings.held if _is_own(each, pod)), None)
             cycle.keeper = self._keeper
-            cycle.seen = tuple((each.stand_in(), each.node) for each in self._holdings.active())
+            cycle.seen = tuple(Seen(each.stand_in(), each.node) for each in self._holdings.active())
         else:
-            cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
+            cycle.seen = (*self._unusable(cycle.pod, state, self._holdings), *_device_holders(state))
+            restore_devices(cycle, state.restored)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone for which there is no Reservation, and which need none."""
@@ -115,9 +117,11 @@ class ReservationPlugin:
         if is_required:
             bits[:] = ReservationReason.NO_MATCH.bit
             bits[list(state.usable)] = 0
+        gets = gets_devices(cycle)
         if not state.request.is_ignoring:
             for node, usable in state.usable.items():
-                fit = fit_on_node(cycle.pod.demand.amounts, usable, node, self._table, is_required=is_required)
+                able = [held for held in usable if gets is None or gets(node, held.restored())]
+                fit = fit_on_node(cycle.pod.demand.amounts, usable, able, node, self._table, is_required=is_required)
                 if fit.nominees:
                     state.nominated[node] = fit.nominees
                 elif fit.against:
@@ -146,7 +150,7 @@ class ReservationPlugin:
         """Whether a Reservation waits for a node, which the pod may then ask for."""
         return self._holdings is not None and any(each.node == NO_NODE for each in self._holdings.held)
 
-    def _unusable(self, pod: PlacementClass, state: CycleState, holdings: Holdings) -> Iterable[tuple[Pod, int]]:
+    def _unusable(self, pod: PlacementClass, state: CycleState, holdings: Holdings) -> Iterable[Seen]:
         """What stands for the Reservations that are not the pod's; notes what came of each."""
         selected = self._table.masks.selected(pod.spec.node_selector, pod.spec.affinity)
         known = self._known_of(pod)
@@ -157,7 +161,7 @@ class ReservationPlugin:
                 if found.gives_room:
                     state.usable.setdefault(held.node, []).append(held)
                     continue
-            yield held.stand_in(), held.node
+            yield Seen(held.stand_in(), held.node)
 
     def _known_of(self, pod: PlacementClass) -> dict[HeldReservation, tuple[int, Match]]:
         if len(self._known) >= _MOST_CLASSES:
@@ -191,6 +195,17 @@ class ReservationPlugin:
             if other != policy and _DEFAULT_POLICY in (other, policy):
                 bits[held.node] |= np.uint32(ReservationReason.POLICY.bit)
         return bits
+
+
+def _device_holders(state: CycleState) -> Iterator[Seen]:
+    """What of the usable Reservations holds devices, which count as used and are given back by name."""
+    for node, usable in state.usable.items():
+        holders = [held for held in usable if held.devices]
+        if holders:
+            is_required = state.request.affinity is not None
+            state.restored[node] = ReservedDevices(tuple([each.restored() for each in holders]), is_required)
+        for held in holders:
+            yield Seen(held.device_holder(), node, takes_room=False)
 
 
 def _is_own(held: HeldReservation, pod: Pod) -> bool:

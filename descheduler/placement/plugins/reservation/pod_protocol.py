@@ -11,7 +11,6 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_tolerations
 from descheduler.model.affinity import NodeSelectorTerm
-from descheduler.model.koordinator.reservation import RESERVE_POD_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.model.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
 
@@ -22,8 +21,6 @@ __all__ = [
     "ORDER_LABEL",
     "ReservationAffinity",
     "ReservationRequest",
-    "allocated_reservation",
-    "is_reserve_pod",
     "request_of",
 ]
 
@@ -91,19 +88,8 @@ class _ExactWire(msgspec.Struct, rename="camel"):
     resource_names: list[str] | None = None
 
 
-class _AllocatedWire(msgspec.Struct):
-    name: str | None = None
-    uid: str | None = None
-
-
 _read_affinity = msgspec.json.Decoder(_AffinityWire | None).decode
 _read_exact = msgspec.json.Decoder(_ExactWire | None).decode
-_read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
-
-
-def is_reserve_pod(pod: Pod) -> bool:
-    """Whether `pod` stands for a Reservation."""
-    return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
 
 
 def request_of(pod: Pod) -> ReservationRequest:
@@ -137,12 +123,3 @@ def _affinity(text: str) -> ReservationAffinity:
     return ReservationAffinity(
         wire.name or "", wire.reservation_selector or {}, terms, decode_tolerations(bytes(wire.tolerations))
     )
-
-
-@lru_cache(maxsize=_MOST_TEXTS)
-def allocated_reservation(text: str) -> str:
-    """The uid of the Reservation that annotation `reservation-allocated` of a pod names; empty for none."""
-    try:
-        return (_read_allocated(text) or _AllocatedWire()).uid or ""
-    except (ValueError, RecursionError):
-        return ""

@@ -62,7 +62,7 @@ ROW = SchedulingPlugin(
     ),
     reads_kinds=frozenset({"Reservation.scheduling.koordinator.sh"}),
     about=About(
-        check="Room that a Reservation holds is free for its owners only; a pod that asks for a Reservation needs one.",
+        check="Room that a Reservation holds is free for its owners only; required affinity needs one.",
         preference="Nodes with a Reservation of the pod: the lowest reservation-order, then the fullest.",
         reasons=(
             *(reason.reason for reason in ReservationReason),

@@ -9,7 +9,10 @@ Of each world, for koord-scheduler 1.8.0:
    get at most n(n+1)/4 units too much. Among the children of the root is the default quota, whose share of cpu is
    negative;
 3. an admitted pod leaves its quota within its limit, counted from nothing;
-4. placing and taking off, in any order, leads back to the digest of before.
+4. placing and taking off, in any order, leads back to the digest of before;
+5. where no other pod waits, a plan of moves that are proven to land leaves every quota within its limit that was within
+   it before. A pod that waits may be admitted while a pod of the default quota is gone, whose replacement takes from
+   what all quotas share: then a quota may use more than it is given from then on, as with koord-scheduler.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -24,13 +28,17 @@ import numpy as np
 from descheduler.model.koordinator.elastic_quota import ElasticQuota
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import make_admission, usage_of
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 from tests.builders import make_node
 from tests.placement.plugins.elastic_quota.quotas import koordinated, make_quota, quota_pod, with_quotas
@@ -62,6 +70,33 @@ def _broken_laws(random: Random) -> Iterator[str]:
     admission = make_admission(cluster, args)
     yield from _broken_shares(admission.usage.forest, is_strict=scales and not gate)
     yield from _broken_ledger(random, scheduler, args, names)
+    yield from _broken_plan(random, cluster, profile)
+
+
+def _broken_plan(random: Random, cluster: ShadowCluster, profile: SchedulerProfile) -> Iterator[str]:
+    """That evicting pods whose replacement lands takes a quota over its limit."""
+    configuration = SchedulerConfiguration((profile,))
+    placed = tuple(pod for pod in cluster.snapshot.pods if pod.node_name)
+    prover = LandingProver(replace(cluster.snapshot, pods=placed), configuration=configuration, version=cluster.version)
+    args = profile.args.of(ElasticQuotaArgs)
+    before = _over_limit(prover.cluster, args)
+    for pod in random.sample(placed, len(placed)):
+        if prover.consider(pod).verdict is LandingVerdict.LANDS:
+            prover.book(pod)
+    new = _over_limit(prover.cluster, args) - before
+    if new:
+        yield f"the plan takes {sorted(new)} over their limits"
+
+
+def _over_limit(cluster: ShadowCluster, args: ElasticQuotaArgs) -> set[str]:
+    admission = make_admission(cluster, args)
+    admission.usage.settle()
+    over = set()
+    for place in admission.usage.forest.places:
+        used, limit = admission.used(place), admission.limit(place)
+        if any(used.get(name, 0) > most for name, most in limit.items()):
+            over.add(place.quota.name)
+    return over
 
 
 def _broken_ledger(random: Random, scheduler: Scheduler, args: ElasticQuotaArgs, names: list[str]) -> Iterator[str]:

@@ -35,9 +35,10 @@ def test_nodes_share_a_cell_when_they_share_every_domain(nodes: list[Node]) -> N
 def test_cells_have_the_nodes_that_are_in_them(nodes: list[Node], data: st.DataObject) -> None:
     topology = Topology(NodeTable(nodes))
     cells = Cells([("zone", topology.domains("zone"))], len(nodes))
-    wanted = np.array([data.draw(st.booleans()) for _ in nodes], dtype=bool)
+    for _ in range(3):  # where it looks first hangs on what it was asked before
+        wanted = np.array([data.draw(st.booleans()) for _ in nodes], dtype=bool)
 
-    assert cells.having(wanted).tolist() == [bool(wanted[cells.ids == cell].any()) for cell in range(cells.num)]
+        assert cells.having(wanted).tolist() == [bool(wanted[cells.ids == cell].any()) for cell in range(cells.num)]
 
 
 def test_hosts_are_told_apart_by_having_the_key_alone() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.labels import selector_from_object
@@ -13,7 +17,7 @@ from descheduler.model.node import Node
 from descheduler.model.objects import Service, Workload
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore
+from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore, rounded
 from tests.builders import make_node, make_pod, owner
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile, scores
 
@@ -224,3 +228,10 @@ def test_profiles_own_defaults_leave_out_nodes_without_a_key() -> None:
 
 def _workload(kind: str, labels: Mapping[str, str]) -> Workload:
     return Workload(kind, "default", "web", f"uid-{kind}", 3, selector=selector_from_object({"matchLabels": labels}))
+
+
+@given(st.floats(0, 2**51))
+def test_costs_are_rounded_as_go_rounds(cost: float) -> None:
+    costs = [math.floor(cost) + 0.5, math.nextafter(math.floor(cost) + 0.5, 0), cost]
+
+    assert rounded(np.array(costs)).tolist() == [math.floor(each) + (each - math.floor(each) >= 0.5) for each in costs]

@@ -1,0 +1,124 @@
+"""Devices that a Reservation holds, and what its owners have of them (koordinator's reference, §6.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from descheduler.cluster.decoding.koordinator.devices import decode_allocated
+from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.devices import AllocatedDevices
+from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.framework.restored_devices import DevicesByMinor
+
+__all__ = ["HeldDevices", "by_minor", "device_holder", "devices_of"]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class HeldDevices:
+    """What the annotation of a Reservation on a node says, less what owners have on the same minors."""
+
+    __slots__ = ("_all", "_owned")
+
+    def __init__(self, devices: AllocatedDevices) -> None:
+        self._all = devices
+        self._owned: list[DevicesByMinor] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def change(self, owned: DevicesByMinor, by: int) -> None:
+        """Counts what one owner has (`by` 1), or gives that very value back (-1)."""
+        if by > 0:
+            self._owned.append(owned)
+        else:
+            self._owned = [each for each in self._owned if each is not owned]
+
+    def remaining(self) -> DevicesByMinor:
+        """What is left, at least 0 each."""
+        return {
+            name: {
+                entry.minor: {
+                    resource: max(0, amount - sum(_amount(each, name, entry.minor, resource) for each in self._owned))
+                    for resource, amount in entry.resources.items()
+                }
+                for entry in entries
+            }
+            for name, entries in self._all.items()
+        }
+
+    def annotation(self) -> str:
+        """The same, as the annotation of a pod says it; virtual functions go with a device that no owner has."""
+        left = self.remaining()
+        return _encode(
+            {
+                name: [
+                    {
+                        "minor": entry.minor,
+                        "resources": {key: str(amount) for key, amount in left[name][entry.minor].items()},
+                        "extension": {"vfs": self._functions(name, entry.minor)},
+                    }
+                    for entry in entries
+                ]
+                for name, entries in self._all.items()
+            }
+        ).decode()
+
+    def _functions(self, name: str, minor: int) -> list[Mapping[str, object]]:
+        if any(minor in each.get(name, {}) for each in self._owned):
+            return []
+        entries = (entry for entry in self._all[name] if entry.minor == minor)
+        return [{"minor": each.minor, "busID": each.bus_id} for entry in entries for each in entry.functions]
+
+
+def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:
+    """What the annotation says; nothing for one that cannot be read, which the scheduler passes over."""
+    text = annotations.get(DEVICES_ALLOCATED_ANNOTATION, "")
+    try:
+        return decode_allocated(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def by_minor(devices: AllocatedDevices) -> DevicesByMinor:
+    """The amounts alone."""
+    return {name: {entry.minor: entry.resources for entry in entries} for name, entries in devices.items()}
+
+
+def device_holder(pod: Pod, node_name: str, annotation: str) -> Pod:
+    """A pod like `pod` that holds devices on a node and nothing else, and that no rule selects."""
+    return msgspec.structs.replace(
+        pod,
+        namespace="",
+        labels={},
+        node_name=node_name,
+        annotations={**_marks(pod), DEVICES_ALLOCATED_ANNOTATION: annotation},
+        claim_names=(),
+        ephemeral_volumes=(),
+        owners=(),
+        spec=_bare(pod.spec),
+    )
+
+
+def _marks(pod: Pod) -> Mapping[str, str]:
+    return {key: value for key, value in pod.annotations.items() if key != DEVICES_ALLOCATED_ANNOTATION}
+
+
+def _bare(spec: PodSpec) -> PodSpec:
+    return msgspec.structs.replace(
+        spec,
+        containers=(),
+        init_containers=(),
+        requests={},
+        scoring_requests={},
+        affinity=None,
+        topology_spread=(),
+        host_ports=(),
+        inline_disks=(),
+    )
+
+
+def _amount(devices: DevicesByMinor, name: str, minor: int, resource: str) -> int:
+    return devices.get(name, {}).get(minor, {}).get(resource, 0)
