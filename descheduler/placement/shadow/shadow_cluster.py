@@ -70,14 +70,10 @@ class Company(msgspec.Struct, eq=False):
 
 
 class Seen(NamedTuple):
-    """A pod that a scheduler counts on a node and that is none of the cluster's; see Cycle.
-
-    One that does not `takes_room` is told to followers alone.
-    """
+    """A pod that a scheduler counts on a node and that is none of the cluster's; see Cycle."""
 
     pod: Pod
     node: int
-    takes_room: bool = True
 
 
 class Cycle(msgspec.Struct, eq=False):
@@ -119,7 +115,7 @@ class _View:
     def __enter__(self) -> None:
         self._trial = self._cycle.cluster.what_if()
         for each in self._cycle.seen:
-            self._cycle.cluster.show(each)
+            self._cycle.cluster.add(each.pod, each.node)
         self._cycle.is_in_view = True
 
     def __exit__(
@@ -329,10 +325,6 @@ class ShadowCluster:
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""
         self._do(_Change(pod, node, False, 1))
-
-    def show(self, seen: Seen) -> None:
-        """Puts a pod on its node that only some scheduler sees there."""
-        self._do(_Change(seen.pod, seen.node, False, 1, seen.takes_room))
 
     def remove(self, pod: Pod, node: int | None = None) -> None:
         """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""

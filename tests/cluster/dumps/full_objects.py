@@ -42,28 +42,6 @@ def _typed(kind: AnyKind, obj: Object) -> Object:
 _WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "CloneSet")
 
 
-def _node_metric() -> Object:
-    usage = {"resources": {"cpu": "1", "memory": "1Gi"}}
-    return {
-        "spec": {"metricCollectPolicy": {"nodeMemoryCollectPolicy": CANARY}},
-        "status": {
-            "updateTime": "2026-06-30T12:00:00Z",
-            "nodeMetric": {
-                "nodeUsage": usage,
-                "systemUsage": usage,
-                "aggregatedNodeUsages": [
-                    {"duration": "5m", "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), usage)}
-                ],
-            },
-            "podsMetric": [
-                {"namespace": "shop", "name": "cart", "priority": "koord-prod", "qos": "LS", "podUsage": usage}
-            ],
-            "prodReclaimableMetric": {"resource": usage},
-            "hostApplicationMetric": [{"name": CANARY}],
-        },
-    }
-
-
 def _device() -> Object:
     partitions = '{"1": [{"minors": [0], "gpuLinkType": "NVLink", "ringBusBandwidth": "200Gi", "allocationScore": 1}]}'
     annotations = IDLE_ANNOTATIONS | {"scheduling.koordinator.sh/gpu-partitions": partitions}
@@ -300,7 +278,6 @@ def _cluster_objects() -> dict[str, Object]:
             },
         },
         "Device": _device(),
-        "NodeMetric": _node_metric(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "NodeMetric": _node_metric(),
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},

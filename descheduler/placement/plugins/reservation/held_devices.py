@@ -9,10 +9,9 @@ import msgspec
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.framework.restored_devices import DevicesByMinor
 
-__all__ = ["HeldDevices", "by_minor", "device_holder", "devices_of"]
+__all__ = ["HeldDevices", "by_minor", "devices_of"]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -85,39 +84,6 @@ def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:
 def by_minor(devices: AllocatedDevices) -> DevicesByMinor:
     """The amounts alone."""
     return {name: {entry.minor: entry.resources for entry in entries} for name, entries in devices.items()}
-
-
-def device_holder(pod: Pod, node_name: str, annotation: str) -> Pod:
-    """A pod like `pod` that holds devices on a node and nothing else, and that no rule selects."""
-    return msgspec.structs.replace(
-        pod,
-        namespace="",
-        labels={},
-        node_name=node_name,
-        annotations={**_marks(pod), DEVICES_ALLOCATED_ANNOTATION: annotation},
-        claim_names=(),
-        ephemeral_volumes=(),
-        owners=(),
-        spec=_bare(pod.spec),
-    )
-
-
-def _marks(pod: Pod) -> Mapping[str, str]:
-    return {key: value for key, value in pod.annotations.items() if key != DEVICES_ALLOCATED_ANNOTATION}
-
-
-def _bare(spec: PodSpec) -> PodSpec:
-    return msgspec.structs.replace(
-        spec,
-        containers=(),
-        init_containers=(),
-        requests={},
-        scoring_requests={},
-        affinity=None,
-        topology_spread=(),
-        host_ports=(),
-        inline_disks=(),
-    )
 
 
 def _amount(devices: DevicesByMinor, name: str, minor: int, resource: str) -> int:

@@ -17,7 +17,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
 from descheduler.placement.framework.restored_devices import DevicesByMinor, RestoredDevices
-from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, device_holder, devices_of
+from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -120,10 +120,6 @@ class HeldReservation:
         if known is None:
             known = self._pods[gaps, devices] = self._on_node(self._with_requests(gaps), devices)
         return known
-
-    def device_holder(self) -> Pod:
-        """What of that pod holds devices: they count as used for a pod that may use the Reservation, too."""
-        return device_holder(self.pod, self._table.names[self.node], self.devices.annotation())
 
     def restored(self) -> RestoredDevices:
         """What devices it gives back to a pod that may use it."""

@@ -7,7 +7,7 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -90,7 +90,8 @@ class ReservationPlugin:
             cycle.keeper = self._keeper
             cycle.seen = tuple(Seen(each.stand_in(), each.node) for each in self._holdings.active())
         else:
-            cycle.seen = (*self._unusable(cycle.pod, state, self._holdings), *_device_holders(state))
+            cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
+            state.restored = _restored(state)
             restore_devices(cycle, state.restored)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
@@ -197,15 +198,14 @@ class ReservationPlugin:
         return bits
 
 
-def _device_holders(state: CycleState) -> Iterator[Seen]:
-    """What of the usable Reservations holds devices, which count as used and are given back by name."""
-    for node, usable in state.usable.items():
-        holders = [held for held in usable if held.devices]
-        if holders:
-            is_required = state.request.affinity is not None
-            state.restored[node] = ReservedDevices(tuple([each.restored() for each in holders]), is_required)
-        for held in holders:
-            yield Seen(held.device_holder(), node, takes_room=False)
+def _restored(state: CycleState) -> dict[int, ReservedDevices]:
+    """The devices of the usable Reservations, by node."""
+    is_required = state.request.affinity is not None
+    return {
+        node: ReservedDevices(tuple([held.restored() for held in usable if held.devices]), is_required)
+        for node, usable in state.usable.items()
+        if any(held.devices for held in usable)
+    }
 
 
 def _is_own(held: HeldReservation, pod: Pod) -> bool:
