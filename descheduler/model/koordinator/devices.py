@@ -16,6 +16,8 @@ __all__ = [
     "DEVICE_TYPES",
     "FPGA",
     "GPU",
+    "PARTITION_POLICY_LABEL",
+    "PLANNED_LABEL",
     "RDMA",
     "AllocatedDevice",
     "AllocatedDevices",
@@ -32,6 +34,9 @@ __all__ = [
     "VirtualFunctionGroup",
     "current_name",
 ]
+
+PARTITION_POLICY_LABEL = "node.koordinator.sh/gpu-partition-policy"
+PLANNED_LABEL = "node.koordinator.sh/secondary-device-well-planned"
 
 GPU, RDMA, FPGA = "gpu", "rdma", "fpga"
 DEVICE_TYPES = (GPU, RDMA, FPGA)

@@ -279,7 +279,6 @@ def _cluster_objects() -> dict[str, Object]:
         },
         "Device": _device(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
-        "NodeMetric": _node_metric(),
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }
 

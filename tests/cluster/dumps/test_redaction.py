@@ -106,7 +106,9 @@ def decoded_fields() -> Iterator[tuple[str, str]]:
 
 _NOT_OF_OBJECTS = {
     *("ListMetadataWire", "PodPageWire", "ObjectHeader", "_Page", "_Kinded", "DumpHeader", "DumpTrailer"),
-    "_ReservationWire",  # the text of an annotation
+    # texts of annotations
+    *("_ReservationWire", "_AllocatedWire", "_ExtensionWire", "_HintWire", "_JointWire"),
+    *("_PartitionWire", "_PartitionSpecWire"),
 }
 _PASSED_ON = {("descheduler.cluster.decoding.pods.defaults._ResourcesWire", "claims")}
 """What is copied from one place of an object to another, unseen."""

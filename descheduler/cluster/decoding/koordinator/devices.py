@@ -11,6 +11,8 @@ from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities
 from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
 from descheduler.model.annotations import GPU_PARTITIONS_ANNOTATION
 from descheduler.model.koordinator.devices import (
+    PARTITION_POLICY_LABEL,
+    PLANNED_LABEL,
     AllocatedDevice,
     AllocatedDevices,
     Amounts,
@@ -30,9 +32,6 @@ from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.model.quantity import ceil_value
 
 __all__ = ["decode_allocated", "decode_device", "decode_hints", "decode_joint_allocation", "decode_partition_spec"]
-
-_PARTITION_POLICY_LABEL = "node.koordinator.sh/gpu-partition-policy"
-_PLANNED_LABEL = "node.koordinator.sh/secondary-device-well-planned"
 
 
 class _TopologyWire(Wire):
@@ -123,8 +122,8 @@ def decode_device(block: bytes) -> Device:
         name=metadata.name or "",
         devices=tuple(map(_info, spec.devices or ())),
         partitions=_partitions(metadata),
-        honors_partitions=labels.get(_PARTITION_POLICY_LABEL) == "Honor",
-        has_planned_secondaries=labels.get(_PLANNED_LABEL) == "true",
+        honors_partitions=labels.get(PARTITION_POLICY_LABEL) == "Honor",
+        has_planned_secondaries=labels.get(PLANNED_LABEL) == "true",
     )
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.model.koordinator.reservation import RESERVE_POD_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.device_share.device_state import DeviceAmounts, DeviceState, Function, state_key
 from descheduler.placement.plugins.device_share.hardware import Hardware, hardware_key, make_hardware, traits_of
@@ -69,13 +68,8 @@ class DeviceCache:
             self._forget()
 
     def held_by(self, pod: Pod) -> AllocatedDevices:
-        """What the annotation of a pod says that it has; nothing for one that is not bound.
-
-        The pod that stands for a Reservation is on a node without naming one.
-        """
-        if not pod.annotations or not (pod.node_name or pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"):
-            return _NOTHING
-        text = pod.annotations.get(DEVICES_ALLOCATED_ANNOTATION, "")
+        """What the annotation of a pod says that it has; nothing for one that is not bound."""
+        text = pod.annotations.get(DEVICES_ALLOCATED_ANNOTATION, "") if pod.annotations and pod.node_name else ""
         return self._decoded(text) if text else _NOTHING
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
