@@ -278,6 +278,7 @@ def _cluster_objects() -> dict[str, Object]:
             },
         },
         "Device": _device(),
+        "NodeMetric": _node_metric(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }

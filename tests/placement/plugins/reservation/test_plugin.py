@@ -7,6 +7,8 @@ import json
 import pytest
 
 from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.plugins.reservation.explain import diagnosis, explain_reservations
 from tests.builders import Object, owner, required_anti_affinity
 from tests.placement.plugins.reservation.worlds import World, koord_pod, nodes, reservation_object
 
@@ -358,3 +360,22 @@ def test_view_of_a_cycle_leaves_the_cluster_as_it_was() -> None:
     world.reasons("x")
 
     assert world.cluster.digest() == before
+
+
+def test_explanation_says_what_each_reservation_of_the_node_has_to_do_with_the_pod() -> None:
+    objects = [
+        *ONE_NODE,
+        reservation_object("r", node="a", cpu="1", unschedulable=True),
+        reservation_object("s", node="a", cpu="1", app="x"),
+        koord_pod("p", cpu="1", annotations=affinity()),
+    ]
+    world = World(objects)
+    evaluation = world.evaluate("p")
+    refused = RefusedNode(evaluation.cycle, world.scheduler.profile, 0)
+    obstacle = evaluation.refusals[0]
+
+    assert list(explain_reservations(refused, obstacle)) == [
+        "Reservation r is unschedulable",
+        "Reservation s is for other pods",
+    ]
+    assert diagnosis(evaluation.cycle) == ("1 Reservation(s) is unschedulable", "1 Reservation(s) matched owner total")
