@@ -28,11 +28,15 @@ _SILENCE_SECONDS = 3
 
 
 class Outcome:
-    """What became of one pod: its `node`, empty for one that stayed Pending, and what it took there."""
+    """What became of one pod: its `node`, empty for one that stayed Pending, and what it took there.
+
+    One that `is_untried` was put aside before the scheduler looked for a node.
+    """
 
     def __init__(self, pod: Object) -> None:
         ruling = read_ruling(pod)
         self.node: str = pod["spec"].get("nodeName", "")
+        self.is_untried = ruling is None
         self.message = "" if ruling is None else ruling.message
         self.taken = _taken(pod)
 
