@@ -23,7 +23,6 @@ _NAMES: Mapping[object, str] = {
     int: "integer",
     float: "number",
     timedelta: "duration",
-    msgspec.Raw: "any value",
 }
 
 
