@@ -23,6 +23,7 @@ _NAMES: Mapping[object, str] = {
     int: "integer",
     float: "number",
     timedelta: "duration",
+    msgspec.Raw: "any value",
 }
 
 

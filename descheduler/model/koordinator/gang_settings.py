@@ -46,7 +46,7 @@ GANG_ANNOTATIONS = (_DOMAIN, _MATCH_POLICY_ALIAS)
 DEFAULT_WAITING_TIME = timedelta(seconds=600)
 """How long members wait for each other at Permit, unless CoschedulingArgs say otherwise (`defaultTimeout`)."""
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?0*[0-9]{1,10}")
 _INT32 = 2**31
 
 
@@ -132,7 +132,8 @@ def settings_of_pod(pod: Pod) -> GangSettings | None:
 def settings_of_pod_group(group: PodGroup) -> GangSettings:
     """The settings of the gang that a PodGroup stands for."""
     seconds = group.schedule_timeout_seconds
-    waiting_time = timedelta(seconds=seconds) if seconds is not None and seconds > 0 else DEFAULT_WAITING_TIME
+    is_stated = seconds is not None and 0 < seconds < _INT32
+    waiting_time = timedelta(seconds=seconds) if seconds and is_stated else DEFAULT_WAITING_TIME
     return _settings(group.gang_id, group.min_member, group.annotations, waiting_time)
 
 

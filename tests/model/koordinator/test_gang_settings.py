@@ -140,3 +140,13 @@ def test_pod_group_decides_whatever_its_pods_say() -> None:
 
     assert settings is not None
     assert settings.min_available == 4
+
+
+def test_numbers_that_no_integer_of_32_bits_holds_are_not_read() -> None:
+    endless = "9" * 5_000
+
+    assert settings_of_pod(by_annotations(min_available=endless)) is None
+    assert settings_of_pod(by_annotations(min_available="0" * 20 + "7")) is not None
+    assert of_group(total_number=endless).total_number == 4
+    group = PodGroup("ai", "train", 4, schedule_timeout_seconds=2**62)
+    assert settings_of_pod_group(group).waiting_time == timedelta(seconds=600)
