@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,7 +16,7 @@ from tests.policy.builders import upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
-SAMPLES = {"koordinator-gpu": "koordinator", "node-reservation": "koordinator"}
+SAMPLES = {"koordinator-gpu": "koordinator", "low-node-load": "load", "node-reservation": "koordinator"}
 """Policy → the sample for it, of those that are not for `openb`."""
 
 BAD = """\
@@ -214,5 +215,10 @@ def test_shipped_policies_find_something_in_their_sample(descheduler: Deschedule
 
     plan = json.loads(ended.out)
     assert ended.code == 0
-    assert plan["moves"]
+    assert plan["moves"] or _is_found_for_later(plan)
     assert plan["failures"] == []
+
+
+def _is_found_for_later(plan: dict[str, Any]) -> bool:
+    """Whether a plugin has found loaded nodes that it relieves when a later run finds them loaded too."""
+    return any("in a row" in plugin["facts"]["whyNothing"] for plugin in plan["plugins"] if plugin["facts"])
