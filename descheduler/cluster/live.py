@@ -117,11 +117,19 @@ def read_live(
         versions[kind.key] = _read_list(kind, read_once, restart=restart)
         builder.require_once(kind, mark)
 
+    unserved: list[AnyKind] = []
+
     def note_absent(kind: AnyKind, why: str) -> None:
-        builder.warnings.append(f"{why}; assuming there are none")
+        if why:
+            builder.warnings.append(f"{kind.name} cannot be read ({why}); assuming there are none")
+        else:
+            unserved.append(kind)
 
     with paused_gc():
         _read_all(client, request.needed_kinds(), read, note_absent)
+        if unserved:
+            names = ", ".join(sorted(f"{kind.name} ({kind.group})" for kind in unserved))
+            builder.warnings.append(f"the cluster does not serve {names}; assuming there are none")
         for kind in request.wanted_kinds():
             _read_wanted(kind, read, builder)
         return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
@@ -164,6 +172,7 @@ def _read_all(
     read: Callable[[AnyKind], None],
     note_absent: Callable[[AnyKind, str], None],
 ) -> None:
+    """Reads `kinds`. `note_absent` hears of those that are not there: not served, or why they cannot be read."""
     forbidden: list[AnyKind] = []
     for kind in kinds:
         try:
@@ -179,10 +188,10 @@ def _read_all(
                 raise SnapshotError(
                     f"{error}; every Kubernetes cluster has this kind; check the address of the server"
                 ) from error
-            note_absent(kind, f"the cluster does not serve {kind.name} ({kind.path})")
+            note_absent(kind, "")
         except KubeError as error:
             if kind.is_measured:
-                note_absent(kind, f"{kind.name} cannot be read ({error})")
+                note_absent(kind, str(error))
             elif not forbidden:
                 raise SnapshotError(f"{kind.path}: {error}; the snapshot would not be complete") from error
     if forbidden:

@@ -27,7 +27,8 @@ from descheduler.placement.landings.preemption import preemption_hint
 from descheduler.placement.landings.verdicts import differing_revisions, landed, not_landed, not_looked_for, verdict_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.placement_forms import PlacementForms
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster, WhatIf
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.undo_log import WhatIf
 
 __all__ = ["LandingProver"]
 

@@ -7,7 +7,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["ROOT", "anchors", "blocks", "commands", "links", "pages", "spans"]
+__all__ = ["ROOT", "anchors", "blocks", "commands", "links", "pages", "shown_policies", "spans"]
+
+_WITH_A_PACKAGE = "own-plugins"
+"""The page whose policy names a plugin of a package, with which `test_own_plugins` loads it."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +29,15 @@ def pages() -> list[Path]:
 def blocks(page: Path, language: str) -> list[str]:
     """The code blocks of one language."""
     return [text for found, text in _BLOCK.findall(page.read_text("utf-8")) if found == language]
+
+
+def shown_policies() -> Iterator[tuple[str, str]]:
+    """The policies that pages show, each with a name; without the one of a plugin that a package brings."""
+    for page in pages():
+        if page.stem != _WITH_A_PACKAGE:
+            for index, block in enumerate(blocks(page, "yaml")):
+                if "apiVersion: descheduler/v1alpha2" in block:
+                    yield f"{page.stem}-{index}", block
 
 
 def spans(page: Path) -> list[str]:

@@ -8,19 +8,11 @@ import pytest
 from descheduler.cli.main import main
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from tests.docs.pages import ROOT, blocks, pages
+from tests.docs.pages import ROOT, blocks, shown_policies
 
 _ON_SHOP = ("--policy-config-file", "config/policy.yaml", "--snapshot", "config/samples/shop.jsonl.gz")
 _ON_OPENB = ("--policy-config-file", "config/policy.yaml", "--snapshot", "config/samples/openb.jsonl.gz")
-_WITH_A_PACKAGE = "own-plugins"
-"""The page whose policy names a plugin of a package, with which `test_own_plugins` loads it."""
-_POLICIES = [
-    pytest.param(block, id=f"{page.stem}-{index}")
-    for page in pages()
-    if page.stem != _WITH_A_PACKAGE
-    for index, block in enumerate(blocks(page, "yaml"))
-    if "apiVersion: descheduler/v1alpha2" in block
-]
+_POLICIES = [pytest.param(block, id=name) for name, block in shown_policies()]
 
 
 @pytest.fixture(autouse=True)

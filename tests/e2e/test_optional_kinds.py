@@ -13,7 +13,7 @@ GROUP = "scheduling.koordinator.sh"
 JOBS = f"/apis/{GROUP}/v1alpha1/podmigrationjobs"
 LIMITS = {"defaultJobMode": "EvictDirectly", "maxMigratingPerWorkload": 2, "maxUnavailablePerWorkload": 2}
 POLICY = koordinator_policy("RemovePodsViolatingNodeTaints", LIMITS)
-ABSENT = f"the cluster does not serve PodMigrationJob ({JOBS}); assuming there are none"
+ABSENT = f"PodMigrationJob ({GROUP})"
 DEFINITION: Object = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -45,7 +45,7 @@ def test_migration_jobs_count_from_the_moment_that_their_kind_is_there(cluster: 
     remove_definition(cluster)
     gone = program.run(POLICY, "--dry-run")
 
-    assert [ABSENT in report.document["warnings"] for report in (missing, present, gone)] == [True, False, True]
+    assert [ABSENT in " ".join(each.document["warnings"]) for each in (missing, present, gone)] == [True, False, True]
     assert present.refusals()[chosen] == "AlreadyMigrating"
     assert chosen not in planned(present)
     assert planned(gone) == {chosen}

@@ -18,7 +18,7 @@ from descheduler.documents.problems import PolicyError
 from descheduler.explanation.docs.policy_schema import policy_schema_text
 from descheduler.policy.load import load_policy
 from descheduler.report.published_schema import published_schema
-from tests.docs.pages import ROOT, blocks, pages
+from tests.docs.pages import ROOT, shown_policies
 from tests.policy.builders import koordinator, upstream, with_args
 
 SHIPPED = [
@@ -27,12 +27,7 @@ SHIPPED = [
     for file in sorted((ROOT / folder).rglob("*.yaml"))
     if "apiVersion: descheduler/" in file.read_text("utf-8")
 ]
-SHOWN = [
-    pytest.param(block, id=f"{page.stem}-{index}")
-    for page in pages()
-    for index, block in enumerate(blocks(page, "yaml"))
-    if "apiVersion: descheduler/v1alpha2" in block
-]
+SHOWN = [pytest.param(block, id=name) for name, block in shown_policies()]
 
 
 @cache

@@ -89,7 +89,7 @@ def _scheduler_for(
 def _beside(profile: SchedulerProfile, plugins: Mapping[str, SchedulingPlugin]) -> str:
     """What else the scheduler of a profile runs, which changes the scores of nodes at least."""
     names = ", ".join(sorted(name for name in profile.running if not plugins[name].is_modelled))
-    return f"{profile.scheduler_name} also runs {names}, which are not modelled" if names else ""
+    return f"{profile.scheduler_name} also runs {names}, which are not fully modelled" if names else ""
 
 
 def _blocked(evaluation: Evaluation) -> list[Blocked]:

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
+from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION, KOORD_SCHEDULER
 
-__all__ = ["KUBE_VERSION", "MANIFEST", "koord_profile"]
-
-KUBE_VERSION = KubeVersion.parse("1.35")
-"""The kube-scheduler that koord-scheduler 1.8 is made of, whatever the version of the cluster."""
+__all__ = ["MANIFEST", "koord_profile"]
 
 _ENABLED: Mapping[str, Sequence[str]] = {
     "preEnqueue": ("Coscheduling",),
@@ -77,6 +73,6 @@ MANIFEST: Mapping[str, Any] = {
 def koord_profile(plugins: Mapping[str, PluginSettings]) -> SchedulerProfile:
     """The profile of koord-scheduler out of its manifest; `plugins` are those that are known."""
     configuration = load_scheduler_configuration(
-        MANIFEST, name="the manifest of koord-scheduler", version=KUBE_VERSION, plugins=plugins
+        MANIFEST, name="the manifest of koord-scheduler", version=KOORD_KUBE_VERSION, plugins=plugins
     )
     return configuration.profiles[0]

@@ -1,5 +1,5 @@
-"""Devices that reservations hold and that the pod of a cycle may use: told by the plugin that knows reservations, to
-the one that allocates devices."""
+"""Devices of reservations that the pod of a cycle may use: told by the plugin that knows reservations, to the one that
+allocates devices."""
 
 from __future__ import annotations
 
@@ -31,21 +31,20 @@ GetsDevices = Callable[[int, "RestoredDevices"], bool]
 
 
 class RestoredDevices(NamedTuple):
-    """What one reservation gives back to the pod: amounts by device type, minor and resource.
+    """What is left of the devices of one reservation: amounts by device type, minor and resource.
 
-    They count as used on the node. Where the reservation `restricts`, the pod gets nothing but these, of the types that
-    it holds; else they are preferred to what is free, unless `is_preferred` is unset.
+    On the node they count as free, as the reservation is no pod there to those who may use it. They are preferred to
+    other devices; where the reservation `restricts`, the pod gets nothing but these, of the types that it holds.
     """
 
     devices: DevicesByMinor
     restricts: bool = False
-    is_preferred: bool = True
 
 
 class ReservedDevices(NamedTuple):
     """The reservations of one node that match the pod, in the order in which they are tried.
 
-    Unless they are `required`, the whole node is tried after them, with what all of them give back.
+    Unless that `is_required`, the whole node is tried after them.
     """
 
     reservations: tuple[RestoredDevices, ...]
@@ -53,12 +52,12 @@ class ReservedDevices(NamedTuple):
 
 
 def restore_devices(cycle: Cycle, by_node: Mapping[int, ReservedDevices]) -> None:
-    """Grants what matching reservations hold, by node, before devices are looked at."""
+    """Tells what matching reservations hold, by node, before devices are looked at."""
     cycle.scratch[_KEY] = by_node
 
 
 def reserved_devices(cycle: Cycle) -> Mapping[int, ReservedDevices]:
-    """What was granted to the pod of `cycle`, by node."""
+    """What was told of the pod of `cycle`, by node."""
     found = cycle.scratch.get(_KEY)
     return found if isinstance(found, Mapping) else {}
 

@@ -7,8 +7,7 @@ at every node, because an operator wants all obstacles and not only the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,7 @@ from descheduler.placement.framework.extension_points import (
     PreBindPlugin,
     PreemptingPlugin,
     PreEnqueuePlugin,
-    PreFilterResult,
     PreFilterTransformer,
-    ReasonBits,
     ReservePlugin,
     ScoreError,
     ScorePlugin,
@@ -39,43 +36,13 @@ from descheduler.placement.framework.interactions import Interactions, JoinedInt
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
-from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster
 
 __all__ = ["Scheduler"]
 
-_STATIC_CELLS = 5_000_000
-"""Nodes times distinct columns of static answers that are kept, at most four bytes each."""
-_LEAST_STATIC = 64
-_MOST_CLASSES = 20_000
-"""Placement classes whose static answers are kept, a kilobyte each beside the columns, which most of them share."""
-CellType = TypeVar("CellType", bound=np.generic)
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
 _LEAST_TOTAL = np.iinfo(np.int64).min
-
-
-class _Asked(NamedTuple):
-    """A plugin that has a say on a placement class: the `result` of its PreFilter, None where that has to be asked, and
-    what it has `against` nodes, None for nothing and where that has to be asked."""
-
-    name: str
-    plugin: FilterPlugin
-    result: PreFilterResult | None = None
-    against: ReasonBits | None = None
-
-
-class _StaticAnswers(NamedTuple):
-    """What is known of one placement class for good: the plugins that have a say on it, in running order, and the nodes
-    that no static plugin refuses."""
-
-    asked: tuple[_Asked, ...]
-    is_open: BoolMask
-
-    def without(self, idle: Sequence[_Asked]) -> _StaticAnswers:
-        """The same once it is known that some have no say after all."""
-        names = {each.name for each in idle}
-        return self._replace(asked=tuple([each for each in self.asked if each.name not in names]))
 
 
 class Scheduler:
@@ -131,12 +98,7 @@ class Scheduler:
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self._doubts = Doubts(profile, self._configuration, plugins)
         self.num_nodes_to_find = self._configuration.nodes_to_find(profile, len(cluster.table))
-        self._static: dict[PlacementClass, _StaticAnswers] = {}
-        self._shared: dict[tuple[str, int, int, int], list[NDArray[Any]]] = {}
-        self._shared_ids: set[int] = set()
-        self._open: dict[tuple[int, ...], BoolMask] = {}
-        self._num_shared = 0
-        self._most_shared = max(_LEAST_STATIC, _STATIC_CELLS // max(1, len(cluster.table)))
+        self._kept_answers = KeptAnswers(self._pre_filters, only_before=self._only_before, num_nodes=len(cluster.table))
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
@@ -167,12 +129,12 @@ class Scheduler:
 
     def _filtered(self, cycle: Cycle) -> Evaluation:
         """What PreFilter and Filter say, in the cluster as the scheduler sees it."""
-        static = self._static.get(cycle.pod) or self._static_answers(cycle)
+        static = self._kept_answers.of(cycle)
         refusals: list[Obstacle] = []
         undecided: list[Obstacle] = []
         narrowed, narrowed_by = None, ""
-        asked: list[_Asked] = []
-        idle: list[_Asked] = []
+        asked: list[Asked] = []
+        idle: list[Asked] = []
         for each in static.asked:
             result = each.result or each.plugin.pre_filter(cycle)
             if result.obstacle is not None:
@@ -186,7 +148,7 @@ class Scheduler:
             elif result.is_for_good:
                 idle.append(each)
         if idle:
-            self._static[cycle.pod] = static.without(idle)
+            self._kept_answers.drop(cycle.pod, idle)
         if refusals:
             refusals.sort(key=lambda obstacle: self._first_asked.get(obstacle.plugin, 0))
             return self.refused(cycle, tuple(refusals))
@@ -330,59 +292,6 @@ class Scheduler:
             bits={},
             feasible=nowhere,
         )
-
-    def _static_answers(self, cycle: Cycle) -> _StaticAnswers:
-        if len(self._static) >= _MOST_CLASSES or self._num_shared >= self._most_shared:
-            self._static.clear()  # pods with claims of their own are a class each
-            self._shared.clear()
-            self._shared_ids.clear()
-            self._open.clear()
-            self._num_shared = 0
-        asked = [self._asked(name, plugin, cycle) for name, plugin in self._pre_filters.items()]
-        concerned = tuple([each for each in asked if each is not None])
-        answers = self._static[cycle.pod] = _StaticAnswers(concerned, self._open_to(concerned))
-        return answers
-
-    def _asked(self, name: str, plugin: FilterPlugin, cycle: Cycle) -> _Asked | None:
-        """What `plugin` says of a placement class for good; None when it is nothing."""
-        if not plugin.is_static:
-            return _Asked(name, plugin)
-        result = plugin.pre_filter(cycle)
-        if result.nodes is not None:
-            result = replace(result, nodes=self._share(result.nodes))
-        against = None
-        if result.obstacle is None and not result.is_skipped and name not in self._only_before:
-            against = plugin.filter(cycle)
-        if against is None:
-            return _Asked(name, plugin, result) if result.obstacle is not None or result.nodes is not None else None
-        return _Asked(name, plugin, result, self._share(against))
-
-    def _open_to(self, asked: tuple[_Asked, ...]) -> BoolMask:
-        """The nodes that none of the static plugins refuses."""
-        refused = [each.against for each in asked if each.against is not None]
-        key = tuple([id(each) for each in refused])
-        known = self._open.get(key)
-        if known is None:
-            known = np.ones(len(self.cluster.table), dtype=bool)
-            for against in refused:
-                known &= against == 0
-            self._open[key] = known
-        return known
-
-    def _share(self, column: NDArray[CellType]) -> NDArray[CellType]:
-        """The one column of this content that all classes share of which the same is said."""
-        if not len(column) or id(column) in self._shared_ids:
-            return column
-        # Few columns differ in these marks only, and comparing takes a fraction of the time of a strong hash.
-        marks = column.dtype.char, int(np.count_nonzero(column)), int(column.argmax()), int(column.argmin())
-        alike = self._shared.setdefault(marks, [])
-        known = next((each for each in alike if bool((each == column).all())), None)
-        if known is None:
-            self._num_shared += 1
-            self._shared_ids.add(id(column))
-            alike.append(column)
-            known = column
-        return known
 
 
 def _check_annotations(cluster: ShadowCluster, rows: Mapping[str, SchedulingPlugin]) -> None:

@@ -16,7 +16,6 @@ from descheduler.policy.shared_args import Args
 __all__ = [
     "DEFAULT_PRE_BIND",
     "LOAD_AWARE_SCHEDULING",
-    "NODE_NUMA_RESOURCE",
     "SCHEDULING_HINT",
 ]
 
@@ -33,24 +32,6 @@ class AggregatedSection(Args, frozen=True):
     score_aggregation_type: str = ""
     """Without effect here."""
     score_aggregated_duration: str = ""
-    """Without effect here."""
-
-
-class ResourceSection(Args, frozen=True):
-    """A resource and its weight."""
-
-    name: str = ""
-    """Without effect here."""
-    weight: int | None = None
-    """Without effect here."""
-
-
-class ScoringStrategySection(Args, frozen=True):
-    """How nodes are scored."""
-
-    type: str = ""
-    """Without effect here."""
-    resources: tuple[ResourceSection, ...] = ()
     """Without effect here."""
 
 
@@ -92,17 +73,6 @@ class LoadAwareSchedulingSection(Args, frozen=True):
     """Without effect here."""
 
 
-class NodeNUMAResourceSection(Args, frozen=True):
-    """`NodeNUMAResourceArgs` of koord-scheduler 1.8."""
-
-    default_cpu_bind_policy: str = ""
-    """`FullPCPUs` by default; not modelled."""
-    scoring_strategy: ScoringStrategySection = ScoringStrategySection()
-    """Without effect here."""
-    numa_scoring_strategy: ScoringStrategySection = ScoringStrategySection()
-    """Without effect here."""
-
-
 class SchedulingHintSection(Args, frozen=True):
     """`SchedulingHintArgs` of koord-scheduler 1.8."""
 
@@ -135,15 +105,6 @@ LOAD_AWARE_SCHEDULING = SchedulingPlugin(
     about=About(
         check="Nodes above a limit of measured usage take no pod, the others are preferred by less usage."
         " Not modelled; Koordinator's manifest sets no limit.",
-    ),
-)
-NODE_NUMA_RESOURCE = SchedulingPlugin(
-    points=frozenset({"pre_filter", "filter", "score", "reserve", "pre_bind"}),
-    args=ArgsKind(NodeNUMAResourceSection, _read_nothing),
-    interactions=own_node,
-    is_modelled=False,
-    about=About(
-        check="Gives whole CPUs and NUMA nodes to pods that request them. Not modelled: such pods are `likely` only.",
     ),
 )
 SCHEDULING_HINT = SchedulingPlugin(

@@ -12,6 +12,7 @@ from descheduler.placement.plugins import (
     image_locality,
     node_declared_features,
     node_name,
+    node_numa_resource,
     node_ports,
     node_resources_balanced_allocation,
     node_unschedulable,
@@ -63,7 +64,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "DeviceShare": device_share_row.ROW,
     "ElasticQuota": elastic_quota_row.ROW,
     "LoadAwareScheduling": beside_koordinator.LOAD_AWARE_SCHEDULING,
-    "NodeNUMAResource": beside_koordinator.NODE_NUMA_RESOURCE,
+    "NodeNUMAResource": node_numa_resource.ROW,
     "Reservation": reservation_row.ROW,
     "SchedulingHint": beside_koordinator.SCHEDULING_HINT,
 }

@@ -9,7 +9,7 @@ it was before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -24,10 +24,10 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
+from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
 
 __all__ = [
     "NO_NODE",
-    "Changes",
     "ChoosyFollower",
     "Company",
     "Cycle",
@@ -36,7 +36,6 @@ __all__ = [
     "Placed",
     "Seen",
     "ShadowCluster",
-    "WhatIf",
 ]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
@@ -173,29 +172,6 @@ class _Tells(NamedTuple):
     removed: list[_Tell]
 
 
-class _Change(NamedTuple):
-    """A pod that came (`sign` 1) or left (-1). `takes_room` is false for one that keeps the room that it has."""
-
-    pod: Pod
-    node: int
-    is_terminating: bool
-    sign: int
-    takes_room: bool = True
-
-
-class _Taking(NamedTuple):
-    """What was taken out of a ledger (`sign` 1) or given back (-1)."""
-
-    ledger: Ledger[Any]
-    taken: object
-    sign: int
-
-
-_Entry = _Change | _Taking
-Changes = tuple[_Entry, ...]
-"""Entries of the undo log, oldest first."""
-
-
 class Placed(NamedTuple):
     """A pod that was put on a node of the shadow cluster, with what was taken for it.
 
@@ -206,41 +182,6 @@ class Placed(NamedTuple):
     node: int
     takings: tuple[tuple[Ledger[Any], object], ...]
     is_pod: bool = True
-
-
-class WhatIf:
-    """A stretch of the undo log, from `ShadowCluster.what_if` on. At the end of a `with` statement all of it is taken
-    back, unless it was kept."""
-
-    __slots__ = ("_is_kept", "_log", "_start", "_undo_to")
-
-    def __init__(self, log: Sequence[_Entry], undo_to: Callable[[int], None]) -> None:
-        self._log = log
-        self._undo_to = undo_to
-        self._start = len(log)
-        self._is_kept = False
-
-    @property
-    def changes(self) -> Changes:
-        """What was done so far, for `ShadowCluster.repeat`."""
-        return tuple(self._log[self._start :])
-
-    def keep(self) -> None:
-        """Leaves everything as it is at the end."""
-        self._is_kept = True
-
-    def take_back(self) -> None:
-        """Takes back everything so far; more may follow."""
-        self._undo_to(self._start)
-
-    def __enter__(self) -> WhatIf:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None or not self._is_kept:
-            self.take_back()
 
 
 FollowerType = TypeVar("FollowerType", bound=Follower)
@@ -277,7 +218,7 @@ class ShadowCluster:
         # The spec is kept as well: an identity stands for it only as long as it lives.
         self._tells_by_spec: dict[int, tuple[PodSpec, _Tells]] = {}
         self._ledgers: dict[object, Ledger[Any]] = {}
-        self._log: list[_Entry] = []
+        self._log: list[Entry] = []
         self._ended: set[int] = set()
         index = self.table.index
         self.placed_pods = tuple(
@@ -294,7 +235,7 @@ class ShadowCluster:
             for pod, node in self.placed_pods:
                 known.pod_added(pod, node, is_terminating=pod.deleted_at is not None)
             for change in self._log:
-                if isinstance(change, _Change):
+                if isinstance(change, Change):
                     tell = known.pod_added if change.sign > 0 else known.pod_removed
                     tell(change.pod, change.node, is_terminating=change.is_terminating)
             self._followers[kind] = known
@@ -324,19 +265,19 @@ class ShadowCluster:
 
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""
-        self._do(_Change(pod, node, False, 1))
+        self._do(Change(pod, node, False, 1))
 
     def remove(self, pod: Pod, node: int | None = None) -> None:
         """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""
         node = self._node_of(pod) if node is None else node
-        self._do(_Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
+        self._do(Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
 
     def terminate(self, pod: Pod) -> None:
         """Marks a pod of the snapshot as being deleted: it keeps its room, and spread constraints ignore it."""
         if not pod.is_terminating and id(pod) not in self._ended:
             node = self._node_of(pod)
-            self._do(_Change(pod, node, False, -1, takes_room=False))
-            self._do(_Change(pod, node, True, 1, takes_room=False))
+            self._do(Change(pod, node, False, -1, takes_room=False))
+            self._do(Change(pod, node, True, 1, takes_room=False))
 
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
@@ -346,7 +287,7 @@ class ShadowCluster:
             found = [(ledger, ledger.reserve(cycle, node)) for ledger in asked]
         # The view is gone from the log by now, and what was taken stays.
         takings = [(ledger, taken) for ledger, taken in found if taken is not None]
-        self._log += [_Taking(ledger, taken, 1) for ledger, taken in takings]
+        self._log += [Taking(ledger, taken, 1) for ledger, taken in takings]
         if is_pod:
             self.add(cycle.pod.pod, node)
         return Placed(cycle.pod.pod, node, tuple(takings), is_pod)
@@ -356,7 +297,7 @@ class ShadowCluster:
         if placed.is_pod:
             self.remove(placed.pod, placed.node)
         for ledger, taken in reversed(placed.takings):
-            self._do(_Taking(ledger, taken, -1))
+            self._do(Taking(ledger, taken, -1))
 
     def what_if(self) -> WhatIf:
         """What follows can be taken back; see WhatIf. They nest, the inner one ending first."""
@@ -391,19 +332,19 @@ class ShadowCluster:
             entry = self._log.pop()
             self._apply(entry, -entry.sign)
 
-    def _do(self, entry: _Entry) -> None:
+    def _do(self, entry: Entry) -> None:
         self._log.append(entry)
         self._apply(entry, entry.sign)
 
-    def _apply(self, entry: _Entry, sign: int) -> None:
-        if isinstance(entry, _Change):
+    def _apply(self, entry: Entry, sign: int) -> None:
+        if isinstance(entry, Change):
             self._apply_change(entry, sign)
         elif sign > 0:
             entry.ledger.restore(entry.taken)
         else:
             entry.ledger.release(entry.taken)
 
-    def _apply_change(self, change: _Change, sign: int) -> None:
+    def _apply_change(self, change: Change, sign: int) -> None:
         if change.takes_room and change.node != NO_NODE:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:

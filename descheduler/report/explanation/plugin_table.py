@@ -16,7 +16,7 @@ _WIDEST = 120
 
 def plugin_table(explanation: PluginExplanation, style: TableStyle) -> Iterator[str]:
     """What it does, its words and arguments, who runs it, and what it did."""
-    of = "a plugin of kube-scheduler" if explanation.kind == "scheduling" else "a plugin of policies"
+    of = "a plugin of the scheduler" if explanation.kind == "scheduling" else "a plugin of policies"
     yield style.palette.heading(f"{explanation.name}, {of} at {', '.join(explanation.points)}")
     yield ""
     for paragraph in (explanation.summary, *explanation.about):

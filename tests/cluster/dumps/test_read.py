@@ -172,7 +172,7 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
 
     assert snapshot.warnings == (
         "the dump holds no PodDisruptionBudget, which an enabled plugin reads; assuming there are none; "
-        "add poddisruptionbudgets.policy to kubectl get",
+        "add to kubectl get: poddisruptionbudgets.policy",
     )
 
 
@@ -183,7 +183,7 @@ def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> Non
 
     assert snapshot.warnings == (
         "the dump holds no CSINode, Job, which an enabled plugin reads; assuming there are none; "
-        "add csinodes.storage.k8s.io,jobs.batch to kubectl get",
+        "add to kubectl get: csinodes.storage.k8s.io,jobs.batch",
     )
 
 

@@ -78,9 +78,7 @@ def test_optional_kind_that_a_cluster_lacks_is_named(fake_api: FakeApi, client: 
 
     snapshot = read_live(client, NEEDED)
 
-    assert snapshot.warnings == (
-        "the cluster does not serve PodGroup (/apis/example.com/v1/podgroups); assuming there are none",
-    )
+    assert snapshot.warnings == ("the cluster does not serve PodGroup (example.com); assuming there are none",)
 
 
 def test_dump_keeps_what_the_row_says_and_reads_back(served: FakeApi, client: KubeClient) -> None:
@@ -100,7 +98,7 @@ def test_dump_that_lacks_the_kind_is_known_by_it() -> None:
 
     assert snapshot.warnings == (
         "the dump holds no PodGroup, which an enabled plugin reads; assuming there are none; "
-        "add podgroups.example.com to kubectl get",
+        "add to kubectl get: podgroups.example.com if the cluster has them",
     )
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import KUBE_VERSION, MANIFEST
+from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
+from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
@@ -44,7 +45,7 @@ def _profile() -> SchedulerProfile:
     plugins["reserve"]["enabled"].insert(0, {"name": "Reservation"})
     plugins["score"]["disabled"] = [{"name": "NodeResourcesFit"}]
     plugins["score"]["enabled"].append({"name": "NodeResourcesFit", "weight": 2})
-    return load_scheduler_configuration(document, version=KUBE_VERSION, plugins=PLUGINS).profiles[0]
+    return load_scheduler_configuration(document, version=KOORD_KUBE_VERSION, plugins=PLUGINS).profiles[0]
 
 
 def check(case: Mapping[str, Any]) -> str | None:
@@ -59,7 +60,7 @@ class _Play:
         reservations = [_with_status(each, placed[each["metadata"]["name"]]) for each in case["reservations"]]
         snapshot = snapshot_from_objects([*case["nodes"], *reservations, *case["pods"]], _REQUEST)
         self._pods = {pod.key: pod for pod in snapshot.pods}
-        self._cluster = shadow_cluster_of(snapshot, PLUGINS, KUBE_VERSION)
+        self._cluster = shadow_cluster_of(snapshot, PLUGINS, KOORD_KUBE_VERSION)
         self._scheduler = Scheduler(self._cluster, _profile(), plugins=PLUGINS)
         self._held: Sequence[HeldReservation] = self._cluster.follow(Holdings).held
         self._owners: dict[str, list[Pod]] = {}

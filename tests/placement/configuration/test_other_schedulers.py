@@ -89,3 +89,10 @@ def test_the_config_map_of_a_cluster_can_be_named(tmp_path: Path) -> None:
     own = load_scheduler_configuration(file, version=KubeVersion(), plugins=PLUGINS)
 
     assert profile(own).reserves[-1] == "Reservation"
+
+
+def test_koord_scheduler_is_made_of_a_kube_scheduler_of_its_own() -> None:
+    newer = load_scheduler_configuration(MANIFEST, version=KubeVersion.parse("1.36"), plugins=PLUGINS)
+
+    assert profile(newer).made_of == KubeVersion.parse("1.35")
+    assert profile(default_configuration(KubeVersion(), PLUGINS), "default-scheduler").made_of is None

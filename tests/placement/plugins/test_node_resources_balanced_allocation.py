@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import pstdev
 
 import pytest
@@ -47,6 +48,16 @@ def _score(
 )
 def test_balance_of_two_resources(cpu: tuple[str, str, str], memory: tuple[str, str, str], old: int, new: int) -> None:
     assert (_score(cpu, memory, OLD), _score(cpu, memory, NEW)) == (old, new)
+
+
+def test_a_scheduler_of_another_version_than_the_cluster_keeps_its_own_way() -> None:
+    cluster = make_cluster([make_node("a", cpu="8", memory="16Gi")], version=NEW)
+    profile = replace(make_profile(), made_of=OLD)
+
+    answer = scores(NodeResourcesBalancedAllocation, cluster, make_pod("new", node="", cpu="4"), profile=profile)
+
+    assert answer is not None
+    assert answer[1] == [75]
 
 
 def _three(pod: Pod, *, version: KubeVersion = OLD) -> list[int] | None:

@@ -24,6 +24,7 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import (
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import Percent, PluginArgs, read_plugin_args
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION, KOORD_SCHEDULER
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.plugin_packages import load_failure
@@ -53,6 +54,8 @@ class SchedulerProfile:
     """
 
     scheduler_name: str
+    made_of: KubeVersion | None = None
+    """The kube-scheduler that the scheduler is made of; None when it is that of the cluster's version."""
     percentage_of_nodes_to_score: int | None = None
     """0 to 100, 0 for a share that falls with the number of nodes; None when the configuration's counts."""
     queue_sorts: tuple[str, ...] = ()
@@ -117,7 +120,8 @@ class _ProfileReader:
         self._plugins = known
         self._path = path
         self._plugins_path: Path = (*path, "plugins")
-        self._defaults = default_plugins(version, known)
+        self._made_of = KOORD_KUBE_VERSION if section.scheduler_name == KOORD_SCHEDULER else None
+        self._defaults = default_plugins(self._made_of or version, known)
         self._multi_point = merge_multi_point(self._defaults, section.plugins.multi_point)
         self._sets = {point: expand(point, self._set(point), self._multi_point, known) for point in POINTS}
         self._running = frozenset(name for names in self._sets.values() for name in names)
@@ -131,6 +135,7 @@ class _ProfileReader:
         score = self._section.plugins.score
         return SchedulerProfile(
             scheduler_name=self._section.scheduler_name or "",
+            made_of=self._made_of,
             percentage_of_nodes_to_score=self._section.percentage_of_nodes_to_score,
             queue_sorts=self._known("queue_sort"),
             pre_enqueue=self._known("pre_enqueue"),

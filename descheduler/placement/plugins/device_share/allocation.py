@@ -131,13 +131,12 @@ class DeviceAllocator:
         return any(info.function_groups for info in self.state.hardware.infos.get(device_type, ()))
 
     def _view(self, device_type: str) -> TypeView:
-        restored = self.restored
+        restored = self.restored.devices.get(device_type) if self.restored.restricts else None
         return self.state.view(
             device_type,
             self.pod.hint(device_type).selector,
-            restored=restored.devices.get(device_type, {}),
-            restricts=restored.restricts and bool(restored.devices.get(device_type)),
-            is_whole=not restored.devices and not self.pod.has_selectors,
+            reserved=restored,
+            is_whole=not restored and not self.pod.has_selectors,
         )
 
     def _together(
@@ -238,7 +237,7 @@ class DeviceAllocator:
             scores = {minor: self.scorer.device(each, view.total[minor], view.free[minor]) for minor in view.free}
         order = sorted(view.free, key=lambda minor: (-scores[minor], minor))
         restored = self.restored.devices.get(device_type)
-        if restored and self.restored.is_preferred:
+        if restored:
             return sorted(order, key=lambda minor: minor not in restored)
         if not near:
             return order

@@ -13,7 +13,7 @@ from descheduler.model.koordinator.devices import AllocatedDevices, Amounts
 from descheduler.model.labels import LabelSelector
 from descheduler.placement.plugins.device_share.hardware import Hardware
 
-__all__ = ["DeviceAmounts", "DeviceState", "Function", "TypeView", "add_amounts", "fits", "is_zero", "state_key"]
+__all__ = ["DeviceAmounts", "DeviceState", "Function", "TypeView", "fits", "is_zero", "state_key"]
 
 DeviceAmounts = Mapping[int, Amounts]
 """Minor → amounts."""
@@ -84,22 +84,19 @@ class DeviceState:
         device_type: str,
         selector: LabelSelector | None = None,
         *,
-        restored: DeviceAmounts = _NONE,
-        restricts: bool = False,
+        reserved: DeviceAmounts | None = None,
         is_whole: bool = True,
     ) -> TypeView:
         """The devices of a type: all of them where the view `is_whole`, else those that `selector` selects.
 
-        `restored` is what a reservation gives back, by minor; where it `restricts`, there is nothing else.
+        `reserved` is what a reservation restricts the pod to, by minor.
         """
         total, used = self.total.get(device_type, _NONE), self.used.get(device_type, _NONE)
         free = self.free.get(device_type, _NONE)
         if is_whole:
             return TypeView(total, free, frozenset(used))
-        if restored:
-            free = _with_restored(total, used, free, restored)
-        if restricts:
-            free = {minor: _least(free[minor], restored[minor]) for minor in free if minor in restored}
+        if reserved is not None:
+            free = {minor: _least(free[minor], reserved[minor]) for minor in free if minor in reserved}
         if all(map(is_zero, free.values())):
             return TypeView(_NONE, _NONE, frozenset(used))
         minors = [
@@ -123,12 +120,6 @@ def fits(request: Amounts, free: Amounts) -> bool:
 def is_zero(amounts: Amounts) -> bool:
     """Whether there is nothing."""
     return not any(amounts.values())
-
-
-def add_amounts(amounts: Amounts, others: Amounts) -> dict[str, int]:
-    """The sums by name."""
-    names = {**amounts, **others}
-    return {name: amounts.get(name, 0) + others.get(name, 0) for name in names}
 
 
 def state_key(used: Mapping[str, DeviceAmounts], functions: frozenset[Function]) -> object:
@@ -165,17 +156,6 @@ def _difference(amounts: Amounts, less: Amounts) -> Amounts:
     """At least 0 each; what only `less` has comes out as 0 (`quota.SubtractWithNonNegativeResult`)."""
     names = {**amounts, **less}
     return {name: max(0, amounts.get(name, 0) - less.get(name, 0)) for name in names}
-
-
-def _with_restored(
-    total: DeviceAmounts, used: DeviceAmounts, free: DeviceAmounts, restored: DeviceAmounts
-) -> DeviceAmounts:
-    found = {}
-    for minor, amounts in restored.items():
-        rest = _difference(total.get(minor, {}), _difference(used.get(minor, {}), amounts))
-        if not is_zero(rest):
-            found[minor] = rest
-    return {**free, **found} if found else free
 
 
 def _least(amounts: Amounts, others: Amounts) -> Amounts:

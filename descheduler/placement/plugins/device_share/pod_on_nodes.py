@@ -7,7 +7,6 @@ from descheduler.placement.framework.restored_devices import ReservedDevices, Re
 from descheduler.placement.plugins.device_share.allocation import Allocated, DeviceAllocator
 from descheduler.placement.plugins.device_share.answers import StateAnswers
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.device_state import add_amounts
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
@@ -61,17 +60,4 @@ class PodOnNodes:
             refused = refused or found
         if refused is not None and reserved.is_required:
             return refused
-        return DeviceAllocator(pod, state, scorer, not is_reserve, _all_of(reserved)).allocate()
-
-
-def _all_of(reserved: ReservedDevices) -> RestoredDevices:
-    """What all reservations give back together, of which none is preferred to what is free."""
-    if not reserved.reservations:
-        return RestoredDevices({})
-    total: dict[str, dict[int, dict[str, int]]] = {}
-    for restored in reserved.reservations:
-        for device_type, by_minor in restored.devices.items():
-            of_type = total.setdefault(device_type, {})
-            for minor, amounts in by_minor.items():
-                of_type[minor] = add_amounts(of_type.get(minor, {}), amounts)
-    return RestoredDevices(total, is_preferred=False)
+        return DeviceAllocator(pod, state, scorer, not is_reserve).allocate()

@@ -21,6 +21,17 @@ BUILT_IN_MAX: MaxAmounts = tuple((name, (2**63 - 1) // 5 * NANO) for name in (CP
 """The max of the default and the system quota unless it is configured."""
 
 
+class HookPluginSection(Args, frozen=True):
+    """A plugin of the quota plugin."""
+
+    key: str = ""
+    """Without effect here."""
+    factory_key: str = ""
+    """Without effect here."""
+    factory_args: str = ""
+    """Without effect here."""
+
+
 class ElasticQuotaSection(Args, frozen=True):
     """`ElasticQuotaArgs` of koord-scheduler."""
 
@@ -47,7 +58,7 @@ class ElasticQuotaSection(Args, frozen=True):
     """Whether pods of the default quota are never preempted for others of it, yes by default."""
     enable_queue_hint: bool | None = None
     """How koord-scheduler wakes waiting pods, no by default; without effect here."""
-    hook_plugins: tuple[msgspec.Raw, ...] = ()
+    hook_plugins: tuple[HookPluginSection, ...] = ()
     """Plugins of the quota plugin; what they do is not modelled."""
 
 

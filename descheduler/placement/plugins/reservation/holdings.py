@@ -141,12 +141,16 @@ class HeldReservation:
             return self.pod
         names = self._table.resources
         requests = {names[row]: amount * (_NANO_BY_MILLI if row == CPU_ROW else NANO) for row, amount in amounts}
-        return msgspec.structs.replace(self.pod, spec=_only_asking(spec, requests))
+        used_up = {names[row]: 0 for row in self.allocatable if row not in dict(amounts)}
+        return msgspec.structs.replace(self.pod, spec=_only_asking(spec, requests, used_up))
 
 
-def _only_asking(spec: PodSpec, requests: dict[str, int]) -> PodSpec:
-    """`spec` with one container, which asks for `requests`; none where that is nothing."""
-    containers = (ContainerResources(requests, {}),) if requests else ()
+def _only_asking(spec: PodSpec, requests: dict[str, int], used_up: dict[str, int]) -> PodSpec:
+    """`spec` with one container, which asks for `requests` and explicitly for nothing of what is `used_up`.
+
+    Scores charge what is not asked for with a default, but not what is asked for with 0.
+    """
+    containers = (ContainerResources(requests | used_up, {}),) if requests else ()
     charged = scoring_requests(containers, (), pod_level={}, overhead={}, has_pod_level=False)
     return msgspec.structs.replace(
         spec, containers=containers, init_containers=(), requests=requests, scoring_requests=charged

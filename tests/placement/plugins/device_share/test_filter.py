@@ -128,7 +128,7 @@ def test_request_that_no_node_can_meet_is_refused_before_nodes_are_looked_at() -
 
 
 def devices_with(scheduler: Scheduler, restored: RestoredDevices, *, is_required: bool = False) -> str:
-    """The minor that a pod for half a GPU gets when a reservation gives back `restored`, or why it gets none."""
+    """The minor that a pod for half a GPU gets when a reservation has `restored` for it, or why it gets none."""
     plugin = scheduler.filters["DeviceShare"]
     assert isinstance(plugin, DeviceShare)
     cycle = Cycle(scheduler.cluster.placement_class(decoded(gpu_pod("new", HALF))), scheduler.cluster)
@@ -143,29 +143,31 @@ def devices_with(scheduler: Scheduler, restored: RestoredDevices, *, is_required
     return allocation.name
 
 
-@pytest.mark.parametrize(
-    ("used", "restricts", "expected"),
-    [
-        pytest.param("50", False, "1", id="devices of the reservation are preferred"),
-        pytest.param("50", True, "1", id="and are the only ones where it restricts"),
-        pytest.param("100", False, "1", id="what it holds counts as free"),
-    ],
-)
-def test_matching_reservation_gives_its_devices_back(used: str, restricts: bool, expected: str) -> None:
-    holder = gpu_pod("holds", {CORE: used, RATIO: used}, node="a", has=has_gpu(1, used))
-    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)), holder)
-    restored = RestoredDevices({"gpu": {1: {CORE: int(used), RATIO: int(used)}}}, restricts=restricts)
+@pytest.mark.parametrize("restricts", [False, True], ids=["they are preferred", "nothing else is taken"])
+def test_devices_of_a_matching_reservation_come_first(restricts: bool) -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)))
+    restored = RestoredDevices({"gpu": {1: {CORE: 50, RATIO: 50}}}, restricts=restricts)
 
-    assert devices_with(scheduler, restored) == expected
+    assert devices_with(scheduler, restored) == "1"
 
 
 def test_reservation_that_restricts_and_is_required_gives_no_more_than_it_holds() -> None:
-    holder = gpu_pod("holds", {CORE: "30", RATIO: "30"}, node="a", has=has_gpu(1, "30"))
-    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)), holder)
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)))
     restored = RestoredDevices({"gpu": {1: {CORE: 30, RATIO: 30}}}, restricts=True)
 
     assert devices_with(scheduler, restored, is_required=True) == "Insufficient gpu devices"
     assert devices_with(scheduler, restored) == "0"
+
+
+def test_reserve_pod_holds_the_devices_of_its_reservation_while_it_is_seen() -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0)))
+    new, stand_in = gpu_pod("new", HALF), decoded(gpu_pod("reserves", WHOLE, node="a", has=has_gpu(0)))
+
+    with scheduler.cluster.what_if():
+        scheduler.cluster.add(stand_in, 0)
+        seen = reason_on(scheduler, new)
+
+    assert (seen, reason_on(scheduler, new)) == ("Insufficient gpu devices", "")
 
 
 def test_explanation_names_what_is_left_of_each_device() -> None:

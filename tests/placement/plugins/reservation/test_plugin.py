@@ -379,3 +379,14 @@ def test_explanation_says_what_each_reservation_of_the_node_has_to_do_with_the_p
         "Reservation s is for other pods",
     ]
     assert diagnosis(evaluation.cycle) == ("1 Reservation(s) is unschedulable", "1 Reservation(s) matched owner total")
+
+
+def test_nothing_is_charged_for_what_a_reservation_has_no_more_of() -> None:
+    used_up = reservation_object("r", node="a", cpu="1", memory="8Gi", allocateOnce=False)
+    owner = koord_pod("owner", node="a", uses="r", cpu="1", memory="4Gi")
+    world = World([*nodes(a="2", b="2"), used_up, owner, koord_pod("other", app="other", cpu="500m", memory="8Gi")])
+
+    scores = world.evaluate("other").scores()
+
+    # A container that asks for no CPU would be charged with 100m. Free are a quarter of the CPUs and 48 of 64Gi.
+    assert scores.by_plugin["NodeResourcesFit"].final.tolist()[0] == (25 + 75) // 2

@@ -9,11 +9,12 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.koordinator import KUBE_VERSION, MANIFEST
+from descheduler.placement.configuration.koordinator import MANIFEST
 from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
+from descheduler.placement.configuration.scheduler_names import KOORD_KUBE_VERSION
 from descheduler.placement.framework.evaluation import Evaluation
 from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
@@ -95,7 +96,7 @@ def configuration(*, reserves: bool = True) -> SchedulerConfiguration:
     document = copy.deepcopy(dict(MANIFEST))
     if reserves:
         document["profiles"][0]["plugins"]["reserve"]["enabled"].insert(0, {"name": "Reservation"})
-    return load_scheduler_configuration(document, version=KUBE_VERSION, plugins=PLUGINS)
+    return load_scheduler_configuration(document, version=KOORD_KUBE_VERSION, plugins=PLUGINS)
 
 
 def snapshot_of(*objects: Object) -> Snapshot:
@@ -109,7 +110,7 @@ class World:
     def __init__(self, objects: Sequence[Object], *, reserves: bool = True) -> None:
         self.snapshot = snapshot_of(*objects)
         self.pods = {pod.name: pod for pod in self.snapshot.pods}
-        self.cluster = shadow_cluster_of(self.snapshot, PLUGINS, KUBE_VERSION)
+        self.cluster = shadow_cluster_of(self.snapshot, PLUGINS, KOORD_KUBE_VERSION)
         self.scheduler = Scheduler(self.cluster, configuration(reserves=reserves).profiles[0], plugins=PLUGINS)
 
     @property
@@ -150,4 +151,6 @@ class World:
 
 def prover_of(*objects: Object, reserves: bool = True) -> LandingProver:
     """A prover over a cluster whose pods are those of koord-scheduler."""
-    return LandingProver(snapshot_of(*objects), configuration=configuration(reserves=reserves), version=KUBE_VERSION)
+    return LandingProver(
+        snapshot_of(*objects), configuration=configuration(reserves=reserves), version=KOORD_KUBE_VERSION
+    )

@@ -1,0 +1,1 @@
+"""What we say of pods of koord-scheduler, against what the real one does with them."""
