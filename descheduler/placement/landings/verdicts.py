@@ -16,6 +16,7 @@ _UNSCORED = (
     "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
     " scheduled"
 )
+_APART = "the replacement pods of its gang can only be scheduled together, and not all of them find a node"
 ROLLOUT = "a rollout is in progress, and only one of its two revisions can be scheduled"
 
 
@@ -65,7 +66,7 @@ def not_landed(unplaced: UnplacedReplacement, evaluation: Evaluation, *, cold: L
     """The landing of a replacement that was not placed after `evaluation`."""
     obstacles = ObstacleCounts(evaluation)
     settled = LandingVerdict.NO if evaluation.fits else _verdict_of_refusal(unplaced, obstacles)
-    message, cause = _message(evaluation), ""
+    message, cause = _APART if evaluation.fits and unplaced.unit else _message(evaluation), ""
     if settled is LandingVerdict.UNKNOWN:
         cause = unplaced.doubt or obstacles.cause
         message = f"{cause}; by the rules of kube-scheduler {message}" if unplaced.doubt else message

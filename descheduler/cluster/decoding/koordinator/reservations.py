@@ -118,13 +118,11 @@ def reservation_decoder(decoding: Decoding) -> Callable[[bytes], Reservation]:
 
 def _reservation(wire: _ReservationWire, pods: PodDecoder) -> Reservation:
     metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _SpecWire(), wire.status or _StatusWire()
-    if not metadata.name:
-        raise ValueError("metadata.name is missing")
     labels = decode_labels(bytes(metadata.labels))
     owners, fault = _owners(spec.owners or ())
     restricted_to, options_fault = _restricted_to(metadata.annotations or {})
-    return Reservation(
-        name=metadata.name,
+    reservation = Reservation(
+        name=metadata.name or "",
         uid=metadata.uid or "",
         labels=labels,
         annotations={key: decode_text(raw) for key, raw in _known(metadata.annotations, pods).items()},
@@ -147,6 +145,9 @@ def _reservation(wire: _ReservationWire, pods: PodDecoder) -> Reservation:
         restricted_to=restricted_to,
         fault=fault or options_fault,
     )
+    if not metadata.name:  # asked last, so that another fault stays the same without the name
+        raise ValueError("metadata.name is missing")
+    return reservation
 
 
 def _ttl(spec: _SpecWire) -> timedelta | None:

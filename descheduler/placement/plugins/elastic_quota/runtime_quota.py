@@ -84,8 +84,21 @@ class RuntimeQuota:
         return self._shares(siblings).mins[:, column]
 
     def _shares(self, siblings: _Siblings) -> _Shares:
+        """What they get; each parent is asked before its children, as a tree may be too deep to recurse."""
+        path = [siblings]
+        while path[-1].parent != NO_PARENT:
+            path.append(self._siblings_of[path[-1].parent][0])
+        shares = self._shared_out(path[-1], self.total if path[-1].is_of_root else np.zeros_like(self._total))
+        for each in reversed(path[:-1]):
+            _, column = self._siblings_of[each.parent]
+            given = np.where(self._is_given[each.parent], shares.runtimes[:, column], 0)
+            shares = self._shared_out(each, given)
+        return shares
+
+    def _shared_out(self, siblings: _Siblings, total: Amounts) -> _Shares:
+        """What they get where their parent has `total` for them."""
         tree, children = self._tree, siblings.children
-        total, is_known = self._given(siblings)
+        is_known = self._is_known if siblings.parent == NO_PARENT else self._is_given[siblings.parent]
         wanted, guaranteed = tree.limited.take(children, axis=0).T, tree.guaranteed.take(children, axis=0).T
         key = total.tobytes() + wanted.tobytes() + guaranteed.tobytes()
         known = siblings.kept.get(key)
@@ -96,14 +109,6 @@ class RuntimeQuota:
                 siblings.kept.clear()
             known = siblings.kept[key] = _Shares(runtimes, mins)
         return known
-
-    def _given(self, siblings: _Siblings) -> tuple[Amounts, NDArray[np.bool_]]:
-        """What a parent has for its children, and the resources that are there at all."""
-        if siblings.parent != NO_PARENT:
-            return self.of(siblings.parent), self._is_given[siblings.parent]
-        if siblings.is_of_root:
-            return self.total, self._is_known
-        return np.zeros_like(self._total), self._is_known
 
     def _given_resources(self) -> NDArray[np.bool_]:
         """A row a quota: whether it is given of a resource."""

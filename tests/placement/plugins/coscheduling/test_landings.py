@@ -164,3 +164,12 @@ def test_members_that_were_placed_are_not_counted_twice_when_the_others_are_trie
     ]
 
     assert prover_of(nodes_of(1, 4), pods, groups).prove(pods[:3]).verdict is not NO
+
+
+def test_members_that_do_not_all_fit_are_said_to_need_each_other() -> None:
+    pods = [member(f"m{index}") for index in range(2)]
+    joint = prover_of(nodes_of(1), pods, [group_of("train", 2, "only-waiting")]).prove(pods)
+
+    assert {landing.message for landing in joint.landings} == {
+        "the replacement pods of its gang can only be scheduled together, and not all of them find a node"
+    }

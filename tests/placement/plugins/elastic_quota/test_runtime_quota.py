@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ElasticQuota
+from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ROOT_QUOTA, ElasticQuota
 from descheduler.model.quantity import parse_quantity
 from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX
 from descheduler.placement.plugins.elastic_quota.quota_tree import QuotaTree
@@ -120,3 +120,12 @@ def test_taking_requests_back_leaves_what_was_before() -> None:
 
     assert (tree.requests == before).all()
     assert tree.requests[0, 0] == 2000
+
+
+def test_quotas_may_be_below_each_other_to_any_depth() -> None:
+    deep = 3_000
+    quotas = [make_quota(f"q{n}", most={"cpu": "9"}, parent=f"q{n - 1}" if n else ROOT_QUOTA) for n in range(deep)]
+    tree = QuotaTree(quotas)
+    tree.add_request(deep - 1, np.array([4_000]))
+
+    assert RuntimeQuota(tree, {"cpu": 3 * 10**9}, scales_mins=True).of(deep - 1).tolist() == [3_000]
