@@ -3,9 +3,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-POLICY ?= config/policy.yaml
-DUMP ?= config/samples/shop.jsonl.gz
-NOW ?= 2026-01-15T12:00:00Z
+# `make run PROFILE=koordinator-gpu` runs a policy of config/profiles; some have a sample of their own.
+PROFILE ?=
+POLICY ?= $(if $(PROFILE),config/profiles/$(PROFILE).yaml,config/policy.yaml)
+SAMPLE_koordinator-gpu := koordinator
+SAMPLE_node-reservation := koordinator
+SAMPLE_low-node-load := load
+DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
+NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
 .PHONY: help setup run test e2e e2e-peers image render lint format schema bench bench-peer clean
 

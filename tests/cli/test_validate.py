@@ -15,8 +15,8 @@ from tests.policy.builders import upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
-FOR_SAMPLE = [file for file in SHIPPED if file.stem != "node-reservation"]
-"""Nodes of the sample reserve nothing."""
+SAMPLES = {"koordinator-gpu": "koordinator", "node-reservation": "koordinator"}
+"""Policy → the sample for it, of those that are not for `openb`."""
 
 BAD = """\
 apiVersion: descheduler/v1alpha2
@@ -206,9 +206,11 @@ def test_what_every_run_warns_of_is_a_warning_here_too(descheduler: Descheduler)
     assert "defaultJobMode ReservationFirst has no effect" in ended.err
 
 
-@pytest.mark.parametrize("file", FOR_SAMPLE, ids=lambda file: file.stem)
-def test_shipped_policies_find_something_in_the_sample(descheduler: Descheduler, file: Path) -> None:
-    ended = descheduler("run", "--config", file, "--snapshot", CONFIG / "samples" / "openb.jsonl.gz", "-o", "json")
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_shipped_policies_find_something_in_their_sample(descheduler: Descheduler, file: Path) -> None:
+    sample = CONFIG / "samples" / f"{SAMPLES.get(file.stem, 'openb')}.jsonl.gz"
+
+    ended = descheduler("run", "--config", file, "--snapshot", sample, "-o", "json")
 
     plan = json.loads(ended.out)
     assert ended.code == 0

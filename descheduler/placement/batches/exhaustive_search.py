@@ -44,9 +44,9 @@ class _Search:
         return is_new
 
     def _evaluated(
-        self, replacements: Sequence[UnplacedReplacement]
+        self, replacements: Sequence[UnplacedReplacement], unplaced_ones: Sequence[UnplacedReplacement]
     ) -> Iterator[tuple[UnplacedReplacement, Evaluation]]:
-        """The first replacement of each class, and what the filters say of it."""
+        """The first of `replacements` of each class, and what the filters say of it."""
         classes = set[PlacementClass]()
         for unplaced in replacements:
             if unplaced.placement_class not in classes:
@@ -54,7 +54,8 @@ class _Search:
                 if not self._num_left:
                     raise OutOfBudgetError
                 self._num_left -= 1
-                yield unplaced, unplaced.evaluate()
+                num_left = sum(unplaced.unit == other.unit for other in unplaced_ones) if unplaced.unit else 0
+                yield unplaced, unplaced.evaluate(unit_is_begun=num_left < len(unplaced.unit))
 
 
 class OrderSearch(_Search):
@@ -95,7 +96,8 @@ class OrderSearch(_Search):
         for level in sorted({unplaced.priority for unplaced in replacements}, reverse=True):
             self._pending.place_after(None, level)
             options = []
-            for unplaced, evaluation in self._evaluated([each for each in replacements if each.priority == level]):
+            same_level = [each for each in replacements if each.priority == level]
+            for unplaced, evaluation in self._evaluated(same_level, replacements):
                 choice = evaluation.choose()
                 if choice is not None and choice.is_sampled:
                     raise OutOfBudgetError
@@ -118,7 +120,7 @@ class AssignmentSearch(_Search):
             return placed
         if not self._is_new(placed):
             return None
-        options = [(unplaced, evaluation) for unplaced, evaluation in self._evaluated(replacements)]
+        options = [(unplaced, evaluation) for unplaced, evaluation in self._evaluated(replacements, replacements)]
         if not any(unplaced.can_be_helped for unplaced in replacements):
             # Placements only ever take nodes away, so each has to be placed, and the order does not matter.
             options = [min(options, key=lambda option: len(option[1].nodes))]

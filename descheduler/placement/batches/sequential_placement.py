@@ -87,21 +87,22 @@ class _Progress(NamedTuple):
     def takes_all(self, block: _Block, pick: Picker) -> bool:
         """Whether the scheduler finds a node for each of `block`, which are put there; else none of them is."""
         for place, unplaced in enumerate(block):
-            if not self.takes(unplaced, pick):
+            if not self.takes(unplaced, pick, unit_is_begun=place > 0):
                 for other in reversed(block[:place]):
                     self.cluster.take_off(self.placed.pop(other))
                     del self.landings[other]
                 return False
         return True
 
-    def takes(self, unplaced: UnplacedReplacement, pick: Picker) -> bool:
+    def takes(self, unplaced: UnplacedReplacement, pick: Picker, *, unit_is_begun: bool) -> bool:
         """Whether the scheduler finds a node for `unplaced`, which is put there."""
-        placement = unplaced.place(pick).placement
+        placement = unplaced.place(pick, unit_is_begun=unit_is_begun).placement
         return placement is not None and self._note(unplaced, placement)
 
     def goes_to(self, unplaced: UnplacedReplacement, node: int) -> bool:
         """Whether `node` takes `unplaced`, which is put there."""
-        evaluation = unplaced.evaluate()
+        unit_is_begun = any(unplaced.unit and other.unit == unplaced.unit for other in self.placed)
+        evaluation = unplaced.evaluate(unit_is_begun=unit_is_begun)
         if not evaluation.feasible[node]:
             return False
         return self._note(unplaced, put_on_node(unplaced.scheduler, evaluation, node))

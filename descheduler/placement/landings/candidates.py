@@ -47,17 +47,20 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
         """What it shares with those that are placed together with it, as the cluster is now."""
         return self.scheduler.unit_of(self.pod)
 
-    def evaluate(self) -> Evaluation:
-        """What the filters say of it, as the cluster is now; nothing takes it while its unit is held back."""
+    def evaluate(self, *, unit_is_begun: bool = False) -> Evaluation:
+        """What the filters say of it, as the cluster is now; nothing takes it while its unit is held back.
+
+        That is asked before any of the unit is placed: `unit_is_begun` says that others of it are.
+        """
         if not self.unit:
             return self.scheduler.evaluate(self.pod)
         evaluation = self.scheduler.evaluate(self.pod, Company(self.unit))
-        waits = () if evaluation.refusals else self.scheduler.held_back(self.unit)
+        waits = () if unit_is_begun or evaluation.refusals else self.scheduler.held_back(self.unit)
         return self.scheduler.refused(evaluation.cycle, waits) if waits else evaluation
 
-    def place(self, pick: Picker = first_of_ties) -> Attempt:
+    def place(self, pick: Picker = first_of_ties, *, unit_is_begun: bool = False) -> Attempt:
         """Places it where its scheduler would, by the last word of `pick`, and leaves it there."""
-        return place(self.scheduler, self.evaluate(), pick)
+        return place(self.scheduler, self.evaluate(unit_is_begun=unit_is_begun), pick)
 
     @property
     def can_be_helped(self) -> bool:

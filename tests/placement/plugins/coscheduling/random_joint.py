@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import permutations
 from random import Random
@@ -27,7 +28,7 @@ from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from tests.builders import make_snapshot
 from tests.placement.plugins.coscheduling.worlds import CONFIGURATION, group_of, member, nodes_of, prover_of
 
-__all__ = ["World", "faults_of", "make_world"]
+__all__ = ["World", "are_all_released", "faults_of", "make_world"]
 
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
 LANDS, NO = LandingVerdict.LANDS, LandingVerdict.NO
@@ -84,7 +85,9 @@ def make_world(generator: Random) -> World:
 def faults_of(world: World) -> list[str]:
     """In what the product's verdict is at odds with what brute force finds."""
     verdict = world.verdict()
-    can_land = _are_all_released(world) and _is_assignable(world)
+    leaving = [pod.name for pod in world.leaving]
+    is_released = are_all_released(world.gang_of, leaving, world.rules, is_group=world.is_group)
+    can_land = is_released and _is_assignable(world)
     faults = []
     if (verdict.verdict is NO) is can_land:
         faults.append(f"{verdict.verdict.value}, but an assignment {'exists' if can_land else 'does not exist'}")
@@ -95,23 +98,36 @@ def faults_of(world: World) -> list[str]:
     return faults
 
 
-def _are_all_released(world: World) -> bool:
-    """Whether every pod that comes back is bound, if each finds a node: gangs are counted as their pods come."""
-    names = [pod.name for pod in world.leaving]
-    units: dict[object, list[str]] = {}
-    for name in names:
-        units.setdefault(world.unit_of(name), []).append(name)
-    running = Counter(world.gang_of[pod.name] for pod in world.pods if pod.name not in names)
-    return all(_is_released(world, unit, running) for unit in units.values() if world.gang_of[unit[0]])
+def are_all_released(
+    gang_of: Mapping[str, str], leaving: Sequence[str], rules: Mapping[str, tuple[int, str]], *, is_group: bool
+) -> bool:
+    """Whether every pod that comes back is bound, if each finds a node: gangs are counted as their pods come.
+
+    Pods are named; the rest is as in `World`.
+    """
+    units: dict[str, list[str]] = {}
+    for name in leaving:
+        if gang := gang_of[name]:
+            units.setdefault("" if is_group else gang, []).append(gang)
+    running = Counter(gang for name, gang in gang_of.items() if name not in leaving)
+    known = {gang for gang in gang_of.values() if gang}
+    return all(
+        _is_released(unit, tuple(rules) if is_group else (unit[0],), running, rules, known) for unit in units.values()
+    )
 
 
-def _is_released(world: World, unit: Sequence[str], running: Counter[str]) -> bool:
-    group = tuple(world.rules) if world.is_group else (world.gang_of[unit[0]],)
-    satisfied = any(gang in group for gang in world.gang_of.values())
-    bound, held, left = Counter(running), Counter[str](), [world.gang_of[name] for name in unit]
+def _is_released(
+    unit: Sequence[str],
+    group: Sequence[str],
+    running: Counter[str],
+    rules: Mapping[str, tuple[int, str]],
+    known: AbstractSet[str],
+) -> bool:
+    satisfied = any(gang in group for gang in known)
+    bound, held, left = Counter(running), Counter[str](), list(unit)
 
     def is_valid(gang: str) -> bool:
-        minimum, policy = world.rules[gang]
+        minimum, policy = rules[gang]
         if policy == "once-satisfied":
             return satisfied or held[gang] >= minimum
         return held[gang] + (bound[gang] if policy == "waiting-and-running" else 0) >= minimum
@@ -119,8 +135,8 @@ def _is_released(world: World, unit: Sequence[str], running: Counter[str]) -> bo
     while left:
         existing = Counter(bound)
         existing.update(left)
-        lone = world.rules[left[0]][1] == "once-satisfied" and satisfied
-        if not lone and any(existing[gang] < world.rules[gang][0] for gang in group):
+        lone = rules[left[0]][1] == "once-satisfied" and satisfied
+        if not lone and any(existing[gang] < rules[gang][0] for gang in group):
             return False
         for place, gang in enumerate(left):
             held[gang] += 1

@@ -148,3 +148,19 @@ def test_verdicts_on_small_batches_are_those_of_brute_force() -> None:
     worlds = [make_world(Random(f"suite/{number}")) for number in range(60)]
 
     assert {number: faults for number, world in enumerate(worlds) if (faults := faults_of(world))} == {}
+
+
+def test_members_that_were_placed_are_not_counted_twice_when_the_others_are_tried() -> None:
+    both = ("one", "two")
+    groups = [
+        group_of("one", 2, "waiting-and-running", groups=both),
+        group_of("two", 1, "only-waiting", groups=both),
+    ]
+    pods = [
+        member("first", "one", cpu="1"),
+        member("second", "two", cpu="3"),
+        member("third", "one", cpu="1"),
+        member("stays", "two", cpu="1"),
+    ]
+
+    assert prover_of(nodes_of(1, 4), pods, groups).prove(pods[:3]).verdict is not NO
