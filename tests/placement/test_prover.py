@@ -303,7 +303,7 @@ def test_gated_template_never_lands() -> None:
 
     assert (landing.verdict, landing.message) == (
         NO,
-        "no node is available for the replacement pod: waiting for scheduling gates: [quota]",
+        "the scheduler rejects the replacement pod: waiting for scheduling gates: [quota]",
     )
 
 

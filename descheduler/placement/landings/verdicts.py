@@ -122,4 +122,4 @@ def _message(evaluation: Evaluation) -> str:
     if not evaluation.refusals:
         return ObstacleCounts(evaluation).sentence()
     reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.reasons))
-    return f"no node is available for the replacement pod: {reasons}"
+    return f"the scheduler rejects the replacement pod: {reasons}"

@@ -38,7 +38,7 @@ def test_refusal_names_the_gang_and_how_many_of_it_are_there() -> None:
     landing = prover.consider(pods[0])
 
     assert landing.message == (
-        'no node is available for the replacement pod: GangGroup "default/train" gets rejected: '
+        'the scheduler rejects the replacement pod: GangGroup "default/train" gets rejected: '
         "too few pods of gang default/train (1 of 4) can be scheduled together"
     )
 
