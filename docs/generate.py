@@ -52,6 +52,7 @@ CHART_README = chart_page.CHART / "README.md"
 SESSIONS: Mapping[Path, bool] = {
     Path(__file__).parents[1] / "README.md": False,
     Path(__file__).parent / "tutorial.md": True,
+    Path(__file__).parent / "how-to" / "koordinator.md": False,
 }
 """Pages with outputs of commands → whether all commands are run, or only those whose output is shown."""
 
