@@ -100,6 +100,11 @@ def test_each_rule_keeps_a_pod() -> None:
         ),
         pytest.param("training/resnet-0", ["training/resnet (min-available: 3", "Decision: evicted"], id="larger gang"),
         pytest.param("search/ranker-0", ["allocated on held-2: reservation ranker-next"], id="Reservation in use"),
+        pytest.param(
+            "search/indexer-0",
+            ["Blocked by:    NoLanding", "Reservation ranker-next holds cpu 4, memory 1Gi for its owners"],
+            id="Reservation of others",
+        ),
         pytest.param("apps/cache-0", ["exceed allocatable minus reserved by cpu 600m"], id="amount of the node"),
         pytest.param("apps/report-0", ["Blocked by:    IrreducibleShortage"], id="node without hope"),
         pytest.param("apps/solver-0", ["pinned to CPUs 0-1 of node node-3 (reservedCPUs: 0-1)"], id="reserved CPUs"),

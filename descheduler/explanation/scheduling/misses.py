@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.explanation.scheduling.finality import finality
@@ -76,18 +76,28 @@ def _miss(refused: RefusedNode, blocked: Blocked, source: str, plugins: Mapping[
     return NearMiss(
         node=refused.node.name,
         is_source=refused.node.name == source,
-        obstacles=tuple(_obstacle(refused, each, plugins.get(each.plugin)) for each in blocked.obstacles),
+        obstacles=tuple(_obstacle(refused, each, plugins) for each in blocked.obstacles),
     )
 
 
-def _obstacle(refused: RefusedNode, obstacle: Obstacle, row: SchedulingPlugin | None) -> NodeObstacle:
+def _obstacle(refused: RefusedNode, obstacle: Obstacle, plugins: Mapping[str, SchedulingPlugin]) -> NodeObstacle:
+    row, deficits = plugins.get(obstacle.plugin), _deficits_of(obstacle)
+    said = () if row is None or row.explain is None else tuple(row.explain(refused, obstacle))
     return NodeObstacle(
         plugin=obstacle.plugin,
         finality=finality(obstacle.code),
         reasons=obstacle.reasons,
-        details=() if row is None or row.explain is None else tuple(row.explain(refused, obstacle)),
-        deficits=_deficits_of(obstacle),
+        details=(*said, *(_held_room(refused, plugins) if deficits else ())),
+        deficits=deficits,
     )
+
+
+def _held_room(refused: RefusedNode, plugins: Mapping[str, SchedulingPlugin]) -> Iterator[str]:
+    """What plugins of the profile hold on a node that has too little room."""
+    for name in sorted(refused.profile.running):
+        row = plugins.get(name)
+        if row is not None and row.explain_shortage is not None:
+            yield from row.explain_shortage(refused)
 
 
 def _deficits_of(obstacle: Obstacle) -> tuple[Deficit, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from descheduler.cluster.snapshot import Snapshot
@@ -12,7 +12,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import P
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
 from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Interactions
-from descheduler.placement.framework.refused_node import Explain
+from descheduler.placement.framework.refused_node import Explain, RefusedNode
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -42,7 +42,8 @@ class SchedulingPlugin(PluginSettings):
 
     `plugin` takes part in all of `points` but Score, `score` in that one. `interactions` says how pods that are placed
     bear on each other by this plugin, under a profile; see Interactions. `explain` has more to say of its obstacles
-    than their words, None where these say it all. `preempts` says that at PostFilter it evicts others for a pod that
+    than their words, None where these say it all. `explain_shortage` says what it holds on a node that has too little
+    room for a pod, None for one that holds none. `preempts` says that at PostFilter it evicts others for a pod that
     fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain for one that
     ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
     `marks` gives, for a snapshot, what else tells its pods apart to the plugin, None for nothing; see Mark.
@@ -59,6 +60,7 @@ class SchedulingPlugin(PluginSettings):
     about: About = About()
     interactions: Callable[[SchedulerProfile], Interactions] = _cautious
     explain: Explain | None = None
+    explain_shortage: Callable[[RefusedNode], Iterator[str]] | None = None
     preempts: bool = False
     is_modelled: bool = True
     is_optional: bool = False

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descheduler.model.text.amounts import amounts_text
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.plugins.reservation.cycle_state import state_of
+from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.placement.plugins.reservation.matching import Match
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["diagnosis", "explain_reservations"]
+__all__ = ["diagnosis", "explain_held_room", "explain_reservations"]
 
 
 def explain_reservations(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
@@ -20,6 +22,16 @@ def explain_reservations(refused: RefusedNode, obstacle: Obstacle) -> Iterator[s
     for held, found in () if state is None else state.matches:
         if held.node == refused.node_index:
             yield f"Reservation {held.name} {_words(found)}"
+
+
+def explain_held_room(refused: RefusedNode) -> Iterator[str]:
+    """What Reservations hold on the node that the pod may not use."""
+    state, table = state_of(refused.cycle), refused.cycle.cluster.table
+    usable = [] if state is None else [held for held, found in state.matches if found.gives_room]
+    for held in refused.cycle.cluster.follow(Holdings).held:
+        gaps = [(table.resources[row], amount) for row, amount in held.gaps() if amount > 0]
+        if held.is_active and held.node == refused.node_index and gaps and held not in usable:
+            yield f"Reservation {held.name} holds {amounts_text(gaps)} for its owners"
 
 
 def diagnosis(cycle: Cycle) -> tuple[str, ...]:

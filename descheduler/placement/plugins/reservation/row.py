@@ -9,7 +9,7 @@ from descheduler.model.koordinator.reservation import (
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.reservation.explain import explain_reservations
+from descheduler.placement.plugins.reservation.explain import explain_held_room, explain_reservations
 from descheduler.placement.plugins.reservation.marks import marks_of
 from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, ReservationReason
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, EXACT_MATCH_ANNOTATION
@@ -53,6 +53,7 @@ ROW = SchedulingPlugin(
     marks=marks_of,
     queues=waiting_reserve_pods,
     explain=explain_reservations,
+    explain_shortage=explain_held_room,
     reads_annotations=(
         AFFINITY_ANNOTATION,
         EXACT_MATCH_ANNOTATION,
