@@ -126,7 +126,7 @@ def test_absent_optional_kind_is_noted() -> None:
     snapshot = read_live(server, SnapshotRequest({"Node", "NodeMetrics.metrics.k8s.io"}))
 
     assert snapshot.kinds == {"Node"}
-    assert snapshot.warnings == (f"the cluster does not serve NodeMetrics ({metrics}); assuming there are none",)
+    assert snapshot.warnings == ("the cluster does not serve NodeMetrics (metrics.k8s.io); assuming there are none",)
 
 
 def test_absent_core_kind_ends_the_run() -> None:
