@@ -135,7 +135,7 @@ def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_pat
 
     assert {namespace for _, namespace, _ in identities(manifests)} == {"", "elsewhere"}
     bindings = [*named(manifests, "ClusterRoleBinding").values(), *named(manifests, "RoleBinding").values()]
-    assert [binding["subjects"][0]["namespace"] for binding in bindings] == ["elsewhere"] * 3
+    assert [binding["subjects"][0]["namespace"] for binding in bindings] == ["elsewhere"] * 4
     cronjob = only(manifests, "CronJob")
     assert pod_spec(cronjob)["containers"][0]["image"] == "registry.example/descheduler:v9"
     assert flags(cronjob)["deadline"] == timedelta(minutes=5)

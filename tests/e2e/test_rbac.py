@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,22 @@ READS_OBJECTS = policy(
     },
 )
 READS_USAGE = policy("LowNodeUtilization", USAGE, point="balance", metricsProviders=[{"source": "KubernetesMetrics"}])
+READS_LOAD = json.dumps(
+    {
+        "apiVersion": "descheduler/v1alpha2",
+        "kind": "DeschedulerConfiguration",
+        "profiles": [
+            {
+                "name": "load",
+                "pluginConfig": [
+                    {"name": "LowNodeLoad", "args": {"lowThresholds": {"cpu": 1}, "highThresholds": {"cpu": 2}}}
+                ],
+                "plugins": {"balance": {"enabled": [{"name": "LowNodeLoad"}]}},
+            }
+        ],
+    }
+)
+"""Remembers something from run to run."""
 READS_WORKLOADS = koordinator_policy(TAINTS, {"defaultJobMode": "EvictDirectly"})
 
 SUPERFLUOUS = [
@@ -156,10 +173,13 @@ def run_everything(account: Account) -> tuple[set[Grant], set[Grant]]:
 
     In the first a pod is replaced behind the plan's back, which has the program look at it again.
     """
+    with suppress(ApiError):
+        account.cluster.api.request("DELETE", f"/api/v1/namespaces/{HOME}/configmaps/descheduler-memory")
     witnesses = [
         evicting_run(account, READS_OBJECTS, replace_first=True),
         evicting_run(account, READS_WORKLOADS),
         evicting_run(account, READS_USAGE),
+        *(evicting_run(account, READS_LOAD) for _ in range(2)),  # the first creates its memory, the second updates it
     ]
     asked = {grant for witness in witnesses for grant in asked_by(witness)}
     return asked, {grant for witness in witnesses for grant in denied_by(witness)}
