@@ -24,6 +24,8 @@ class Doubts:
     ) -> None:
         self._unknown = [name for name in profile.unknown_plugins if name not in profile.unknown_scorers]
         self._extenders = [extender for extender in configuration.extenders if extender.filters]
+        doubts = ((name, plugins[name].doubt(profile)) for name in sorted(profile.running) if name in plugins)
+        self._of_all = next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
         self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
 
     def about(self, pod: Pod) -> str:
@@ -32,6 +34,8 @@ class Doubts:
         if unknown:
             names = f"plugin {unknown[0]} is" if len(unknown) == 1 else f"plugins {', '.join(unknown)} are"
             return f"scheduler {names} not modelled"
+        if self._of_all:
+            return self._of_all
         for extender in self._extenders:
             if extender.is_interested(pod.spec.requests):
                 return f"scheduler extender {extender.url_prefix} is not called"

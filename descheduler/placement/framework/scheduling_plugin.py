@@ -31,6 +31,11 @@ class About:
     reasons: tuple[str, ...] = ()
 
 
+def _no_doubt(profile: SchedulerProfile) -> str:
+    del profile
+    return ""
+
+
 def _cautious(profile: SchedulerProfile) -> Interactions:
     del profile
     return CAUTIOUS
@@ -51,6 +56,7 @@ class SchedulingPlugin(PluginSettings):
     `queues` gives, for a snapshot, what waits for a node beside its pods, in the form of pods: schedulers that run the
     plugin place them.
     Without `is_modelled` nothing is said of what it decides, which concerns pods that ask for it, and scores at most.
+    `doubt` says what it decides about every pod of a profile that is not modelled, "" for nothing.
     `is_optional` says that a scheduler of another kind may do without it: what it refuses, the kubelet, the storage or
     the API server would take, and known schedulers let it be switched off.
     """
@@ -63,6 +69,7 @@ class SchedulingPlugin(PluginSettings):
     explain_shortage: Callable[[RefusedNode], Iterator[str]] | None = None
     preempts: bool = False
     is_modelled: bool = True
+    doubt: Callable[[SchedulerProfile], str] = _no_doubt
     is_optional: bool = False
     reads_annotations: tuple[str, ...] = ()
     marks: Callable[[Snapshot], Mark | None] | None = None

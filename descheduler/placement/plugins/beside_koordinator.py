@@ -8,8 +8,10 @@ they are nothing. Points and arguments are those of koordinator-sh/koordinator 1
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.policy.shared_args import Args
 
@@ -73,6 +75,13 @@ class LoadAwareSchedulingSection(Args, frozen=True):
     """Without effect here."""
 
 
+@dataclass(frozen=True, slots=True)
+class LoadAwareSchedulingArgs:
+    """What of the arguments decides; without any, Koordinator limits the usage of nodes."""
+
+    limits_usage: bool = True
+
+
 class SchedulingHintSection(Args, frozen=True):
     """`SchedulingHintArgs` of koord-scheduler 1.8."""
 
@@ -87,10 +96,17 @@ def _limits_usage(section: LoadAwareSchedulingSection) -> bool:
     return any(any(limits.values()) for limits in (whole, *others))
 
 
-def _read_load_aware(block: ArgsBlock, section: LoadAwareSchedulingSection) -> None:
-    if _limits_usage(section):
-        message = "limits of usage are not modelled: a node above one is taken to have room; set every limit to 0"
-        block.warn(("usageThresholds",), message)
+def _read_load_aware(block: ArgsBlock, section: LoadAwareSchedulingSection) -> LoadAwareSchedulingArgs | None:
+    if not _limits_usage(section):
+        return LoadAwareSchedulingArgs(limits_usage=False)
+    block.warn(("usageThresholds",), "limits of measured usage are not modelled: every landing is `likely` at best")
+    return None
+
+
+def _doubt_of_usage(profile: SchedulerProfile) -> str:
+    """Which nodes are above a limit hangs on what is measured when the pod is placed."""
+    is_limiting = profile.args.of(LoadAwareSchedulingArgs).limits_usage
+    return "limits of measured usage are not modelled" if is_limiting else ""
 
 
 def _read_nothing(block: ArgsBlock, section: Args) -> None:
@@ -99,9 +115,10 @@ def _read_nothing(block: ArgsBlock, section: Args) -> None:
 
 LOAD_AWARE_SCHEDULING = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter", "score", "reserve"}),
-    args=ArgsKind(LoadAwareSchedulingSection, _read_load_aware),
+    args=ArgsKind(LoadAwareSchedulingSection, _read_load_aware, LoadAwareSchedulingArgs),
     interactions=own_node,
     is_modelled=False,
+    doubt=_doubt_of_usage,
     about=About(
         check="Nodes above a limit of measured usage take no pod, the others are preferred by less usage."
         " Not modelled; Koordinator's manifest sets no limit.",

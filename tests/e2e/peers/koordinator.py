@@ -134,7 +134,7 @@ def _scheduler_configuration(kubeconfig: Path) -> Object:
             {
                 "schedulerName": SCHEDULER,
                 "plugins": {point: _plugin_set(point, names) for point, names in _ENABLED.items()},
-                "pluginConfig": [_elastic_quota_args()],
+                "pluginConfig": [_elastic_quota_args(), _load_aware_args()],
             }
         ],
     }
@@ -150,6 +150,12 @@ def _plugin_set(point: str, names: Sequence[str]) -> Object:
 def _elastic_quota_args() -> Object:
     kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "ElasticQuotaArgs"}
     return {"name": "ElasticQuota", "args": {**kind, "quotaGroupNamespace": SYSTEM_NAMESPACE}}
+
+
+def _load_aware_args() -> Object:
+    """No limit of measured usage is in effect, as in the manifest."""
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "LoadAwareSchedulingArgs"}
+    return {"name": "LoadAwareScheduling", "args": {**kind, "usageThresholds": {"cpu": 0, "memory": 0}}}
 
 
 def _local(kubeconfig: Path) -> Object:

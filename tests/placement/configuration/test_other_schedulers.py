@@ -15,7 +15,9 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.configuration.other_schedulers import with_profiles_for
+from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.plugins.table import PLUGINS
+from tests.builders import make_pod
 
 CONFIG_MAP = """\
 apiVersion: v1
@@ -55,6 +57,31 @@ def test_reservation_is_missing_under_reserve_of_the_manifest() -> None:
 
     assert "Reservation" in koord.pre_filters
     assert "Reservation" not in koord.reserves
+
+
+@pytest.mark.parametrize(
+    ("args", "doubt"),
+    [
+        pytest.param(None, "limits of measured usage are not modelled (LoadAwareScheduling)", id="by default"),
+        pytest.param({"usageThresholds": {"cpu": 70}}, "limits of measured usage", id="of the whole node"),
+        pytest.param({"usageThresholds": {"cpu": 0}, "prodUsageThresholds": {"cpu": 50}}, "limits", id="of prod pods"),
+        pytest.param({"usageThresholds": {"cpu": 0, "memory": 0}}, "", id="none, as in the manifest"),
+    ],
+)
+def test_limits_of_measured_usage_leave_every_landing_in_doubt(args: dict[str, object] | None, doubt: str) -> None:
+    config = [] if args is None else [{"name": "LoadAwareScheduling", "args": args}]
+    plugins = {"filter": {"enabled": [{"name": "LoadAwareScheduling"}]}}
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "koord-scheduler", "plugins": plugins, "pluginConfig": config}],
+    }
+    own = load_scheduler_configuration(document, version=KubeVersion(), plugins=PLUGINS)
+
+    found = Doubts(profile(own), own, PLUGINS).about(make_pod("web"))
+
+    assert found.startswith(doubt)
+    assert bool(found) is bool(doubt)
 
 
 def test_the_manifest_is_read_without_a_warning() -> None:
