@@ -17,7 +17,7 @@ from descheduler.model.koordinator.migration_job import (
     MigrationJob,
 )
 
-__all__ = ["COMPLETE", "failed", "succeeded", "with_condition"]
+__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition"]
 
 COMPLETE = "Complete"
 """`status.status` of a job that succeeded."""
@@ -54,6 +54,11 @@ def with_condition(
 def failed(job: MigrationJob, reason: JobReason, message: str) -> MigrationJob:
     """`job` at its end without success; its latest condition stays, as what it failed in."""
     return replace(job, phase=JobPhase.FAILED.value, reason=reason.value, message=message)
+
+
+def aborted(job: MigrationJob, message: str) -> MigrationJob:
+    """`job` at its end because its run could not go on, with nothing evicted."""
+    return replace(job, phase=JobPhase.ABORTED.value, message=message)
 
 
 def succeeded(job: MigrationJob, message: str = "") -> MigrationJob:
