@@ -8,7 +8,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from descheduler.cluster.decoding.decode import Decoding, pod_decoder
 from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
@@ -16,6 +15,7 @@ from descheduler.migration.jobs.machine import JobTerms, next_step
 from descheduler.migration.jobs.seen import Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, WaitForChange
 from descheduler.migration.journal.journal import Journal
+from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
@@ -56,7 +56,6 @@ class JobKeeper:
         self._provider = provider
         self._terms = terms
         self._now = now
-        self._decode_pod = pod_decoder(Decoding())
 
     def advance(self, job: MigrationJob) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
@@ -86,7 +85,8 @@ class JobKeeper:
         self.save(job, end)
 
     def _look(self, job: MigrationJob) -> Seen:
-        pod = self._read_pod(job.pod_namespace, job.pod_name) if job.pod_namespace and job.pod_name else None
+        has_pod = bool(job.pod_namespace and job.pod_name)
+        pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
         if not job.reservation_name:
             return Seen(pod)
         room, replacement = self._provider.look(job)
@@ -123,6 +123,3 @@ class JobKeeper:
             JobReason.FAILED_CREATE_RESERVATION,
             why,
         )
-
-    def _read_pod(self, namespace: str, name: str) -> Pod | None:
-        return self._objects.read(f"/api/v1/namespaces/{namespace}/pods/{name}", self._decode_pod)

@@ -29,11 +29,16 @@ EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 
 @dataclass(frozen=True, slots=True)
 class JobTerms:
-    """What counts for jobs that do not say otherwise; `unplaced_patience` is how long room may go without a node."""
+    """What counts for jobs that do not say otherwise.
+
+    `unplaced_patience` is how long room may go without a node, None for as long as the job; after `yield_patience` a
+    replacement that gets no node has what holds its room removed.
+    """
 
     default_mode: str = JobMode.RESERVATION_FIRST.value
     eviction_policy: str = EVICTION_POLICIES[0]
     unplaced_patience: timedelta | None = None
+    yield_patience: timedelta = timedelta(seconds=5)
 
 
 def next_step(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
@@ -78,7 +83,7 @@ def _with_room(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) ->
         return _placed(job, seen, now)
     if room.is_for_the_pod:
         return _await_the_pod(job, seen, now)
-    return _evict(job, seen, terms, now) or _await_replacement(job, seen, now)
+    return _evict(job, seen, terms, now) or _await_replacement(job, seen, terms, now)
 
 
 def _await_node(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
@@ -151,8 +156,10 @@ def _gone(job: MigrationJob, was_asked: bool, now: datetime) -> Step:
     return Save(with_condition(job, JobConditionType.EVICTION, True, now, JobReason.EVICT_COMPLETE, message))
 
 
-def _await_replacement(job: MigrationJob, seen: Seen, now: datetime) -> Step:
+def _await_replacement(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
     taken_by = seen.room.taken_by
+    if seen.room.state is RoomState.HELD and _is_stuck(seen.replacement, now - terms.yield_patience):
+        return ReleaseRoom(job)
     if seen.room.state is not RoomState.TAKEN or taken_by is None:
         waiting = with_condition(
             job, JobConditionType.POD_BOUND_RESERVATION, False, now, JobReason.WAIT_FOR_BINDING, seen.room.message
@@ -166,7 +173,15 @@ def _await_replacement(job: MigrationJob, seen: Seen, now: datetime) -> Step:
         return WaitForChange("the replacement is not ready yet") if waiting is job else Save(waiting)
     if not job.has(JobConditionType.BOUND_POD_READY):
         return Save(with_condition(job, JobConditionType.BOUND_POD_READY, True, now))
-    return Save(succeeded(with_condition(job, JobConditionType.POD_BOUND_RESERVATION, True, now)))
+    end = succeeded(with_condition(job, JobConditionType.POD_BOUND_RESERVATION, True, now))
+    return ReleaseRoom(end) if seen.room.is_left_over else Save(end)
+
+
+def _is_stuck(replacement: Pod | None, since: datetime) -> bool:
+    """Whether there is a replacement since then, and still no node for it."""
+    if replacement is None or replacement.node_name or replacement.created_at is None:
+        return False
+    return replacement.created_at <= since
 
 
 def _give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:

@@ -22,6 +22,8 @@ class RoomState(Enum):
     """The scheduler found no node for it; it may yet."""
     HELD = "held"
     """There is room on a node, and nobody uses it."""
+    YIELDED = "yielded"
+    """It was given up for the replacement, which has no node yet."""
     TAKEN = "taken"
     """A pod uses it."""
     EXPIRED = "expired"
@@ -40,6 +42,7 @@ class Room:
     """What is held for one job, on `node` once that is known; `message` is the scheduler's word.
 
     `is_for_the_pod` says that it is meant for the very pod of the job, which waits for a node, and not for a successor.
+    What `is_left_over` has to be given back at the end, whatever became of the job.
     """
 
     state: RoomState
@@ -47,6 +50,7 @@ class Room:
     message: str = ""
     taken_by: ObjectReference | None = None
     is_for_the_pod: bool = False
+    is_left_over: bool = False
 
 
 ABSENT = Room(RoomState.ABSENT)
@@ -56,7 +60,8 @@ ABSENT = Room(RoomState.ABSENT)
 class Seen:
     """What is seen of one job. `pod` is the pod that has the name now, of whichever UID.
 
-    `replacement` is the pod that has taken the room, as it is now; None while there is none, or when it is gone.
+    `replacement` is the pod that has taken the room or is known to want it, as it is now; None while there is none, or
+    when it is gone.
     """
 
     pod: Pod | None

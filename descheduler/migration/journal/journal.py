@@ -13,7 +13,10 @@ __all__ = ["Journal", "NewJob"]
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit."""
+    """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
+
+    `successors` is by what its replacement is known, "" where that has none.
+    """
 
     namespace: str
     name: str
@@ -22,6 +25,7 @@ class NewJob:
     reason: str
     plugin: str
     ttl: timedelta | None = None
+    successors: str = ""
     delete_options: dict[str, Any] = field(default_factory=dict)
 
 

@@ -10,6 +10,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
     PASSED_ARBITRATION_ANNOTATION,
     REASON_ANNOTATION,
+    REPLACEMENT_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
@@ -38,6 +39,8 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
         CREATED_BY_ANNOTATION: created_by,
         PASSED_ARBITRATION_ANNOTATION: "true",
     }
+    if wanted.successors:
+        annotations[REPLACEMENT_ANNOTATION] = wanted.successors
     metadata = {"name": name, "annotations": annotations}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
 

@@ -9,6 +9,7 @@ __all__ = [
     "EVICT_POLICY_LABEL",
     "PASSED_ARBITRATION_ANNOTATION",
     "REASON_ANNOTATION",
+    "REPLACEMENT_ANNOTATION",
     "TRIGGER_ANNOTATION",
 ]
 
@@ -19,5 +20,7 @@ CREATED_BY_ANNOTATION = "koordinator.sh/job-created-by"
 """Whose job it is; others leave it alone."""
 REASON_ANNOTATION = "koordinator.sh/evict-reason"
 TRIGGER_ANNOTATION = "koordinator.sh/evict-trigger"
+REPLACEMENT_ANNOTATION = "descheduler/replacement"
+"""By what the replacement of the pod is known, as JSON; this program's own."""
 EVICT_POLICY_LABEL = "koordinator.sh/evict-policy"
 """On pods and jobs: how the pod is to be evicted."""

@@ -14,6 +14,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
     PASSED_ARBITRATION_ANNOTATION,
     REASON_ANNOTATION,
+    REPLACEMENT_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
@@ -28,6 +29,7 @@ _ANNOTATIONS = (
     EVICT_ANNOTATION,
     CREATED_BY_ANNOTATION,
     REASON_ANNOTATION,
+    REPLACEMENT_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 """The keys that some rule reads on jobs."""

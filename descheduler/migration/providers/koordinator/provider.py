@@ -8,11 +8,13 @@ from typing import Any
 
 import msgspec
 
-from descheduler.cluster.decoding.decode import Decoding, pod_decoder
+from descheduler.cluster.decoding.decode import Decoding
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
-from descheduler.migration.providers.koordinator.template import JOB_LABEL, reservation_of
+from descheduler.migration.pods import pod_path, read_pod
+from descheduler.migration.providers.koordinator.template import reservation_of
+from descheduler.migration.providers.labels import JOB_LABEL
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference, Reservation
@@ -34,13 +36,10 @@ class ReservationRooms:
 
     def __init__(self, objects: ObjectCalls) -> None:
         self._objects = objects
-        decoding = Decoding()
-        self._decode_reservation = reservation_decoder(decoding)
-        self._decode_pod = pod_decoder(decoding)
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the Reservation named after the job's UID, or finds it created."""
-        pod = self._objects.read(_pod_path(job.pod_namespace, job.pod_name), _json)
+        pod = self._objects.read(pod_path(job.pod_namespace, job.pod_name), _json)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         try:
@@ -69,7 +68,7 @@ class ReservationRooms:
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
         """Deletes the Reservations of jobs that are no more."""
-        found = self._objects.list(_LIST_PATH, self._decode_reservation, label_selector=JOB_LABEL)
+        found = self._objects.list(_LIST_PATH, _decode_reservation, label_selector=JOB_LABEL)
         orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
         gone = [each.name for each in orphans if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
         return tuple(gone)
@@ -79,10 +78,10 @@ class ReservationRooms:
         return found is not None and _is_of(found, job)
 
     def _read(self, name: str) -> Reservation | None:
-        return self._objects.read(f"{_LIST_PATH}/{name}", self._decode_reservation)
+        return self._objects.read(f"{_LIST_PATH}/{name}", _decode_reservation)
 
     def _pod(self, reference: ObjectReference) -> Pod | None:
-        pod = self._objects.read(_pod_path(reference.namespace, reference.name), self._decode_pod)
+        pod = read_pod(self._objects, reference.namespace, reference.name)
         return pod if pod is not None and pod.uid == reference.uid else None
 
 
@@ -108,8 +107,9 @@ def _room(found: Reservation) -> Room:
     return Room(RoomState.PENDING, is_for_the_pod=for_the_pod)
 
 
-def _pod_path(namespace: str, name: str) -> str:
-    return f"/api/v1/namespaces/{namespace}/pods/{name}"
+def _decode_reservation(block: bytes) -> Reservation:
+    """With a decoder of its own each: they are not for several threads."""
+    return reservation_decoder(Decoding())(block)
 
 
 def _json(body: bytes) -> Any:

@@ -12,10 +12,12 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
+from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.placement_away import keep_away
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["CREATED_BY_LABEL", "JOB_LABEL", "KIND", "ORDER_LABEL", "reservation_of"]
+__all__ = ["CREATED_BY_LABEL", "KIND", "ORDER_LABEL", "reservation_of"]
 
 KIND = "Reservation"
 API_VERSION = "scheduling.koordinator.sh/v1alpha1"
@@ -23,8 +25,6 @@ CREATED_BY_LABEL = "app.kubernetes.io/created-by"
 CREATED_BY = "koord-descheduler"
 """What tools of Koordinator look for."""
 ORDER_LABEL = "scheduling.koordinator.sh/reservation-order"
-JOB_LABEL = "descheduler/job"
-"""The UID of the job that an object holds room for."""
 
 _STATED_ANNOTATIONS = frozenset(
     {
@@ -57,7 +57,7 @@ def reservation_of(job: MigrationJob, pod: Mapping[str, Any], now: datetime) -> 
     spec["allocateOnce"] = True
     if not spec.get("ttl") and not spec.get("expires") and job.ttl:
         spec["ttl"] = format_duration(job.ttl)
-    _leave(pod["spec"].get("nodeName", ""), spec["template"].setdefault("spec", {}))
+    keep_away(pod["spec"].get("nodeName", ""), spec["template"].setdefault("spec", {}))
     labels = {
         **(metadata.get("labels") or {}),
         CREATED_BY_LABEL: CREATED_BY,
@@ -106,23 +106,3 @@ def _waits_for_a_node(pod: Mapping[str, Any]) -> bool:
     return status.get("phase") == "Pending" and any(
         condition.get("type") == "PodScheduled" and condition.get("status") == "False" for condition in conditions
     )
-
-
-def _leave(node: str, spec: dict[str, Any]) -> None:
-    """Has the scheduler look for another node than `node`, "" for none."""
-    spec["nodeName"] = ""
-    if not node:
-        return
-    away = {"key": "metadata.name", "operator": "NotIn", "values": [node]}
-    affinity = spec.setdefault("affinity", {}) or {}
-    spec["affinity"] = affinity
-    node_affinity = affinity.get("nodeAffinity") or {}
-    affinity["nodeAffinity"] = node_affinity
-    field = "requiredDuringSchedulingIgnoredDuringExecution"
-    required = node_affinity.get(field) or {}
-    terms = [dict(term) for term in required.get("nodeSelectorTerms") or [{}]]
-    for term in terms:
-        # An empty term of the pod matches no node, and must not come to match all others.
-        if term or terms == [{}]:
-            term["matchFields"] = [*(term.get("matchFields") or ()), away]
-    node_affinity[field] = {**required, "nodeSelectorTerms": terms}
