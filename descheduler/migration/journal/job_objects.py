@@ -61,6 +61,10 @@ class JobObjects:
             return kept
         return self._patch(replace(new, resource_version=kept.resource_version), "/status", {"status": status})
 
+    def delete(self, job: MigrationJob) -> None:
+        """Removes the PodMigrationJob."""
+        self._objects.delete(_path(job.name), uid=job.uid)
+
     def _patch(self, job: MigrationJob, subresource: str, patch: dict[str, Any]) -> MigrationJob | None:
         body = {"metadata": {"resourceVersion": job.resource_version, "uid": job.uid}, **patch}
         return self._objects.patch(_path(job.name) + subresource, body, decode_migration_job)

@@ -41,5 +41,8 @@ class Journal(Protocol):
     def read(self, job: MigrationJob) -> MigrationJob | None:
         """`job` as it is kept now, None when it is gone."""
 
+    def delete(self, job: MigrationJob) -> None:
+        """Removes a job that has ended; it may be gone already."""
+
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """`new` as it is kept from now on, in place of `old`; None when that was changed or deleted meanwhile."""

@@ -17,7 +17,7 @@ from descheduler.model.koordinator.migration_job import JobCondition, MigrationJ
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["API_VERSION", "KIND", "new_job_object", "spec_patch", "status_of"]
+__all__ = ["API_VERSION", "KIND", "new_job_object", "spec_of", "spec_patch", "status_of"]
 
 API_VERSION = "scheduling.koordinator.sh/v1alpha1"
 KIND = "PodMigrationJob"
@@ -43,6 +43,21 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
         annotations[REPLACEMENT_ANNOTATION] = wanted.successors
     metadata = {"name": name, "annotations": annotations}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
+
+
+def spec_of(job: MigrationJob) -> dict[str, Any]:
+    """The spec of `job`, whole."""
+    spec: dict[str, Any] = {
+        "paused": job.is_paused,
+        "podRef": {"namespace": job.pod_namespace, "name": job.pod_name, "uid": job.pod_uid},
+        "mode": job.mode,
+        "deleteOptions": dict(job.delete_options),
+    }
+    if job.ttl is not None:
+        spec["ttl"] = format_duration(job.ttl)
+    if job.reservation_name:
+        spec["reservationOptions"] = {"reservationRef": {"name": job.reservation_name}}
+    return spec
 
 
 def spec_patch(old: MigrationJob, new: MigrationJob) -> dict[str, Any]:
