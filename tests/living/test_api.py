@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,11 @@ _PODS = "/api/v1/namespaces/default/pods"
 _JOBS = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
 _RESERVATIONS = "/apis/scheduling.koordinator.sh/v1alpha1/reservations"
 _MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def still_cluster(objects: Iterable[Object] = (), **options: Any) -> LivingCluster:
+    """A cluster in which nothing happens by itself."""
+    return LivingCluster(objects, acts=False, **options)
 
 
 def bound_pod(name: str, *, node: str = "n1", **labels: str) -> Object:
@@ -63,7 +69,7 @@ def names(answer: tuple[int, Any]) -> list[str]:
 
 class TestObjects:
     def test_a_created_object_gets_uid_time_and_version(self) -> None:
-        code, made = asked(LivingCluster(), "POST", _MAPS, config_map("a", key="text"))
+        code, made = asked(still_cluster(), "POST", _MAPS, config_map("a", key="text"))
 
         assert code == 201
         assert set(made["metadata"]) == {"name", "namespace", "uid", "creationTimestamp", "resourceVersion"}
@@ -71,12 +77,12 @@ class TestObjects:
     def test_a_name_is_generated_from_its_beginning(self) -> None:
         body = {"metadata": {"generateName": "a-"}, "data": {}}
 
-        _, made = asked(LivingCluster(), "POST", _MAPS, body)
+        _, made = asked(still_cluster(), "POST", _MAPS, body)
 
         assert len(made["metadata"]["name"]) == len("a-") + 5
 
     def test_a_second_object_of_a_name_is_refused(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         asked(cluster, "POST", _MAPS, config_map("a"))
 
         code, status = asked(cluster, "POST", _MAPS, config_map("a"))
@@ -84,7 +90,7 @@ class TestObjects:
         assert (code, status["reason"]) == (409, "AlreadyExists")
 
     def test_who_has_not_seen_the_newest_version_replaces_nothing(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         _, old = asked(cluster, "POST", _MAPS, config_map("a", n="1"))
         asked(cluster, "PUT", f"{_MAPS}/a", {**old, "data": {"n": "2"}})
 
@@ -94,7 +100,7 @@ class TestObjects:
         assert asked(cluster, "GET", f"{_MAPS}/a")[1]["data"] == {"n": "2"}
 
     def test_a_merge_patch_sets_and_removes_members(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         asked(cluster, "POST", _MAPS, config_map("a", old="1", kept="1"))
 
         _, made = asked(cluster, "PATCH", f"{_MAPS}/a", {"data": {"old": None, "new": "2"}})
@@ -102,7 +108,7 @@ class TestObjects:
         assert made["data"] == {"kept": "1", "new": "2"}
 
     def test_a_patch_that_does_not_say_what_it_is_is_refused(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         asked(cluster, "POST", _MAPS, config_map("a"))
 
         code, _ = asked(cluster, "PATCH", f"{_MAPS}/a", {}, content_type="application/json")
@@ -122,19 +128,19 @@ class TestObjects:
         ],
     )
     def test_what_is_not_there_is_refused_with_a_status(self, method: str, path: str, code: int) -> None:
-        found, status = asked(LivingCluster(), method, path, config_map("none"))
+        found, status = asked(still_cluster(), method, path, config_map("none"))
 
         assert (found, status["kind"]) == (code, "Status")
 
 
 class TestStatus:
     def test_a_create_drops_the_status(self) -> None:
-        _, made = asked(LivingCluster(), "POST", _JOBS, {**job("j"), "status": {"phase": "Running"}})
+        _, made = asked(still_cluster(), "POST", _JOBS, {**job("j"), "status": {"phase": "Running"}})
 
         assert "status" not in made
 
     def test_the_status_changes_through_its_subresource_alone(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         _, made = asked(cluster, "POST", _JOBS, job("j"))
 
         _, main = asked(cluster, "PUT", f"{_JOBS}/j", {**made, "status": {"phase": "Running"}})
@@ -144,7 +150,7 @@ class TestStatus:
         assert (after["spec"], after["status"]) == (made["spec"], {"phase": "Running"})
 
     def test_a_merge_patch_of_the_status_keeps_the_rest(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         asked(cluster, "POST", _JOBS, job("j"))
         asked(cluster, "PATCH", f"{_JOBS}/j/status", {"status": {"phase": "Running", "nodeName": "n1"}})
 
@@ -154,7 +160,7 @@ class TestStatus:
         assert made["spec"] == job("j")["spec"]
 
     def test_a_reservation_has_a_template_owners_and_the_defaults_of_its_definition(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         head = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation", "metadata": {"name": "r"}}
         owners = [{"labelSelector": {"matchLabels": {"app": "a"}}}]
 
@@ -165,7 +171,7 @@ class TestStatus:
         assert (made["spec"]["ttl"], made["spec"]["allocateOnce"]) == ("24h", True)
 
     def test_a_cluster_without_koordinator_serves_none_of_its_kinds(self) -> None:
-        cluster = LivingCluster(has_koordinator=False)
+        cluster = still_cluster(has_koordinator=False)
 
         assert asked(cluster, "GET", _JOBS)[0] == 404
         assert "scheduling.koordinator.sh" not in discover(cluster.client()).groups
@@ -173,7 +179,7 @@ class TestStatus:
 
 class TestLists:
     def test_selectors_choose_by_labels_and_fields(self) -> None:
-        cluster = LivingCluster([bound_pod("a", app="x"), bound_pod("b", app="y"), bound_pod("c", node="n2", app="x")])
+        cluster = still_cluster([bound_pod("a", app="x"), bound_pod("b", app="y"), bound_pod("c", node="n2", app="x")])
 
         assert names(asked(cluster, "GET", "/api/v1/pods", labelSelector="app=x")) == ["a", "c"]
         assert names(asked(cluster, "GET", "/api/v1/pods", labelSelector="app in (y, z)")) == ["b"]
@@ -182,7 +188,7 @@ class TestLists:
         assert names(asked(cluster, "GET", _PODS, fieldSelector="metadata.name!=a,spec.nodeName=n1")) == ["b"]
 
     def test_pages_are_of_one_version(self) -> None:
-        cluster = LivingCluster([bound_pod(name) for name in "abcd"])
+        cluster = still_cluster([bound_pod(name) for name in "abcd"])
         _, first = asked(cluster, "GET", _PODS, limit="2")
         cluster.store.remove(*_stored(cluster, "c"))
 
@@ -192,7 +198,7 @@ class TestLists:
         assert rest["metadata"] == {"resourceVersion": first["metadata"]["resourceVersion"]}
 
     def test_a_page_of_a_forgotten_version_has_expired(self) -> None:
-        cluster = LivingCluster([bound_pod(name) for name in "abcd"])
+        cluster = still_cluster([bound_pod(name) for name in "abcd"])
         _, first = asked(cluster, "GET", _PODS, limit="2")
         cluster.add(bound_pod("e"))
         cluster.store.compact()
@@ -200,7 +206,7 @@ class TestLists:
         assert asked(cluster, "GET", _PODS, **{"continue": first["metadata"]["continue"]})[0] == 410
 
     def test_a_list_is_as_it_was_at_an_exact_version(self) -> None:
-        cluster = LivingCluster([bound_pod("a")])
+        cluster = still_cluster([bound_pod("a")])
         version = str(cluster.store.version)
         cluster.add(bound_pod("b"))
 
@@ -209,7 +215,7 @@ class TestLists:
         assert names(exact) == ["a"]
 
     def test_the_client_reads_pods_in_protobuf(self) -> None:
-        cluster = LivingCluster([bound_pod(name) for name in "abc"])
+        cluster = still_cluster([bound_pod(name) for name in "abc"])
 
         batches = list(list_messages(cluster.client(), "/api/v1/pods"))
 
@@ -218,7 +224,7 @@ class TestLists:
 
 class TestWatches:
     def test_a_watch_tells_what_has_changed_since_a_version(self) -> None:
-        cluster = LivingCluster([bound_pod("a")])
+        cluster = still_cluster([bound_pod("a")])
         version = str(cluster.store.version)
         cluster.add(bound_pod("b"))
         cluster.store.edit("pods", "a", "default", lambda pod: pod["metadata"].update(labels={"app": "x"}))
@@ -227,7 +233,7 @@ class TestWatches:
         assert watched(cluster, resourceVersion=version) == ["ADDED b", "MODIFIED a", "DELETED b"]
 
     def test_reading_on_lets_time_pass_until_the_time_of_the_watch_is_over(self) -> None:
-        cluster = LivingCluster()
+        cluster = still_cluster()
         version = str(cluster.store.version)
         cluster.clock.after(5, partial(cluster.add, bound_pod("late")))
         cluster.clock.after(15, partial(cluster.add, bound_pod("later")))
@@ -236,20 +242,20 @@ class TestWatches:
         assert cluster.clock.monotonic() == pytest.approx(10, abs=0.1)
 
     def test_a_bookmark_ends_a_watch_that_wants_some(self) -> None:
-        cluster = LivingCluster([bound_pod("a")])
+        cluster = still_cluster([bound_pod("a")])
         version = str(cluster.store.version)
 
         assert watched(cluster, resourceVersion=version, allowWatchBookmarks="true") == ["BOOKMARK "]
 
     def test_an_object_that_is_selected_no_more_is_deleted_to_the_watch(self) -> None:
-        cluster = LivingCluster([bound_pod("a", app="x")])
+        cluster = still_cluster([bound_pod("a", app="x")])
         version = str(cluster.store.version)
         cluster.store.edit("pods", "a", "default", lambda pod: pod["metadata"].update(labels={}))
 
         assert watched(cluster, resourceVersion=version, labelSelector="app=x") == ["DELETED a"]
 
     def test_a_version_that_is_forgotten_is_gone(self) -> None:
-        cluster = LivingCluster([bound_pod("a")])
+        cluster = still_cluster([bound_pod("a")])
         version = str(cluster.store.version)
         cluster.add(bound_pod("b"))
         cluster.store.compact()
@@ -259,7 +265,7 @@ class TestWatches:
 
 class TestEvictions:
     def test_an_evicted_pod_terminates_within_its_grace_period(self) -> None:
-        cluster = LivingCluster([node_object("n1"), bound_pod("a")])
+        cluster = still_cluster([node_object("n1"), bound_pod("a")])
         uid = _uid(cluster, "a")
 
         answer = evict(cluster, "a", uid=uid)
@@ -268,12 +274,12 @@ class TestEvictions:
         assert EvictionClient(cluster.client(), "policy/v1").look("default", "a", uid=uid) is PodState.TERMINATING
 
     def test_another_pod_of_the_name_is_not_evicted(self) -> None:
-        cluster = LivingCluster([bound_pod("a")])
+        cluster = still_cluster([bound_pod("a")])
 
         assert evict(cluster, "a", uid="other").status_code == 409
 
     def test_a_budget_without_disruptions_refuses(self) -> None:
-        cluster = LivingCluster([bound_pod("a", app="x"), budget("x", allowed=0)])
+        cluster = still_cluster([bound_pod("a", app="x"), budget("x", allowed=0)])
 
         answer = evict(cluster, "a", uid=_uid(cluster, "a"))
 
@@ -282,21 +288,21 @@ class TestEvictions:
         assert answer.is_told
 
     def test_an_eviction_takes_from_the_budget_at_once(self) -> None:
-        cluster = LivingCluster([bound_pod("a", app="x"), bound_pod("b", app="x"), budget("x", allowed=1)])
+        cluster = still_cluster([bound_pod("a", app="x"), bound_pod("b", app="x"), budget("x", allowed=1)])
 
         codes = [evict(cluster, name, uid=_uid(cluster, name)).status_code for name in "ab"]
 
         assert codes == [201, 429]
 
     def test_a_budget_that_its_controller_has_not_seen_asks_to_wait(self) -> None:
-        cluster = LivingCluster([bound_pod("a", app="x"), budget("x", allowed=1, observed=0)])
+        cluster = still_cluster([bound_pod("a", app="x"), budget("x", allowed=1, observed=0)])
 
         answer = evict(cluster, "a", uid=_uid(cluster, "a"))
 
         assert (answer.status_code, answer.retry_after_seconds) == (429, 10)
 
     def test_two_budgets_are_too_many(self) -> None:
-        cluster = LivingCluster([bound_pod("a", app="x"), budget("x", allowed=1), budget("x", allowed=1, name="y")])
+        cluster = still_cluster([bound_pod("a", app="x"), budget("x", allowed=1), budget("x", allowed=1, name="y")])
 
         answer = evict(cluster, "a", uid=_uid(cluster, "a"))
 
@@ -306,7 +312,7 @@ class TestEvictions:
 class TestPods:
     def test_a_pod_gets_the_priority_of_its_class(self) -> None:
         low = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "low"}}
-        cluster = LivingCluster([{**low, "value": -10, "preemptionPolicy": "Never"}])
+        cluster = still_cluster([{**low, "value": -10, "preemptionPolicy": "Never"}])
         spec = {"containers": [{"name": "c"}], "priorityClassName": "low"}
 
         _, made = asked(cluster, "POST", _PODS, {"metadata": {"name": "a"}, "spec": spec})
@@ -316,7 +322,7 @@ class TestPods:
         assert (made["status"], code) == ({"phase": "Pending"}, 403)
 
     def test_a_pod_is_bound_once(self) -> None:
-        cluster = LivingCluster([node_object("n1")])
+        cluster = still_cluster([node_object("n1")])
         asked(cluster, "POST", _PODS, {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}})
         binding = {"target": {"kind": "Node", "name": "n1"}}
 
@@ -325,7 +331,7 @@ class TestPods:
         assert codes == [201, 409]
 
     def test_a_pod_without_a_node_is_deleted_at_once_and_a_bound_one_later(self) -> None:
-        cluster = LivingCluster([bound_pod("bound")])
+        cluster = still_cluster([bound_pod("bound")])
         asked(cluster, "POST", _PODS, {"metadata": {"name": "new"}, "spec": {"containers": [{"name": "c"}]}})
 
         _, bound = asked(cluster, "DELETE", f"{_PODS}/bound")
@@ -335,14 +341,14 @@ class TestPods:
         assert names(asked(cluster, "GET", _PODS)) == ["bound"]
 
     def test_a_deletion_of_another_uid_is_refused(self) -> None:
-        cluster = LivingCluster([bound_pod("a")])
+        cluster = still_cluster([bound_pod("a")])
 
         assert asked(cluster, "DELETE", f"{_PODS}/a", {"preconditions": {"uid": "other"}})[0] == 409
 
 
 class TestTheProgramsOwnClients:
     def test_a_lease_is_created_and_replaced(self) -> None:
-        store = LeaseStore(LivingCluster().client(), "default", "descheduler")
+        store = LeaseStore(still_cluster().client(), "default", "descheduler")
 
         lease = store.create(LeaseSpec(holder_identity="me", lease_duration_seconds=15))
 
@@ -351,7 +357,7 @@ class TestTheProgramsOwnClients:
         assert store.replace(lease, LeaseSpec(holder_identity="him", lease_duration_seconds=15)) is None
 
     def test_every_call_takes_time_and_is_numbered(self) -> None:
-        cluster = LivingCluster(latency_seconds=0.5)
+        cluster = still_cluster(latency_seconds=0.5)
         client: KubeClient = cluster.client()
 
         client.send("GET", "/version")

@@ -10,7 +10,7 @@ from tests.living.api.request import Target
 from tests.living.resources import by_plural
 from tests.living.store import Object, Store
 
-__all__ = ["admitted", "check_update"]
+__all__ = ["admitted", "admitted_priority", "check_update"]
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _POD_PARTS_THAT_MAY_CHANGE = {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"}
@@ -53,12 +53,12 @@ def _admitted_pod(store: Store, created: Object) -> Object:
     }
     if not spec.get("containers"):
         raise invalid(by_plural("pods"), created["metadata"]["name"], "spec.containers: Required value")
-    spec |= _priority(store, created["metadata"]["name"], spec)
+    spec |= admitted_priority(store, created["metadata"]["name"], spec)
     return {**created, "spec": spec, "status": {"phase": "Pending"}}
 
 
-def _priority(store: Store, name: str, spec: Object) -> Object:
-    """What the admission plugin Priority sets."""
+def admitted_priority(store: Store, name: str, spec: Object) -> Object:
+    """What the admission plugin Priority sets. Raises Refused (403)."""
     class_name = spec.get("priorityClassName")
     if not class_name:
         defaults = [found for found in store.all("priorityclasses.scheduling.k8s.io") if found.get("globalDefault")]
