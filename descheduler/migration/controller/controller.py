@@ -24,7 +24,7 @@ from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
 from descheduler.migration.ports import EvictPort, OutcomeSink
-from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
@@ -86,6 +86,7 @@ class JobController:
         self._to_evict: deque[tuple[JobTask, Pod]] = deque()
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
         self._outcomes: dict[str, Outcome] = {}
+        self._stopped_by: tuple[OutcomeCode, str] | None = None
 
     def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
         """One outcome for each of `tasks`, in their order, once none of their jobs can go on.
@@ -192,7 +193,9 @@ class JobController:
             self._finish(task, deleted(task, now))
             return
         task.take(progress.job)
-        if isinstance(progress.step, End):
+        if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
+            self._finish(task, unfinished(task, *self._stopped_by, now))
+        elif isinstance(progress.step, End):
             self._finish(task, ended(task, now))
         elif not isinstance(progress.step, Evict) or progress.pod is None:
             task.wait(now)
@@ -259,6 +262,7 @@ class JobController:
 
     def _wind_up(self, code: OutcomeCode, why: str) -> None:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
+        self._stopped_by = code, why
         for task in self._queue:
             self._finish(task, left_out(code, why))
         self._queue.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -46,8 +45,8 @@ def evicted() -> MigrationJob:
     return with_condition(placed(), JobConditionType.EVICTION, True, NOW, JobReason.EVICT_COMPLETE)
 
 
-def step(of: MigrationJob, pod: Pod | None = POD, room: Room = HELD, **facts: object) -> Step:
-    return next_step(of, changed(Seen(pod, room), **facts), TERMS, NOW)
+def step(of: MigrationJob, pod: Pod | None = POD, room: Room = HELD, replacement: Pod | None = None) -> Step:
+    return next_step(of, Seen(pod, room, replacement), TERMS, NOW)
 
 
 def saved(taken: Step) -> MigrationJob:
