@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -39,7 +39,7 @@ def adopt(
     objects: ObjectCalls,
     journal: Journal,
     keeper: JobKeeper,
-    provider: ReservationProvider,
+    providers: Iterable[ReservationProvider],
     *,
     is_own: Callable[[MigrationJob], bool],
     now: datetime,
@@ -64,7 +64,8 @@ def adopt(
     for job in over:
         journal.delete(job)
     live = {job.uid for job in jobs if not job.has_ended} - {job.uid for job in undone}
-    return Adopted(tuple(unfinished), tuple(undone), provider.sweep(live), len(over))
+    swept = tuple(name for provider in providers for name in provider.sweep(live))
+    return Adopted(tuple(unfinished), tuple(undone), swept, len(over))
 
 
 def _has_left(objects: ObjectCalls, job: MigrationJob) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, 
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
+from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 
@@ -40,20 +41,23 @@ class Progress:
 
 
 class JobKeeper:
-    """Looks and writes. Safe to use from several threads, each with another job. `now` is aware UTC."""
+    """Looks and writes. Safe to use from several threads, each with another job. `now` is aware UTC.
+
+    `providers` are by name; a job that names none of them has its room held by the first.
+    """
 
     def __init__(
         self,
         objects: ObjectCalls,
         journal: Journal,
-        provider: ReservationProvider,
+        providers: Mapping[str, ReservationProvider],
         terms: JobTerms,
         *,
         now: Callable[[], datetime],
     ) -> None:
         self._objects = objects
         self._journal = journal
-        self._provider = provider
+        self._providers = providers
         self._terms = terms
         self._now = now
 
@@ -69,7 +73,7 @@ class JobKeeper:
                 return Progress(job, step, seen.pod, seen.replacement)
             kept = self._do(job, step)
             if kept is None:
-                self._provider.release(job)
+                self._provider_of(job).release(job)
                 return Progress(None, End(), seen.pod)
             job = kept
         return Progress(job, WaitForChange("its status does not settle"))
@@ -81,15 +85,19 @@ class JobKeeper:
     def undo(self, job: MigrationJob, end: MigrationJob) -> None:
         """Gives back what is held for `job`, and keeps it as `end`."""
         if job.reservation_name:
-            self._provider.release(job)
+            self._provider_of(job).release(job)
         self.save(job, end)
+
+    def _provider_of(self, job: MigrationJob) -> ReservationProvider:
+        first = next(iter(self._providers.values()))
+        return self._providers.get(job.annotations.get(PROVIDER_ANNOTATION, ""), first)
 
     def _look(self, job: MigrationJob) -> Seen:
         has_pod = bool(job.pod_namespace and job.pod_name)
         pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
         if not job.reservation_name:
             return Seen(pod)
-        room, replacement = self._provider.look(job)
+        room, replacement = self._provider_of(job).look(job)
         return Seen(pod, room, replacement)
 
     def _do(self, job: MigrationJob, step: Save | HoldRoom | ReleaseRoom) -> MigrationJob | None:
@@ -97,14 +105,14 @@ class JobKeeper:
             case Save(new):
                 return self.save(job, new)
             case ReleaseRoom(then):
-                self._provider.release(job)
+                self._provider_of(job).release(job)
                 return self.save(job, then)
             case HoldRoom():
                 return self.save(job, self._hold(job))
 
     def _hold(self, job: MigrationJob) -> MigrationJob:
         try:
-            return replace(job, reservation_name=self._provider.hold(job, self._now()))
+            return replace(job, reservation_name=self._provider_of(job).hold(job, self._now()))
         except CannotHold as error:
             told = self._not_created(job, str(error))
             return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))

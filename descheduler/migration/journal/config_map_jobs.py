@@ -14,11 +14,11 @@ from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.journal.journal import NewJob
 from descheduler.migration.journal.wire import new_job_object, spec_of, status_of
+from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["ConfigMapJobs"]
 
-_LABEL = "descheduler/jobs-of"
 _KEY = "job.json"
 
 
@@ -43,7 +43,7 @@ class ConfigMapJobs:
 
     def jobs(self) -> tuple[MigrationJob, ...]:
         """All of the policy; ConfigMaps that hold no job are left alone."""
-        found = self._objects.list(self._path, _decode_if_job, label_selector=f"{_LABEL}={self._owner}")
+        found = self._objects.list(self._path, _decode_if_job, label_selector=f"{OWNER_LABEL}={self._owner}")
         return tuple(job for job in found if job is not None)
 
     def create(self, wanted: NewJob) -> MigrationJob:
@@ -53,7 +53,7 @@ class ConfigMapJobs:
         body = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {**job["metadata"], "labels": {_LABEL: self._owner}},
+            "metadata": {**job["metadata"], "labels": {OWNER_LABEL: self._owner}},
             "data": {_KEY: json.dumps({"spec": job["spec"]})},
         }
         try:

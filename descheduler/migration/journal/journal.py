@@ -15,7 +15,7 @@ __all__ = ["Journal", "NewJob"]
 class NewJob:
     """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
 
-    `successors` is by what its replacement is known, "" where that has none.
+    `provider` holds its room. `successors` is by what its replacement is known, "" where that has none.
     """
 
     namespace: str
@@ -24,6 +24,7 @@ class NewJob:
     mode: str
     reason: str
     plugin: str
+    provider: str
     ttl: timedelta | None = None
     successors: str = ""
     delete_options: dict[str, Any] = field(default_factory=dict)

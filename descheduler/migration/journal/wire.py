@@ -9,6 +9,7 @@ from descheduler.migration.journal.journal import NewJob
 from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
     PASSED_ARBITRATION_ANNOTATION,
+    PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
     TRIGGER_ANNOTATION,
@@ -38,6 +39,7 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
         TRIGGER_ANNOTATION: wanted.plugin,
         CREATED_BY_ANNOTATION: created_by,
         PASSED_ARBITRATION_ANNOTATION: "true",
+        PROVIDER_ANNOTATION: wanted.provider,
     }
     if wanted.successors:
         annotations[REPLACEMENT_ANNOTATION] = wanted.successors

@@ -8,6 +8,7 @@ __all__ = [
     "DELETION_COST_ANNOTATION",
     "EVICT_POLICY_LABEL",
     "PASSED_ARBITRATION_ANNOTATION",
+    "PROVIDER_ANNOTATION",
     "REASON_ANNOTATION",
     "REPLACEMENT_ANNOTATION",
     "TRIGGER_ANNOTATION",
@@ -22,5 +23,7 @@ REASON_ANNOTATION = "koordinator.sh/evict-reason"
 TRIGGER_ANNOTATION = "koordinator.sh/evict-trigger"
 REPLACEMENT_ANNOTATION = "descheduler/replacement"
 """By what the replacement of the pod is known, as JSON; this program's own."""
+PROVIDER_ANNOTATION = "descheduler/reservation-provider"
+"""How room is held for the job; this program's own."""
 EVICT_POLICY_LABEL = "koordinator.sh/evict-policy"
 """On pods and jobs: how the pod is to be evicted."""

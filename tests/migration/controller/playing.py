@@ -87,7 +87,7 @@ class Play:
         """A controller over the cluster as it is."""
         clock = self.cluster.clock
         journal = self.journal()
-        keeper = JobKeeper(self.objects, journal, self.rooms(), self.terms, now=clock.now)
+        keeper = self.keeper(journal)
         around = Surroundings(
             calls=AtOnce(),
             paces=Paces(self.settings, now=clock.monotonic),
@@ -101,6 +101,11 @@ class Play:
         port = EvictionClient(self.client)
         return JobController(journal, keeper, port, ControllerSettings(self.settings), self._new_job, around)
 
+    def keeper(self, journal: Journal) -> JobKeeper:
+        """What takes single jobs on."""
+        rooms = {self.provider: self.rooms()}
+        return JobKeeper(self.objects, journal, rooms, self.terms, now=self.cluster.clock.now)
+
     def journal(self) -> Journal:
         """Where jobs are kept."""
         if self.keeps_objects:
@@ -110,8 +115,8 @@ class Play:
     def rooms(self) -> ReservationProvider:
         """How room is held."""
         rooms: dict[str, ReservationProvider] = {
-            "koordinator": ReservationRooms(self.objects),
-            "placeholder": PlaceholderRooms(self.objects, PlaceholderSettings()),
+            "koordinator": ReservationRooms(self.objects, "test"),
+            "placeholder": PlaceholderRooms(self.objects, "test", PlaceholderSettings()),
             "none": NoRooms(),
         }
         return rooms[self.provider]
@@ -130,6 +135,7 @@ class Play:
             self.mode,
             "a reason",
             eviction.plugin,
+            self.provider,
             ttl=self.ttl,
             successors="" if successors is None else successors.encoded(),
         )

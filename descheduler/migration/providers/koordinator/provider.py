@@ -14,7 +14,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
 from descheduler.migration.pods import pod_path, read_pod
 from descheduler.migration.providers.koordinator.template import reservation_of
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference, Reservation
@@ -30,12 +30,13 @@ _UNSCHEDULABLE = "Unschedulable"
 
 
 class ReservationRooms:
-    """The provider `koordinator`."""
+    """The provider `koordinator`, for the jobs of `owner`, a name that a label may have."""
 
     name = "koordinator"
 
-    def __init__(self, objects: ObjectCalls) -> None:
+    def __init__(self, objects: ObjectCalls, owner: str) -> None:
         self._objects = objects
+        self._owner = owner
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the Reservation named after the job's UID, or finds it created."""
@@ -43,7 +44,7 @@ class ReservationRooms:
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         try:
-            wanted = reservation_of(job, pod, now)
+            wanted = reservation_of(job, pod, self._owner, now)
         except ValueError as error:
             raise CannotHold(str(error)) from error
         created = self._objects.create(_LIST_PATH, wanted, _json)
@@ -68,7 +69,7 @@ class ReservationRooms:
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
         """Deletes the Reservations of jobs that are no more."""
-        found = self._objects.list(_LIST_PATH, _decode_reservation, label_selector=JOB_LABEL)
+        found = self._objects.list(_LIST_PATH, _decode_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
         orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
         gone = [each.name for each in orphans if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
         return tuple(gone)

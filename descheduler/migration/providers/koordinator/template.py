@@ -12,7 +12,7 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.labels import labels_of
 from descheduler.migration.providers.placement_away import keep_away
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
@@ -41,8 +41,8 @@ _STATED_ANNOTATIONS = frozenset(
 _SERVICE_ACCOUNT_VOLUME = "kube-api-access-"
 
 
-def reservation_of(job: MigrationJob, pod: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The Reservation for `job`, named after its UID; `pod` is the JSON of the pod that is to leave.
+def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: datetime) -> dict[str, Any]:
+    """The Reservation for `job` of `owner`, named after its UID; `pod` is the JSON of the pod that is to leave.
 
     What the template of the job states stands. Raises ValueError when nothing says who may use it: such pods
     have no controller.
@@ -62,7 +62,7 @@ def reservation_of(job: MigrationJob, pod: Mapping[str, Any], now: datetime) -> 
         **(metadata.get("labels") or {}),
         CREATED_BY_LABEL: CREATED_BY,
         ORDER_LABEL: str(int(now.timestamp() * 1000)),
-        JOB_LABEL: job.uid,
+        **labels_of(job.uid, owner),
     }
     metadata |= {"name": metadata.get("name") or job.uid, "labels": labels}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}

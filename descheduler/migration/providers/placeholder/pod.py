@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.labels import labels_of
 from descheduler.migration.providers.placement_away import keep_away
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
@@ -36,9 +36,9 @@ def placeholder_name(job: MigrationJob) -> str:
 
 
 def placeholder_of(
-    job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, settings: PlaceholderSettings
+    job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, settings: PlaceholderSettings, owner: str
 ) -> dict[str, Any]:
-    """The placeholder for `job`; `pod` is the JSON of the pod that is to leave, `requests` its own, in nano units."""
+    """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that is to leave, `requests` is in nano units."""
     spec = {field: pod["spec"][field] for field in _PLACED_BY if pod["spec"].get(field)}
     keep_away(pod["spec"].get("nodeName", ""), spec)
     amounts = {name: format_quantity(amount) for name, amount in sorted(requests.items()) if name != "pods"}
@@ -55,7 +55,7 @@ def placeholder_of(
         "metadata": {
             "name": placeholder_name(job),
             "namespace": job.pod_namespace,
-            "labels": {JOB_LABEL: job.uid, "app.kubernetes.io/managed-by": "descheduler"},
+            "labels": {**labels_of(job.uid, owner), "app.kubernetes.io/managed-by": "descheduler"},
         },
         "spec": {
             **spec,

@@ -12,7 +12,7 @@ from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
 from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod
-from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.migration.replacements import Replacements, Successors
@@ -28,12 +28,13 @@ _REFUSALS = frozenset({400, 403, 404, 422})
 
 
 class PlaceholderRooms:
-    """The provider `placeholder`."""
+    """The provider `placeholder`, for the jobs of `owner`, a name that a label may have."""
 
     name = "placeholder"
 
-    def __init__(self, objects: ObjectCalls, settings: PlaceholderSettings) -> None:
+    def __init__(self, objects: ObjectCalls, owner: str, settings: PlaceholderSettings) -> None:
         self._objects = objects
+        self._owner = owner
         self._settings = settings
         self._replacements = Replacements(objects)
 
@@ -46,7 +47,7 @@ class PlaceholderRooms:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         if _mounts_claims(pod):
             raise CannotHold("a placeholder cannot hold room for a pod with PersistentVolumeClaims")
-        wanted = placeholder_of(job, pod, decode_pod(found).spec.requests, self._settings)
+        wanted = placeholder_of(job, pod, decode_pod(found).spec.requests, self._settings, self._owner)
         try:
             created = self._objects.create(pods_path(job.pod_namespace), wanted, decode_pod)
         except ApiError as error:
@@ -81,7 +82,7 @@ class PlaceholderRooms:
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
         """Deletes the placeholders of jobs that are no more, in all namespaces."""
-        found = self._objects.list("/api/v1/pods", decode_pod, label_selector=JOB_LABEL)
+        found = self._objects.list("/api/v1/pods", decode_pod, label_selector=f"{OWNER_LABEL}={self._owner}")
         orphans = [pod for pod in found if pod.labels.get(JOB_LABEL) not in live]
         return tuple(pod.key for pod in orphans if self._delete(pod))
 
