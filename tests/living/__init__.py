@@ -13,7 +13,17 @@ happens in between. The same seed and the same calls give the same history.
 `builders` has more such words (nodes, StatefulSets, pods, priority classes, quotas, Reservations); annotations of
 `acting.kubelet` make pods slow to start or to stop, or never ready. `LivingCluster` says what can be switched.
 
+    observer = Observer(cluster, Limits(at_once_per_workload=1))     # from now on
+    ... the program runs ...
+    observer.assert_kept()                  # nothing violated, lost or left over; a line for each broken promise
+
+    way = FaultyWay(cluster.api, SeededFaults(seed), kill_at=17, kills_after_effect=True)
+    way.before("POST", "/eviction", partial(cluster.add, pod("rival", cpu="3", on="n2")))
+    client = cluster.client(passage=way)    # Killed (a BaseException) is raised at the 17th call and ever after
+
 Parts: `clock`; `store` (objects, versions, changes) and `resources` (the kinds); `api/` (what a server makes of
 requests: lists, watches, writes, evictions, admission, discovery); `transport` (the way in); `acting/` (controllers
-of workloads and budgets, kubelets); `scheduling/` (kube-scheduler; koord-scheduler with Reservations and quotas).
+of workloads and budgets, kubelets); `scheduling/` (kube-scheduler; koord-scheduler with Reservations and quotas);
+`observing/` (what may not happen); `faults` (what may go wrong on the way). A watch that is read lets time pass to
+the next event, up to its `timeoutSeconds`; in another thread than the one that made the cluster it waits instead.
 """

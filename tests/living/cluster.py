@@ -98,8 +98,6 @@ class LivingCluster:
 
     def transport(self, *, agent: str = "us", passage: Passage | None = None) -> LivingTransport:
         """A way to the API for `agent`; what goes through `passage` may meet faults."""
-        if passage is None:
-            return LivingTransport(self.api, agent=agent)
         return LivingTransport(self.api, agent=agent, passage=passage)
 
     def client(self, *, agent: str = "us", passage: Passage | None = None) -> KubeClient:

@@ -19,11 +19,19 @@ __all__ = ["LivingTransport", "Passage"]
 _PHRASES = {200: "OK", 201: "Created", 404: "Not Found", 409: "Conflict", 429: "Too Many Requests"}
 _FAIRNESS = {"x-kubernetes-pf-flowschema-uid": "f", "x-kubernetes-pf-prioritylevel-uid": "p"}
 
-Passage = Callable[[Call, Callable[[], Answer]], Answer]
-"""What lies between client and server: given a request and how to have it carried out, the answer that arrives.
 
-It may raise what a transport raises. Faults are such passages.
-"""
+class Passage:
+    """What lies between client and server; this one does no harm. Faults are others."""
+
+    def answer(self, call: Call, carry_out: Callable[[], Answer]) -> Answer:
+        """The answer that arrives, given how to have the request carried out. May raise what a transport raises."""
+        del call
+        return carry_out()
+
+    def parts(self, call: Call, parts: Iterator[bytes]) -> Iterator[bytes]:
+        """The parts of the body that arrive. May raise what reading a body raises."""
+        del call
+        return parts
 
 
 class LivingTransport(Transport):
@@ -34,12 +42,12 @@ class LivingTransport(Transport):
         api: LivingApi,
         *,
         agent: str = "us",
-        passage: Passage = lambda call, carry_out: carry_out(),
+        passage: Passage | None = None,
         timeout_seconds: float = 30.0,
     ) -> None:
         self.host = "http://living.cluster"
         self.timeout_seconds = timeout_seconds
-        self.passage = passage
+        self.passage = passage or Passage()
         self._api = api
         self._agent = agent
 
@@ -59,55 +67,74 @@ class LivingTransport(Transport):
         if not may_send():
             raise Withheld(f"{method} on {self.host} was not sent")
         request = Request(method, path, dict(query or {}), body, accept, content_type, self._agent)
-        answer, lines, _ = self._exchanged(request)
-        whole = answer.body + b"".join(lines)
+        made = self._exchanged(request)
+        whole = b"".join(self.passage.parts(made.call, made.parts()))
+        if (made.answer.code, whole) == made.honest:
+            self._api.delivered[made.call.number] = made.answer.code
         if len(whole) > max_bytes:
             raise AnswerTooLarge(f"{method} {path} on {self.host}: the answer is larger than {max_bytes} bytes")
-        return _raw(answer, whole)
+        return _raw(made.answer, whole)
 
     def stream(self, path: str, *, query: Mapping[str, str], accept: str) -> RawResponse | StreamedResponse:
         """As `Transport.stream`."""
         request = Request("GET", path, dict(query), None, accept, agent=self._agent)
-        answer, lines, hang_up = self._exchanged(request)
-        if answer.code != 200:
-            return _raw(answer, answer.body)
-        return _LivingStream(f"GET {path} on {self.host}", answer, lines, hang_up)
+        made = self._exchanged(request)
+        if made.answer.code != 200:
+            return _raw(made.answer, made.answer.body)
+        parts = self.passage.parts(made.call, made.parts())
+        return _LivingStream(f"GET {path} on {self.host}", made.answer.content_type, parts, made.hang_up)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _exchanged(self, request: Request) -> tuple[Answer, Iterator[bytes], threading.Event]:
-        """The answer, the lines that follow it in a watch, and what ends these when it is set."""
+    def _exchanged(self, request: Request) -> _Exchange:
         clock = self._api.store.clock
-        lines: Iterator[bytes] = iter(())
-        hang_up = threading.Event()
-
-        def carried_out() -> Answer:
-            nonlocal lines
-            if not request.is_watch:
-                return self._api.answer(call)
-            found = self._api.watch(call, hang_up.is_set)
-            if isinstance(found, Answer):
-                return found
-            lines = found
-            return Answer(200, b"")
-
         with clock.lock:
             clock.sleep(self._api.latency_seconds / 2)
-            call = self._api.register(request)
-            answer = self.passage(call, carried_out)
+            made = _Exchange(self._api, self._api.register(request))
+            made.answer = self.passage.answer(made.call, made.carry_out)
             clock.sleep(self._api.latency_seconds / 2)
-        return answer, lines, hang_up
+        return made
+
+
+class _Exchange:
+    """One request, its answer as it arrives, and `honest`, status and body of the answer as it was given."""
+
+    def __init__(self, api: LivingApi, call: Call) -> None:
+        self.call = call
+        self.answer = Answer(0, b"")
+        self.honest: tuple[int, bytes] | None = None
+        self.hang_up = threading.Event()
+        """Ends a watch when it is set."""
+        self._api = api
+        self._lines: Iterator[bytes] = iter(())
+
+    def carry_out(self) -> Answer:
+        """Has the API do what is asked."""
+        if not self.call.request.is_watch:
+            answer = self._api.answer(self.call)
+            self.honest = answer.code, answer.body
+            return answer
+        found = self._api.watch(self.call, self.hang_up.is_set)
+        if isinstance(found, Answer):
+            return found
+        self._lines = found
+        return Answer(200, b"")
+
+    def parts(self) -> Iterator[bytes]:
+        """The body in halves, so that who reads it has to put parts together, and the lines of a watch."""
+        body = self.answer.body
+        yield from filter(None, (body[: len(body) // 2], body[len(body) // 2 :]))
+        yield from self._lines
 
 
 class _LivingStream(StreamedResponse):
     """The body of a success, the lines of a watch among it."""
 
-    def __init__(self, what: str, answer: Answer, lines: Iterator[bytes], hang_up: threading.Event) -> None:
+    def __init__(self, what: str, content_type: str, parts: Iterator[bytes], hang_up: threading.Event) -> None:
         self.what = what
-        self.content_type = answer.content_type
-        self._answer = answer
-        self._lines = lines
+        self.content_type = content_type
+        self._parts = parts
         self._hang_up = hang_up
 
     @contextmanager
@@ -116,10 +143,8 @@ class _LivingStream(StreamedResponse):
         yield
 
     def parts(self) -> Iterator[bytes]:
-        """The body, in halves, so that what reads it has to put parts together."""
-        body = self._answer.body
-        yield from filter(None, (body[: len(body) // 2], body[len(body) // 2 :]))
-        yield from self._lines
+        """The body, part by part."""
+        yield from self._parts
 
     def close(self) -> None:
         """Gives the rest up."""

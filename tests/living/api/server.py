@@ -44,6 +44,8 @@ class LivingApi:
         self.absent = absent
         self.latency_seconds = latency_seconds
         self.calls: list[Call] = []
+        self.delivered: dict[int, int] = {}
+        """Number of a call → the status that has reached who sent it; what got lost on the way is not there."""
         self.before_call: list[Callable[[Call], None]] = []
         """Called with each request when it has come and before it has any effect."""
         self.after_call: list[Callable[[Call, Answer], None]] = []
