@@ -10,6 +10,7 @@ import msgspec
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.pods import decode_pod, pods_path
 from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Replacements", "Successors", "successors_of"]
 
@@ -38,12 +39,12 @@ class Successors(msgspec.Struct, frozen=True):
             return None
 
 
-def successors_of(pod: Pod) -> Successors | None:
-    """By what the pods are known that may come in place of `pod`; None without a controller, which creates none."""
-    if pod.controller is None:
+def successors_of(eviction: PlannedEviction) -> Successors | None:
+    """By what the pods are known that may come in place of the one that leaves; None where no owner creates any."""
+    if not eviction.controller_uid:
         return None
-    labels = {key: value for key, value in pod.labels.items() if key not in _LABELS_OF_ONE_POD}
-    return Successors(pod.namespace, pod.controller.uid, labels)
+    labels = {key: value for key, value in eviction.labels.items() if key not in _LABELS_OF_ONE_POD}
+    return Successors(eviction.namespace, eviction.controller_uid, labels)
 
 
 class Replacements:

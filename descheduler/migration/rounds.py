@@ -139,4 +139,6 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
+        controller_uid="" if pod.controller is None else pod.controller.uid,
+        labels=pod.labels,
     )

@@ -123,7 +123,10 @@ class OutcomeCode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made."""
+    """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
+
+    `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it.
+    """
 
     eviction: PlannedEviction
     kind: OutcomeKind
@@ -131,6 +134,7 @@ class Outcome:
     message: str
     status_code: int = 0
     num_attempts: int = 0
+    landed_on: str = ""
 
     @property
     def is_unconfirmed(self) -> bool:

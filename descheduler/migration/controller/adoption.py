@@ -8,13 +8,16 @@ from datetime import datetime, timedelta
 
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
+from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import aborted
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.model.koordinator.eviction_annotations import REASON_ANNOTATION, TRIGGER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Adopted", "adopt"]
+__all__ = ["Adopted", "adopt", "adopted_task"]
 
 KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
@@ -66,6 +69,20 @@ def adopt(
     live = {job.uid for job in jobs if not job.has_ended} - {job.uid for job in undone}
     swept = tuple(name for provider in providers for name in provider.sweep(live))
     return Adopted(tuple(unfinished), tuple(undone), swept, len(over))
+
+
+def adopted_task(job: MigrationJob) -> JobTask:
+    """The task of finishing `job`, which is no eviction of a plan."""
+    eviction = PlannedEviction(
+        job.pod_namespace,
+        job.pod_name,
+        job.pod_uid or job.uid,
+        node="",
+        profile="",
+        plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
+        reason=job.annotations.get(REASON_ANNOTATION, ""),
+    )
+    return JobTask(eviction, job=job, is_adopted=True)
 
 
 def _has_left(objects: ObjectCalls, job: MigrationJob) -> bool:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.controller.endings import deleted, ended, left_out, unfinished
+from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
@@ -30,6 +30,9 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Background", "JobController", "Surroundings"]
+
+_BUDGET_WAIT_SECONDS = 5.0
+"""Between two tries to evict a pod that a budget protects now."""
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
@@ -111,9 +114,9 @@ class JobController:
         """Has the next job created whose workload is free; whether there was one."""
         if len(self._active) >= self._settings.most_active:
             return False
-        busy = {task.workload for task in self._active}
+        busy = {task.eviction.workload for task in self._active}
         for task in self._queue:
-            if task.workload not in busy:
+            if task.eviction.workload not in busy:
                 self._queue.remove(task)
                 self._active.append(task)
                 self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
@@ -125,8 +128,14 @@ class JobController:
         now, busy = self._around.clock(), self._busy()
         due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
         for task, job in due:
-            self._submit(task, partial(self._keeper.advance, job))
+            call = partial(self._keeper.advance, job) if task.ends_at is None else partial(self._landed, task, job)
+            self._submit(task, call)
         return bool(due)
+
+    def _landed(self, task: JobTask, job: MigrationJob) -> Progress:
+        """Runs on a thread: looks for the replacement of a pod for which no room was held."""
+        replacement = self._keeper.find_replacement(job, task.eviction)
+        return Progress(job, End(), replacement=replacement)
 
     def _evict_next(self) -> bool:
         """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
@@ -196,13 +205,30 @@ class JobController:
         if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
             self._finish(task, unfinished(task, *self._stopped_by, now))
         elif isinstance(progress.step, End):
-            self._finish(task, ended(task, now))
+            self._await_landing(task, progress)
         elif not isinstance(progress.step, Evict) or progress.pod is None:
             task.wait(now)
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:
             self._to_evict.append((task, progress.pod))
+
+    def _await_landing(self, task: JobTask, progress: Progress) -> None:
+        """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
+        now, replacement = self._around.clock(), progress.replacement
+        if replacement is not None and replacement.is_ready:
+            task.landed_on = replacement.node_name
+        ending = ended(task, now)
+        is_left = ending.kind is OutcomeKind.EVICTED and not task.landed_on and bool(task.eviction.controller_uid)
+        if not is_left or task.is_adopted or ending.code is not OutcomeCode.DONE:
+            self._finish(task, ending)
+            return
+        if task.ends_at is None:
+            task.ends_at = now + self._settings.landing_seconds
+        if now < task.ends_at:
+            task.wait(now)
+        else:
+            self._finish(task, not_landed(task))
 
     def _answered(self, task: JobTask, pod: Pod | None, response: EvictionResponse) -> None:
         eviction = self._settings.eviction
@@ -224,10 +250,19 @@ class JobController:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
             self._submit(task, partial(self._note_eviction, task.job, pod))
-        elif judgement.kind is OutcomeKind.REFUSED and judgement.retry_after_seconds is None:
+        elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
-            task.due = now + min(judgement.retry_after_seconds or 0.0, eviction.longest_wait_seconds)
+            wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
+            task.due = now + min(wait_seconds, eviction.longest_wait_seconds)
+
+    def _may_be_granted(self, task: JobTask, judgement: Judgement, now: float) -> bool:
+        """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
+        if judgement.code is not OutcomeCode.BUDGET:
+            return judgement.retry_after_seconds is not None
+        if task.refused_since is None:
+            task.refused_since = now
+        return now - task.refused_since < self._settings.budget_seconds
 
     def _note_eviction(self, job: MigrationJob, pod: Pod) -> Progress:
         """Runs on a thread."""
@@ -284,7 +319,15 @@ class JobController:
             self._collect()
 
     def _finish(self, task: JobTask, ending: Judgement) -> None:
-        outcome = Outcome(task.eviction, ending.kind, ending.code, ending.message, task.status_code, task.num_calls)
+        outcome = Outcome(
+            task.eviction,
+            ending.kind,
+            ending.code,
+            ending.message,
+            status_code=task.status_code,
+            num_attempts=task.num_calls,
+            landed_on=task.landed_on,
+        )
         if not outcome.is_unconfirmed:
             self._around.open_calls.ended(task.eviction)
         self._outcomes[task.eviction.uid] = outcome

@@ -7,7 +7,7 @@ from descheduler.migration.judgement import POD_GONE, Judgement
 from descheduler.model.koordinator.migration_job import JobPhase
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "unfinished"]
+__all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished"]
 
 
 def ended(task: JobTask, now: float) -> Judgement:
@@ -40,6 +40,11 @@ def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judg
     if task.num_calls:
         return _kept(task, halted, why, now)
     return left_out(halted, why)
+
+
+def not_landed(task: JobTask) -> Judgement:
+    """The ending of an eviction without room whose replacement is not ready in time."""
+    return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, "its replacement is not ready yet")
 
 
 def left_out(code: OutcomeCode, why: str) -> Judgement:

@@ -17,9 +17,11 @@ from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, 
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
+from descheduler.migration.replacements import Replacements, successors_of
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobKeeper", "Progress"]
 
@@ -60,6 +62,7 @@ class JobKeeper:
         self._providers = providers
         self._terms = terms
         self._now = now
+        self._replacements = Replacements(objects)
 
     def advance(self, job: MigrationJob) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
@@ -77,6 +80,13 @@ class JobKeeper:
                 return Progress(None, End(), seen.pod)
             job = kept
         return Progress(job, WaitForChange("its status does not settle"))
+
+    def find_replacement(self, job: MigrationJob, eviction: PlannedEviction) -> Pod | None:
+        """The pod that came for the one that was evicted, None as long as there is none."""
+        successors = successors_of(eviction)
+        if successors is None:
+            return None
+        return self._replacements.find(successors, of_uid=eviction.uid, since=job.created_at)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """`new`, kept; what somebody else has made of the job where that came first; None when it was deleted."""

@@ -17,3 +17,7 @@ class ControllerSettings:
     most_active: int = 100
     most_errors: int = 10
     """So many looks at one job in a row may fail."""
+    budget_seconds: float = 120.0
+    """For so long an eviction is asked for again that a budget refuses."""
+    landing_seconds: float = 120.0
+    """For so long the replacement of a pod is looked for, for which no room was held."""

@@ -17,15 +17,15 @@ _LONGEST_WAIT_SECONDS = 3.0
 
 @dataclass(slots=True, eq=False)
 class JobTask:
-    """A job, and the eviction that it is for. `workload` is of whose pods no second one may be under way.
+    """A job, and the eviction that it is for.
 
     `job` is None until it is created. `due` is in seconds of the run's clock. `judgement` is of the last eviction call;
-    until `settles_at` such a call can still take effect. One that an earlier run or a user has begun `is_adopted`: it
+    until `settles_at` such a call can still take effect. A job that held no room has ended when its pod is gone: until
+    `ends_at` its replacement is looked for. One that an earlier run or a user has begun `is_adopted`: it
     has no place in the plan.
     """
 
     eviction: PlannedEviction
-    workload: str
     job: MigrationJob | None = None
     is_adopted: bool = False
     due: float = 0.0
@@ -36,6 +36,9 @@ class JobTask:
     judgement: Judgement | None = None
     status_code: int = 0
     settles_at: float = 0.0
+    refused_since: float | None = None
+    landed_on: str = ""
+    ends_at: float | None = None
 
     @property
     def was_evicted(self) -> bool:

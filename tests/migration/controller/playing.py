@@ -10,6 +10,7 @@ from typing import Any
 
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.controller.controller import JobController, Surroundings
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
@@ -20,7 +21,6 @@ from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
-from descheduler.migration.pods import decode_pod, pod_path
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
@@ -28,10 +28,12 @@ from descheduler.migration.providers.placeholder.provider import PlaceholderRoom
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from tests.living.cluster import LivingCluster
+from tests.living.transport import Passage
 
 Object = dict[str, Any]
 Halted = tuple[OutcomeCode, str]
@@ -68,6 +70,24 @@ class Play:
         self.client = self.cluster.client()
         self.objects = ObjectCalls(self.client)
 
+    def through(self, way: Passage) -> Play:
+        """The same, with all calls going this way."""
+        self.client = self.cluster.client(passage=way)
+        self.objects = ObjectCalls(self.client)
+        return self
+
+    def take_up(self) -> Adopted:
+        """Finishes or undoes what earlier runs left."""
+        journal = self.journal()
+        keeper = self.keeper(journal)
+        now = self.cluster.clock.now()
+        adopted = adopt(self.objects, journal, keeper, [self.rooms()], is_own=self._is_own, now=now)
+        self.run([adopted_task(job) for job in adopted.unfinished])
+        return adopted
+
+    def _is_own(self, job: MigrationJob) -> bool:
+        return job.annotations.get(CREATED_BY_ANNOTATION) in ("descheduler-test", "test")
+
     def evict(self, *pods: Object) -> tuple[Outcome, ...]:
         """The outcomes of evictions of these pods, each by a job of its own."""
         return self.run([self.task(pod) for pod in pods])
@@ -79,9 +99,19 @@ class Play:
     def task(self, pod: Object) -> JobTask:
         """The task of evicting `pod`."""
         meta = pod["metadata"]
-        eviction = PlannedEviction(meta["namespace"], meta["name"], meta["uid"], pod["spec"]["nodeName"], "p", "Plugin")
-        owners = meta.get("ownerReferences") or [{"uid": meta["uid"]}]
-        return JobTask(eviction, owners[0]["uid"])
+        owners = meta.get("ownerReferences") or [{"uid": ""}]
+        return JobTask(
+            PlannedEviction(
+                meta["namespace"],
+                meta["name"],
+                meta["uid"],
+                pod["spec"]["nodeName"],
+                "p",
+                "Plugin",
+                controller_uid=owners[0]["uid"],
+                labels=meta["labels"],
+            )
+        )
 
     def controller(self) -> JobController:
         """A controller over the cluster as it is."""
@@ -126,8 +156,7 @@ class Play:
         return self.journal().jobs()
 
     def _new_job(self, eviction: PlannedEviction) -> NewJob:
-        pod = self.objects.read(pod_path(eviction.namespace, eviction.name), decode_pod)
-        successors = None if pod is None else successors_of(pod)
+        successors = successors_of(eviction)
         return NewJob(
             eviction.namespace,
             eviction.name,

@@ -38,7 +38,7 @@ def placeholder_name(job: MigrationJob) -> str:
 def placeholder_of(
     job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, settings: PlaceholderSettings, owner: str
 ) -> dict[str, Any]:
-    """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that leaves, `requests` its own, nano units."""
+    """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that leaves, `requests` its own, in nano."""
     spec = {field: pod["spec"][field] for field in _PLACED_BY if pod["spec"].get(field)}
     keep_away(pod["spec"].get("nodeName", ""), spec)
     amounts = {name: format_quantity(amount) for name, amount in sorted(requests.items()) if name != "pods"}
