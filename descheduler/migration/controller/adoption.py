@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from descheduler.kube.errors import KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
@@ -67,8 +68,15 @@ def adopt(
     for job in over:
         journal.delete(job)
     live = {job.uid for job in jobs if not job.has_ended} - {job.uid for job in undone}
-    swept = tuple(name for provider in providers for name in provider.sweep(live))
+    swept = tuple(name for provider in providers for name in _sweep(provider, live))
     return Adopted(tuple(unfinished), tuple(undone), swept, len(over))
+
+
+def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
+    try:
+        return provider.sweep(live)
+    except KindForbidden:  # what it may not list it cannot have created
+        return ()
 
 
 def adopted_task(job: MigrationJob) -> JobTask:
