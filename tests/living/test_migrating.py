@@ -16,14 +16,12 @@ from tests.living.observing.promises import Limits
 from tests.living.store import Object
 from tests.migration.stand_ins import Clock
 
-_KOORD = {"scheduler": "koord-scheduler"}
-
 
 def shop(seed: int = 0) -> LivingCluster:
     """Two workloads of koord-scheduler, with a pod each on node n1, and a budget."""
     workloads = [
-        deployment("web", 3, on=["n1", "n2", "n3"], cpu="1", **_KOORD),
-        stateful_set("db", 2, on=["n1", "n2"], cpu="1", **_KOORD),
+        deployment("web", 3, on=["n1", "n2", "n3"], cpu="1", scheduler="koord-scheduler"),
+        stateful_set("db", 2, on=["n1", "n2"], cpu="1", scheduler="koord-scheduler"),
     ]
     return living_cluster(3, workloads, [budget("web", maxUnavailable=1)], seed=seed)
 
