@@ -96,6 +96,24 @@ class LivingCluster:
         """Where the pods with the label `app` are, sorted; "" for a pod without a node."""
         return sorted(pod["spec"].get("nodeName", "") for pod in self.pods(app))
 
+    def set_ready(self, node: str, *, is_ready: bool) -> None:
+        """Has a node fail, or come back: its condition, and the taint that the node controller sets."""
+        value, taint = str(is_ready), {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+        def change(found: Object) -> None:
+            kept = [known for known in found["spec"].get("taints", ()) if known["key"] != taint["key"]]
+            found["spec"]["taints"] = kept if is_ready else [*kept, taint]
+            found["status"]["conditions"] = [{"type": "Ready", "status": value}]
+
+        with self.store.acting("node controller"):
+            self.store.edit("nodes", node, "", change)
+
+    def pause_scheduling(self, *, is_paused: bool = True) -> None:
+        """Has the schedulers stop, or go on."""
+        for scheduler in self.schedulers:
+            scheduler.is_paused = is_paused
+            scheduler.wake(0.0)
+
     def transport(self, *, agent: str = "us", passage: Passage | None = None) -> LivingTransport:
         """A way to the API for `agent`; what goes through `passage` may meet faults."""
         return LivingTransport(self.api, agent=agent, passage=passage)

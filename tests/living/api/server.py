@@ -101,7 +101,11 @@ class LivingApi:
         if request.method == "GET" and not target.name:
             return listed(self.store, target, request)
         code = 201 if request.method == "POST" else 200
-        return json_answer(code, self._object(target, request))
+        found = self._object(target, request)
+        if request.method == "GET" and "as=PartialObjectMetadata;" in request.accept:
+            head = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+            return json_answer(code, {**head, "metadata": found["metadata"]})
+        return json_answer(code, found)
 
     def _object(self, target: Target, request: Request) -> Object:
         store = self.store
