@@ -36,6 +36,7 @@ class LivingCluster:
         *,
         seed: int = 0,
         has_koordinator: bool = True,
+        has_default_scheduler: bool = True,
         has_reserve_line: bool = True,
         latency_seconds: float = 0.01,
         ready_seconds: float = 2.0,
@@ -57,7 +58,8 @@ class LivingCluster:
             Kubelets(self.store, ready_seconds=ready_seconds, stop_seconds=stop_seconds)
             kinds = (DeploymentController, ReplicaSetController, StatefulSetController, DisruptionController)
             self.actors = [kind(self.store) for kind in kinds]
-            self.schedulers = [Scheduler(self.store, "default-scheduler")]
+        if acts and has_default_scheduler:
+            self.schedulers.append(Scheduler(self.store, "default-scheduler"))
         if acts and has_koordinator:
             self.actors.append(ReservationController(self.store))
             self.schedulers.append(KoordScheduler(self.store, writes_allocations=has_reserve_line))
