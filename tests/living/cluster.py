@@ -26,8 +26,8 @@ class LivingCluster:
     """A cluster on a virtual clock. Without `has_koordinator` there are neither its CRDs nor koord-scheduler.
 
     Pods are ready `ready_seconds` after they were bound, and gone `stop_seconds` after they were deleted. Without
-    `has_reserve_line` koord-scheduler is configured as its shipped manifest has it: nothing uses a Reservation up.
-    Without `acts` nothing happens by itself.
+    `has_default_scheduler` pods of the default scheduler wait; without `has_reserve_line` koord-scheduler is configured
+    as its shipped manifest has it, and nothing uses a Reservation up. Without `acts` nothing happens by itself.
     """
 
     def __init__(

@@ -61,6 +61,20 @@ class TestObjects:
         assert (code, status["reason"]) == (409, "Conflict")
         assert asked(cluster, "GET", f"{MAPS}/a")[1]["data"] == {"n": "2"}
 
+    def test_a_job_is_replaced_by_those_alone_who_have_seen_a_version(self) -> None:
+        cluster = still_cluster()
+        asked(cluster, "POST", JOBS, job("j"))
+
+        assert asked(cluster, "PUT", f"{JOBS}/j", job("j"))[0] == 422
+
+    @pytest.mark.parametrize("method", ["PUT", "PATCH"])
+    def test_another_object_of_the_name_is_not_changed(self, method: str) -> None:
+        cluster = still_cluster()
+        asked(cluster, "POST", MAPS, config_map("a"))
+        body = {"metadata": {"name": "a", "uid": "of another"}, "data": {"k": "v"}}
+
+        assert asked(cluster, method, f"{MAPS}/a", body)[0] == 409
+
     def test_a_merge_patch_sets_and_removes_members(self) -> None:
         cluster = still_cluster()
         asked(cluster, "POST", MAPS, config_map("a", old="1", kept="1"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +12,7 @@ from tests.living.api.refusal import Refused
 from tests.living.api.request import Target
 from tests.living.api.writes import create, delete_pod, random_ending
 from tests.living.resources import by_plural
-from tests.living.store import Change, Object, Store
+from tests.living.store import Change, Object, Store, copied
 
 __all__ = [
     "DeploymentController",
@@ -20,6 +21,7 @@ __all__ = [
     "controller_of",
     "controller_uid",
     "is_active",
+    "reference_to",
 ]
 
 _PODS = by_plural("pods")
@@ -36,6 +38,13 @@ def controller_uid(found: Object) -> str | None:
     """The uid of the controller, None without one."""
     owner = controller_of(found)
     return None if owner is None else str(owner["uid"])
+
+
+def reference_to(owner: Object) -> Object:
+    """An owner reference to the controller `owner`."""
+    metadata = owner["metadata"]
+    head = {"apiVersion": owner["apiVersion"], "kind": owner["kind"]}
+    return {**head, "name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
 
 
 def is_active(pod: Object) -> bool:
@@ -80,14 +89,7 @@ class _WorkloadController(Actor):
     def create_pod(self, workload: Object, name: str, more_labels: Object) -> None:
         """A pod of the template; what the API refuses is tried again."""
         template, metadata = workload["spec"]["template"], workload["metadata"]
-        owner = {
-            "apiVersion": workload["apiVersion"],
-            "kind": workload["kind"],
-            "name": metadata["name"],
-            "uid": metadata["uid"],
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
+        owner = reference_to(workload)
         made = dict(template.get("metadata") or {})
         made |= {"name": name, "labels": {**(made.get("labels") or {}), **more_labels}, "ownerReferences": [owner]}
         try:
@@ -115,6 +117,7 @@ class DeploymentController(_WorkloadController):
 
     def keep(self, workload: Object, owned: Sequence[Object]) -> None:
         if not owned:
+            self._create_set(workload)
             return
         newest = max(owned, key=lambda found: (found["metadata"]["creationTimestamp"], found["metadata"]["name"]))
         metadata, replicas = newest["metadata"], workload["spec"].get("replicas", 1)
@@ -125,6 +128,14 @@ class DeploymentController(_WorkloadController):
         status |= {"updatedReplicas": status.get("replicas", 0)}
         status |= {"observedGeneration": workload["metadata"].get("generation", 1)}
         self.store.replace(by_plural(self.kind), {**workload, "status": status})
+
+    def _create_set(self, deployment: Object) -> None:
+        metadata, template = deployment["metadata"], copied(deployment["spec"]["template"])
+        hashed = f"{zlib.crc32(repr(template).encode()):08x}"
+        template.setdefault("metadata", {}).setdefault("labels", {})["pod-template-hash"] = hashed
+        head = {"name": f"{metadata['name']}-{hashed}", "ownerReferences": [reference_to(deployment)]}
+        body = {"metadata": head, "spec": {**deployment["spec"], "template": template}}
+        create(self.store, Target(by_plural(self.parts), metadata["namespace"]), body)
 
 
 class ReplicaSetController(_WorkloadController):

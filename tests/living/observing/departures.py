@@ -73,6 +73,8 @@ class Departures:
         if made.owner:
             self._unreplaced.append(made)
             self._open[made.uid] = made
+        else:
+            yield Promise.NOTHING_LOST, f"pod {made.name} was evicted, and it has no controller that replaces it"
         yield from self._limits_exceeded(made)
 
     def _budgets_broken(self, made: Departure) -> Iterator[Found]:
