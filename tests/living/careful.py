@@ -43,6 +43,21 @@ class CarefulMigration:
             self._clock.sleep(1.0)
         return ""
 
+    def is_same(self, found: Object, pod: Object) -> bool:
+        """Whether the pod that was found is the one to be moved."""
+        return bool(found["metadata"]["uid"] == pod["metadata"]["uid"])
+
+    def evict(self, pod: Object, options: Object) -> None:
+        """Asks for the eviction of whatever pod has the name, within `options`."""
+        metadata = {key: pod["metadata"][key] for key in ("namespace", "name")}
+        head = {"apiVersion": "policy/v1", "kind": "Eviction"}
+        self._call("POST", f"{_path(pod)}/eviction", {**head, "metadata": metadata, "deleteOptions": options})
+
+    def release(self, room: str) -> str:
+        """Lets go of what is held; the phase of the job once nothing is left to do, "" before."""
+        self._call("DELETE", room)
+        return ""
+
     def _step(self, pod: Object) -> str:
         name = f"move-{pod['metadata']['uid']}"
         job = self._get(f"{_KOORD}/podmigrationjobs/{name}")
@@ -55,20 +70,19 @@ class CarefulMigration:
         is_used = room is not None and room.get("status", {}).get("phase") == "Succeeded"
         if phase:
             if room is not None and not is_used:
-                self._call("DELETE", f"{_KOORD}/reservations/{name}")
-                return ""
+                return self.release(f"{_KOORD}/reservations/{name}")
             return str(phase)
         found = self._get(_path(pod))
-        is_there = found is not None and found["metadata"]["uid"] == pod["metadata"]["uid"]
-        if is_there and found is not None and "deletionTimestamp" not in found["metadata"]:
-            self._lead_away(pod, name, room, job)
+        if found is not None and self.is_same(found, pod) and "deletionTimestamp" not in found["metadata"]:
+            self.lead_away(pod, name, room, job)
         elif is_used and room is not None and self._is_ready(room["status"]["currentOwners"][0]):
             self._end(job, "Succeeded")
         elif self._age(job) > 2 * _PATIENCE_SECONDS:
             self._end(job, "Failed")
         return ""
 
-    def _lead_away(self, pod: Object, name: str, room: Object | None, job: Object) -> None:
+    def lead_away(self, pod: Object, name: str, room: Object | None, job: Object) -> None:
+        """The next step for a pod that is still where it should leave."""
         phase = (room or {}).get("status", {}).get("phase")
         if phase in ("Succeeded", "Failed") or self._age(job) > _PATIENCE_SECONDS:
             self._end(job, "Failed")
@@ -79,10 +93,7 @@ class CarefulMigration:
             labels = {"descheduler/job": job["metadata"]["uid"]}
             self._create("Reservation", name, spec, labels)
         elif phase == "Available":
-            options = {"preconditions": {"uid": pod["metadata"]["uid"]}}
-            metadata = {key: pod["metadata"][key] for key in ("namespace", "name")}
-            head = {"apiVersion": "policy/v1", "kind": "Eviction"}
-            self._call("POST", f"{_path(pod)}/eviction", {**head, "metadata": metadata, "deleteOptions": options})
+            self.evict(pod, {"preconditions": {"uid": pod["metadata"]["uid"]}})
 
     def _create(self, kind: str, name: str, spec: Object, labels: Object) -> None:
         head = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": kind}

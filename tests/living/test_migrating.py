@@ -12,7 +12,7 @@ from tests.living.careful import CarefulMigration
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed, SeededFaults
 from tests.living.observing.observer import Observer
-from tests.living.observing.promises import Limits
+from tests.living.observing.promises import Limits, Promise
 from tests.living.store import Object
 from tests.migration.stand_ins import Clock
 
@@ -87,6 +87,44 @@ def test_whatever_goes_wrong_with_calls_no_promise_is_broken(seed: int) -> None:
 
     observer.assert_kept(settle_seconds=200)
     assert "" not in phases
+
+
+class OneWhoForgetsRoom(CarefulMigration):
+    """Leaves what was held, once the job has ended."""
+
+    def release(self, room: str) -> str:
+        """Nothing is released."""
+        return "Failed"
+
+
+class OneWhoGoesByNames(CarefulMigration):
+    """Takes a new pod of the same name for the one that has to leave, and holds no room."""
+
+    def is_same(self, found: Object, pod: Object) -> bool:
+        """Whether the names agree."""
+        return bool(found["metadata"]["name"] == pod["metadata"]["name"])
+
+    def lead_away(self, pod: Object, name: str, room: Object | None, job: Object) -> None:
+        """Evicts, come what may."""
+        self.evict(pod, {})
+
+
+@pytest.mark.parametrize(
+    ("careless", "promises"),
+    [(OneWhoForgetsRoom, {Promise.ROOM_RELEASED}), (OneWhoGoesByNames, {Promise.REPLACEMENT, Promise.LIMIT})],
+)
+def test_careless_migrations_are_found_out(careless: type[CarefulMigration], promises: set[Promise]) -> None:
+    broken: set[Promise] = set()
+    for seed in range(5):
+        cluster = shop(seed)
+        observer = watched(cluster)
+        way = FaultyWay(cluster.api, SeededFaults(seed, rate=0.3, most=40))
+        migration = careless(cluster.client(passage=way), cluster.clock)
+        for pod in moving(cluster):
+            migration.move(pod)
+        broken |= {found.promise for found in observer.finish(settle_seconds=200)}
+
+    assert promises <= broken
 
 
 @pytest.mark.parametrize("kills_after_effect", [False, True])
