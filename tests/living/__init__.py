@@ -21,6 +21,9 @@ happens in between. The same seed and the same calls give the same history.
     way.before("POST", "/eviction", partial(cluster.add, pod("rival", cpu="3", on="n2")))
     client = cluster.client(passage=way)    # Killed (a BaseException) is raised at the 17th call and ever after
 
+    script = RecordedScript(case)           # a recorded PodMigrationJob script, see `recorded`
+    with LivingServer(cluster, scale=20) as server:     # over HTTP, in real time, for whole processes, see `http`
+
 Parts: `clock`; `store` (objects, versions, changes) and `resources` (the kinds); `api/` (what a server makes of
 requests: lists, watches, writes, evictions, admission, discovery); `transport` (the way in); `acting/` (controllers
 of workloads and budgets, kubelets); `scheduling/` (kube-scheduler; koord-scheduler with Reservations and quotas);

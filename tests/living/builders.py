@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tests.living.acting.workloads import reference_to
 from tests.living.cluster import LivingCluster
 from tests.living.store import Object
 
@@ -86,7 +87,7 @@ def deployment(
     inner = {"metadata": {**meta, "labels": {**meta["labels"], **hashed}}, "spec": spec}
     whole = _workload("Deployment", app, namespace, replicas, made, app)
     part = _workload("ReplicaSet", name, namespace, replicas, inner, app)
-    part["metadata"]["ownerReferences"] = [_reference(whole)]
+    part["metadata"]["ownerReferences"] = [reference_to(whole)]
     part["spec"]["selector"]["matchLabels"] |= hashed
     draw = random.Random(f"{namespace}/{app}")
     names = [f"{name}-{''.join(draw.choices(_LETTERS, k=5))}" for _ in on]
@@ -205,15 +206,9 @@ def _workload(kind: str, name: str, namespace: str, replicas: int, made: Object,
     }
 
 
-def _reference(owner: Object) -> Object:
-    metadata = owner["metadata"]
-    head = {"apiVersion": owner["apiVersion"], "kind": owner["kind"]}
-    return {**head, "name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
-
-
 def _running(owner: Object, name: str, where: str) -> Object:
     made = owner["spec"]["template"]
     metadata = {**made["metadata"], "name": name, "namespace": owner["metadata"]["namespace"]}
-    metadata |= {"ownerReferences": [_reference(owner)], "creationTimestamp": _BORN}
+    metadata |= {"ownerReferences": [reference_to(owner)], "creationTimestamp": _BORN}
     spec = {"restartPolicy": "Always", **made["spec"], "nodeName": where}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": _RUNNING}

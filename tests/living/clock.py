@@ -7,7 +7,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from tests.builders import NOW
 
@@ -17,19 +17,19 @@ __all__ = ["VirtualClock", "rfc3339", "to_time"]
 class VirtualClock:
     """Seconds since the cluster was made, and the time of day that goes with them.
 
-    `lock` is that of the whole cluster: whoever lets time pass, or answers a request, holds it. With a `scale` the
-    clock follows real time, so many times as fast, and sleeping really waits; else it is moved by `sleep` alone.
+    `lock` is that of the whole cluster: whoever lets time pass, or answers a request, holds it. Time passes by `sleep`
+    alone, until `follow_real_time` is called.
     """
 
-    def __init__(self, *, start: datetime = NOW, scale: float | None = None) -> None:
+    def __init__(self, *, start: datetime = NOW) -> None:
         self.lock = threading.RLock()
         self.owner = threading.get_ident()
         """The thread that lets time pass; what others wait for they wait for in real time."""
         self.on_tick: list[Callable[[], object]] = []
         """Called after each thing that was due."""
         self._start = start
-        self._scale = scale
-        self._real_start = time.monotonic()
+        self._scale: float | None = None
+        self._real_start = 0.0
         self._seconds = 0.0
         self._due: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = itertools.count()
@@ -63,6 +63,17 @@ class VirtualClock:
             return
         with self.lock:
             self._run_until(self._seconds + max(seconds, 0.0))
+
+    def follow_real_time(self, scale: float = 1.0) -> None:
+        """From now on it is as late as it really is, time passes `scale` times as fast, and sleeping really waits."""
+        self._scale = scale
+        self._real_start = time.monotonic() - self._seconds / scale
+        self._start = datetime.now(UTC) - timedelta(seconds=self._seconds)
+
+    def stand_still(self) -> None:
+        """From now on time passes by `sleep` alone again."""
+        self.catch_up()
+        self._scale = None
 
     def catch_up(self) -> None:
         """Runs what has come due by real time; does nothing for a clock that does not follow it."""

@@ -26,8 +26,8 @@ class LivingCluster:
     """A cluster on a virtual clock. Without `has_koordinator` there are neither its CRDs nor koord-scheduler.
 
     Pods are ready `ready_seconds` after they were bound, and gone `stop_seconds` after they were deleted. Without
-    `has_reserve_line` koord-scheduler is configured as its shipped manifest has it: nothing uses a Reservation up.
-    Without `acts` nothing happens by itself.
+    `has_default_scheduler` pods of the default scheduler wait; without `has_reserve_line` koord-scheduler is configured
+    as its shipped manifest has it, and nothing uses a Reservation up. Without `acts` nothing happens by itself.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class LivingCluster:
         *,
         seed: int = 0,
         has_koordinator: bool = True,
+        has_default_scheduler: bool = True,
         has_reserve_line: bool = True,
         latency_seconds: float = 0.01,
         ready_seconds: float = 2.0,
@@ -57,7 +58,8 @@ class LivingCluster:
             Kubelets(self.store, ready_seconds=ready_seconds, stop_seconds=stop_seconds)
             kinds = (DeploymentController, ReplicaSetController, StatefulSetController, DisruptionController)
             self.actors = [kind(self.store) for kind in kinds]
-            self.schedulers = [Scheduler(self.store, "default-scheduler")]
+        if acts and has_default_scheduler:
+            self.schedulers.append(Scheduler(self.store, "default-scheduler"))
         if acts and has_koordinator:
             self.actors.append(ReservationController(self.store))
             self.schedulers.append(KoordScheduler(self.store, writes_allocations=has_reserve_line))
@@ -95,6 +97,24 @@ class LivingCluster:
     def nodes_of(self, app: str) -> list[str]:
         """Where the pods with the label `app` are, sorted; "" for a pod without a node."""
         return sorted(pod["spec"].get("nodeName", "") for pod in self.pods(app))
+
+    def set_ready(self, node: str, *, is_ready: bool) -> None:
+        """Has a node fail, or come back: its condition, and the taint that the node controller sets."""
+        value, taint = str(is_ready), {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+        def change(found: Object) -> None:
+            kept = [known for known in found["spec"].get("taints", ()) if known["key"] != taint["key"]]
+            found["spec"]["taints"] = kept if is_ready else [*kept, taint]
+            found["status"]["conditions"] = [{"type": "Ready", "status": value}]
+
+        with self.store.acting("node controller"):
+            self.store.edit("nodes", node, "", change)
+
+    def pause_scheduling(self, *, is_paused: bool = True) -> None:
+        """Has the schedulers stop, or go on."""
+        for scheduler in self.schedulers:
+            scheduler.is_paused = is_paused
+            scheduler.wake(0.0)
 
     def transport(self, *, agent: str = "us", passage: Passage | None = None) -> LivingTransport:
         """A way to the API for `agent`; what goes through `passage` may meet faults."""

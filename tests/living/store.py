@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +58,8 @@ class Store:
         self.actor = "setup"
         self.call = 0
         self._objects: dict[Resource, dict[Key, Object]] = defaultdict(dict)
+        self._stamps: Counter[Resource] = Counter()
+        self._groups: dict[tuple[Resource, Callable[[Object], str | None]], tuple[int, dict[str, list[Object]]]] = {}
         self._num_uids = 0
 
     @contextmanager
@@ -76,7 +78,23 @@ class Store:
 
     def all(self, kind: str) -> list[Object]:
         """The objects of a kind by namespace and name."""
-        return [found for _, found in sorted(self._objects[by_plural(kind)].items(), key=lambda item: item[0])]
+        return list(self.grouped(kind, _all).get("", ()))
+
+    def grouped(self, kind: str, by: Callable[[Object], str | None]) -> Mapping[str, Sequence[Object]]:
+        """What `by` says of an object → the objects of a kind of which it says so, by namespace and name.
+
+        `by` is a function of a module, not made anew for each call: its groups are kept until an object changes.
+        """
+        resource = by_plural(kind)
+        stamp, groups = self._groups.get((resource, by), (-1, {}))
+        if stamp != self._stamps[resource]:
+            groups = defaultdict(list)
+            for _, found in sorted(self._objects[resource].items(), key=_first):
+                if (group := by(found)) is not None:
+                    groups[group].append(found)
+            groups = dict(groups)
+            self._groups[resource, by] = self._stamps[resource], groups
+        return groups
 
     def find(self, resource: Resource, key: Key) -> Object | None:
         """The object, None when there is none."""
@@ -147,6 +165,7 @@ class Store:
 
     def _tell(self, resource: Resource, key: Key, before: Object | None, after: Object | None) -> None:
         self.version += 1
+        self._stamps[resource] += 1
         change = Change(self.version, resource, key, before, after, self.actor, self.call)
         self.log.append(change)
         for listener in self.listeners:
@@ -157,6 +176,15 @@ def copied(original: Object) -> Object:
     """A copy that may be changed at any depth."""
     copy: Object = msgspec.json.decode(msgspec.json.encode(original))
     return copy
+
+
+def _all(found: Object) -> str:
+    del found
+    return ""
+
+
+def _first(item: tuple[Key, Object]) -> Key:
+    return item[0]
 
 
 def _key(resource: Resource, stored: Object) -> Key:

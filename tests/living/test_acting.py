@@ -31,6 +31,13 @@ class TestWorkloads:
         status = (cluster.get("deployments.apps", "web", "shop") or {})["status"]
         assert (status["replicas"], status["readyReplicas"]) == (3, 3)
 
+    def test_a_deployment_without_a_replica_set_gets_one(self) -> None:
+        whole, *_ = deployment("web", 2)
+
+        cluster = living_cluster(2, [[whole]])
+
+        assert len(cluster.pods("web")) == 2
+
     def test_a_replica_set_replaces_a_deleted_pod_under_another_name_before_it_is_gone(self) -> None:
         cluster = living_cluster(2, [deployment("web", 1, on=["n1"], annotations={STOP_SECONDS: "20"})])
         (old,) = cluster.pods("web")

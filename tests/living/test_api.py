@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from descheduler.kube.client import KubeClient
@@ -59,6 +61,20 @@ class TestObjects:
         assert (code, status["reason"]) == (409, "Conflict")
         assert asked(cluster, "GET", f"{MAPS}/a")[1]["data"] == {"n": "2"}
 
+    def test_a_job_is_replaced_by_those_alone_who_have_seen_a_version(self) -> None:
+        cluster = still_cluster()
+        asked(cluster, "POST", JOBS, job("j"))
+
+        assert asked(cluster, "PUT", f"{JOBS}/j", job("j"))[0] == 422
+
+    @pytest.mark.parametrize("method", ["PUT", "PATCH"])
+    def test_another_object_of_the_name_is_not_changed(self, method: str) -> None:
+        cluster = still_cluster()
+        asked(cluster, "POST", MAPS, config_map("a"))
+        body = {"metadata": {"name": "a", "uid": "of another"}, "data": {"k": "v"}}
+
+        assert asked(cluster, method, f"{MAPS}/a", body)[0] == 409
+
     def test_a_merge_patch_sets_and_removes_members(self) -> None:
         cluster = still_cluster()
         asked(cluster, "POST", MAPS, config_map("a", old="1", kept="1"))
@@ -74,6 +90,46 @@ class TestObjects:
         code, _ = asked(cluster, "PATCH", f"{MAPS}/a", {}, content_type="application/json")
 
         assert code == 415
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            config_map("Upper"),
+            config_map("a", key="x" * (1 << 20)),
+            {"metadata": {"name": "a", "labels": {"k": "not a label"}}},
+            {"metadata": {"name": "a", "annotations": {"k": "x" * (256 << 10)}}},
+        ],
+        ids=["name", "size", "label", "annotations"],
+    )
+    def test_objects_that_are_not_allowed_are_refused(self, body: Object) -> None:
+        assert asked(still_cluster(), "POST", MAPS, body)[0] == 422
+
+    def test_the_metadata_of_an_object_can_be_had_alone(self) -> None:
+        cluster = still_cluster([bound_pod("a")])
+        accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
+        found = json.loads(cluster.client().send("GET", f"{PODS}/a", accept=accept).body)
+
+        assert (set(found), found["kind"]) == ({"kind", "apiVersion", "metadata"}, "PartialObjectMetadata")
+
+    def test_events_on_objects_of_the_cluster_are_in_namespace_default(self) -> None:
+        cluster = still_cluster()
+        needed = ("eventTime", "reportingController", "reportingInstance", "action", "reason", "type")
+        event = {"metadata": {"name": "e"}, **dict.fromkeys(needed, "x"), "regarding": {"kind": "PodMigrationJob"}}
+
+        codes = [
+            asked(cluster, "POST", f"/apis/events.k8s.io/v1/namespaces/{namespace}/events", event)[0]
+            for namespace in ("kube-system", "default")
+        ]
+
+        assert codes == [422, 201]
+
+    def test_what_a_user_may_do_is_answered(self) -> None:
+        path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+        code, review = asked(still_cluster(), "POST", path, {"spec": {}})
+
+        assert (code, review["status"]) == (201, {"allowed": True})
 
     @pytest.mark.parametrize(
         ("method", "path", "code"),

@@ -167,6 +167,23 @@ class TestEvictions:
 
         observer.assert_kept()
 
+    def test_a_pod_that_nothing_replaces(self) -> None:
+        cluster = living_cluster(1, [], [pod("bare", on="n1")])
+        observer = Observer(cluster)
+
+        evict(cluster, cluster.pods("bare")[0])
+
+        assert broken(observer) == [Promise.NOTHING_LOST]
+
+    def test_two_programs_count_together(self) -> None:
+        cluster = living_cluster(2, [deployment("web", 2, on=["n1", "n1"])])
+        observer = Observer(cluster, Limits(total=1), agents=("us", "us too"))
+
+        for found, agent in zip(cluster.pods("web"), ("us", "us too"), strict=True):
+            evict(cluster, found, agent=agent)
+
+        assert broken(observer) == [Promise.LIMIT]
+
 
 class TestCapacity:
     def test_a_node_that_holds_too_much(self) -> None:

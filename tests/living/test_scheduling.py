@@ -97,6 +97,30 @@ class TestFilters:
 
         assert cluster.nodes_of("new") == ["n1"]
 
+    def test_nothing_is_placed_on_a_node_that_has_failed_until_it_is_back(self) -> None:
+        cluster = living_cluster(1)
+        cluster.set_ready("n1", is_ready=False)
+        cluster.add(pod("a"))
+        cluster.clock.sleep(30)
+        assert cluster.nodes_of("a") == [""]
+
+        cluster.set_ready("n1", is_ready=True)
+        cluster.clock.sleep(30)
+
+        assert cluster.nodes_of("a") == ["n1"]
+
+    def test_nothing_is_placed_while_scheduling_is_paused(self) -> None:
+        cluster = living_cluster(1)
+        cluster.pause_scheduling()
+        cluster.add(pod("a"))
+        cluster.clock.sleep(30)
+        assert cluster.nodes_of("a") == [""]
+
+        cluster.pause_scheduling(is_paused=False)
+        cluster.clock.sleep(1)
+
+        assert cluster.nodes_of("a") == ["n1"]
+
     def test_pods_of_an_unknown_scheduler_wait(self) -> None:
         assert living_cluster(1, [], [pod("a", scheduler="nobody")]).nodes_of("a") == [""]
 

@@ -11,7 +11,7 @@ from tests.living.acting.workloads import controller_of
 from tests.living.api.evictions import is_ready
 from tests.living.clock import to_time
 from tests.living.selectors import matches
-from tests.living.store import Object, Store
+from tests.living.store import Change, Key, Object, Store
 
 __all__ = ["DisruptionController", "desired_healthy", "pods_of_budget"]
 
@@ -21,6 +21,7 @@ _KINDS = {
     "Deployment": "deployments.apps",
     "ReplicationController": "replicationcontrollers",
 }
+_BUDGETS = "poddisruptionbudgets.policy"
 _DISRUPTED_SECONDS = 120
 
 
@@ -30,12 +31,32 @@ class DisruptionController(Actor):
     name = "disruption-controller"
     kinds = frozenset({"Pod", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "Deployment"})
 
+    def __init__(self, store: Store) -> None:
+        self._changed = {_key(found) for found in store.all(_BUDGETS)}
+        super().__init__(store)
+
+    def concerns(self, change: Change) -> bool:
+        """A budget, one of its pods, or a workload, which says how many pods are expected."""
+        found = change.present
+        if change.resource.kind not in ("Pod", "PodDisruptionBudget") and _keeps_spec(change):
+            return False
+        budgets = [item for item in self.store.all(_BUDGETS) if _is_beside(item, found)]
+        if change.resource.kind == "PodDisruptionBudget":
+            budgets = [found]
+        elif change.resource.kind == "Pod":
+            budgets = [item for item in budgets if _selects(item, found) or _selects(item, change.before or found)]
+        self._changed |= {_key(item) for item in budgets}
+        return bool(budgets)
+
     def act(self) -> None:
-        for budget in self.store.all("poddisruptionbudgets.policy"):
+        changed, self._changed = self._changed, set()
+        for budget in self.store.all(_BUDGETS):
             metadata = budget["metadata"]
+            if _key(budget) not in changed:
+                continue
             status = self._status(budget)
             self.store.edit(
-                "poddisruptionbudgets.policy",
+                _BUDGETS,
                 metadata["name"],
                 metadata["namespace"],
                 lambda found, status=status: found.update(status=status),  # type: ignore[misc]
@@ -66,12 +87,8 @@ class DisruptionController(Actor):
 
 def pods_of_budget(store: Store, budget: Object) -> list[Object]:
     """The pods that a budget selects."""
-    selector, namespace = budget["spec"].get("selector"), budget["metadata"]["namespace"]
-    return [
-        pod
-        for pod in store.all("pods")
-        if pod["metadata"]["namespace"] == namespace and matches(selector, pod["metadata"].get("labels"))
-    ]
+    pods = store.grouped("pods", _namespace).get(budget["metadata"]["namespace"], ())
+    return [pod for pod in pods if _selects(budget, pod)]
 
 
 def desired_healthy(store: Store, budget: Object, pods: Sequence[Object]) -> int:
@@ -82,6 +99,27 @@ def desired_healthy(store: Store, budget: Object, pods: Sequence[Object]) -> int
         return max(0, expected - _scaled(spec["maxUnavailable"], expected))
     least = spec.get("minAvailable", 1)
     return _scaled(least, _expected(store, pods)) if isinstance(least, str) else int(least)
+
+
+def _namespace(found: Object) -> str:
+    return str(found["metadata"]["namespace"])
+
+
+def _keeps_spec(change: Change) -> bool:
+    before, after = change.before, change.after
+    return before is not None and after is not None and before["spec"] == after["spec"]
+
+
+def _key(budget: Object) -> Key:
+    return _namespace(budget), str(budget["metadata"]["name"])
+
+
+def _is_beside(budget: Object, found: Object) -> bool:
+    return _namespace(budget) == _namespace(found)
+
+
+def _selects(budget: Object, pod: Object) -> bool:
+    return matches(budget["spec"].get("selector"), pod["metadata"].get("labels"))
 
 
 def _scaled(value: int | str, whole: int) -> int:

@@ -12,6 +12,7 @@ from tests.living.store import Object, Store
 
 __all__ = ["admitted", "admitted_priority", "check_update"]
 
+_LABEL = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _POD_PARTS_THAT_MAY_CHANGE = {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"}
 
@@ -24,6 +25,7 @@ def admitted(store: Store, target: Target, created: Object) -> Object:
         raise not_found(by_plural("namespaces"), target.namespace)
     if not _NAME.fullmatch(metadata["name"]) or len(metadata["name"]) > 253:
         raise invalid(resource, metadata["name"], f'metadata.name: Invalid value: "{metadata["name"]}"')
+    _check_content(target, created)
     match resource.kind:
         case "Pod":
             return _admitted_pod(store, created)
@@ -33,11 +35,14 @@ def admitted(store: Store, target: Target, created: Object) -> Object:
             raise invalid(resource, metadata["name"], "spec.podRef: Required value")
         case "Lease":
             _check_lease(target, created)
+        case "Event" if resource.group:
+            _check_event(target, created)
     return created
 
 
 def check_update(target: Target, before: Object, after: Object) -> None:
     """Raises Refused for a change that the API does not allow."""
+    _check_content(target, after)
     if target.resource.kind == "Pod" and not target.subresource:
         _check_pod_update(target, before["spec"], after.get("spec") or {})
     if target.resource.kind == "Lease":
@@ -83,6 +88,31 @@ def _admitted_reservation(target: Target, created: Object) -> Object:
         if not entry or ("controller" in entry and not entry["controller"].get("uid")):
             raise invalid(target.resource, created["metadata"]["name"], "spec.owners: Invalid value")
     return {**created, "spec": {"ttl": "24h", "allocateOnce": True, **spec}}
+
+
+def _check_content(target: Target, found: Object) -> None:
+    metadata = found["metadata"]
+    for key, value in (metadata.get("labels") or {}).items():
+        if not isinstance(value, str) or len(value) > 63 or not _LABEL.fullmatch(value):
+            raise invalid(target.resource, metadata["name"], f"metadata.labels: Invalid value: {key}: {value!r}")
+    sizes = {"metadata.annotations": metadata.get("annotations"), "data": None}
+    if target.resource.kind == "ConfigMap":
+        sizes["data"] = found.get("data")
+    for part, most in (("metadata.annotations", 256 << 10), ("data", 1 << 20)):
+        if sum(len(key) + len(str(value).encode()) for key, value in (sizes[part] or {}).items()) > most:
+            raise invalid(target.resource, metadata["name"], f"{part}: Too long: may not be more than {most} bytes")
+
+
+def _check_event(target: Target, event: Object) -> None:
+    """Events on objects of the cluster are in namespace default, others with their object."""
+    for needed in ("eventTime", "reportingController", "reportingInstance", "action", "reason", "type"):
+        if not event.get(needed):
+            raise invalid(target.resource, event["metadata"]["name"], f"{needed}: Required value")
+    namespace = (event.get("regarding") or {}).get("namespace") or "default"
+    if namespace != target.namespace:
+        raise invalid(target.resource, event["metadata"]["name"], "involvedObject.namespace: does not match namespace")
+    if len(event.get("note", "").encode()) > 1024:
+        raise invalid(target.resource, event["metadata"]["name"], "note: can have at most 1024 characters")
 
 
 def _check_lease(target: Target, lease: Object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.living.api.refusal import Refused, conflict
 from tests.living.api.request import Target
 from tests.living.api.writes import delete_pod, existing
+from tests.living.resources import by_plural
 from tests.living.selectors import matches
 from tests.living.store import Object, Store
 
@@ -30,7 +31,7 @@ def evict(store: Store, target: Target, body: Object) -> Object:
     if not _needs_no_budget(pod):
         _take_from_budget(store, pod, is_dry=bool(options.get("dryRun")))
     if not options.get("dryRun"):
-        delete_pod(store, pod, options.get("gracePeriodSeconds"))
+        delete_pod(store, _marked(store, pod), options.get("gracePeriodSeconds"))
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
 
@@ -49,6 +50,16 @@ def is_ready(pod: Object) -> bool:
     """Whether the pod's condition Ready is True."""
     conditions = pod.get("status", {}).get("conditions", ())
     return any(found["type"] == "Ready" and found["status"] == "True" for found in conditions)
+
+
+def _marked(store: Store, pod: Object) -> Object:
+    """The pod with the condition that says why it ends."""
+    if "deletionTimestamp" in pod["metadata"]:
+        return pod
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    known = [found for found in pod["status"].get("conditions", ()) if found["type"] != condition["type"]]
+    conditions = [*known, {**condition, "lastTransitionTime": store.clock.text()}]
+    return store.replace(by_plural("pods"), {**pod, "status": {**pod["status"], "conditions": conditions}})
 
 
 def _needs_no_budget(pod: Object) -> bool:

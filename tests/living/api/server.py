@@ -54,22 +54,24 @@ class LivingApi:
 
     def register(self, request: Request) -> Call:
         """Numbers a request that has come."""
-        call = Call(len(self.calls) + 1, request, self.store.clock.monotonic())
-        self.calls.append(call)
-        for told in self.before_call:
-            told(call)
+        with self.store.clock.lock:
+            call = Call(len(self.calls) + 1, request, self.store.clock.monotonic())
+            self.calls.append(call)
+            for told in self.before_call:
+                told(call)
         return call
 
     def answer(self, call: Call) -> Answer:
         """Carries a request out; never raises for what a client can send."""
-        with self.store.clock.lock, self.store.acting(call.request.agent, call.number):
-            try:
-                answer = self._answer(call.request)
-            except Refused as refused:
-                answer = refused.answer
-        self.calls[call.number - 1] = replace(call, code=answer.code)
-        for told in self.after_call:
-            told(call, answer)
+        with self.store.clock.lock:
+            with self.store.acting(call.request.agent, call.number):
+                try:
+                    answer = self._answer(call.request)
+                except Refused as refused:
+                    answer = refused.answer
+            self.calls[call.number - 1] = replace(call, code=answer.code)
+            for told in self.after_call:
+                told(call, answer)
         return answer
 
     def watch(self, call: Call, ended: Callable[[], bool] = lambda: False) -> Answer | Iterator[bytes]:
@@ -99,7 +101,11 @@ class LivingApi:
         if request.method == "GET" and not target.name:
             return listed(self.store, target, request)
         code = 201 if request.method == "POST" else 200
-        return json_answer(code, self._object(target, request))
+        found = self._object(target, request)
+        if request.method == "GET" and "as=PartialObjectMetadata;" in request.accept:
+            head = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+            return json_answer(code, {**head, "metadata": found["metadata"]})
+        return json_answer(code, found)
 
     def _object(self, target: Target, request: Request) -> Object:
         store = self.store

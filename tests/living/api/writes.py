@@ -9,13 +9,15 @@ from tests.living.api.admission import admitted, check_update
 from tests.living.api.refusal import Refused, already_exists, conflict, not_found
 from tests.living.api.request import Request, Target
 from tests.living.clock import rfc3339
-from tests.living.resources import by_plural
+from tests.living.resources import KOORDINATOR_GROUPS, by_plural
 from tests.living.store import Object, Store, copied
 
 __all__ = ["bind", "create", "delete", "delete_pod", "existing", "patch", "random_ending", "update"]
 
 _MERGE_PATCH = "application/merge-patch+json"
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_NEVER_BLINDLY = KOORDINATOR_GROUPS | {"coordination.k8s.io", "policy"}
+"""Groups whose objects are replaced by those alone who say which version they have seen."""
 _PODS = by_plural("pods")
 
 
@@ -56,15 +58,9 @@ def update(store: Store, target: Target, body: Object) -> Object:
     _check_head(target, body, metadata)
     if metadata.get("name") != target.name:
         raise Refused(400, "BadRequest", "the name of the object does not match the name on the URL")
-    if metadata.get("uid") not in (None, "", before["metadata"]["uid"]):
-        raise conflict(
-            target.resource,
-            target.name,
-            f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: "
-            f"{before['metadata']['uid']}",
-        )
+    _check_uid(target, before, metadata)
     version = metadata.get("resourceVersion")
-    if not version and target.resource.group.endswith("koordinator.sh"):
+    if not version and target.resource.group in _NEVER_BLINDLY:
         text = "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
         raise Refused(422, "Invalid", text)
     if version and version != before["metadata"]["resourceVersion"]:
@@ -80,6 +76,7 @@ def patch(store: Store, target: Target, request: Request) -> Object:
         raise Refused(415, "UnsupportedMediaType", text)
     before = existing(store, target)
     wanted = request.document()
+    _check_uid(target, before, wanted.get("metadata") or {})
     version = (wanted.get("metadata") or {}).get("resourceVersion")
     if version and version != before["metadata"]["resourceVersion"]:
         raise conflict(target.resource, target.name, "the object has been modified")
@@ -147,6 +144,13 @@ def _check_head(target: Target, body: Object, metadata: Object) -> None:
         raise Refused(400, "BadRequest", text)
     if metadata.get("namespace") not in (None, "", target.namespace):
         raise Refused(400, "BadRequest", "the namespace of the provided object does not match the namespace sent")
+
+
+def _check_uid(target: Target, before: Object, metadata: Object) -> None:
+    found = before["metadata"]["uid"]
+    if metadata.get("uid") not in (None, "", found):
+        text = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {found}"
+        raise conflict(target.resource, target.name, text)
 
 
 def _stored(store: Store, target: Target, before: Object, after: Object) -> Object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from tests.living.acting.budgets import desired_healthy, pods_of_budget
 from tests.living.acting.workloads import controller_of
@@ -19,13 +19,13 @@ Found = tuple[Promise, str]
 
 
 class Departures:
-    """`agent` is the program. Pods that hold room are no workload and may come and go."""
+    """`agents` are the program. Pods that hold room are no workload and may come and go."""
 
-    def __init__(self, store: Store, limits: Limits, agent: str) -> None:
+    def __init__(self, store: Store, limits: Limits, agents: Collection[str]) -> None:
         self.all: list[Departure] = []
         self._store = store
         self._limits = limits
-        self._agent = agent
+        self._agents = agents
         self._replaces: dict[str, Departure] = {}
         """UID of a replacement → whom it replaces."""
         self._unreplaced: list[Departure] = []
@@ -42,7 +42,7 @@ class Departures:
         """Takes a change of a pod into account, and tells what it breaks."""
         if change.before is None:
             self._note_new(change.present)
-        elif _begins_to_leave(change) and change.actor == self._agent:
+        elif _begins_to_leave(change) and change.actor in self._agents:
             if ROOM_LABEL not in (change.before["metadata"].get("labels") or {}):
                 yield from self._note_departure(change.before, change.call)
         elif change.after is not None:
@@ -73,6 +73,8 @@ class Departures:
         if made.owner:
             self._unreplaced.append(made)
             self._open[made.uid] = made
+        else:
+            yield Promise.NOTHING_LOST, f"pod {made.name} was evicted, and it has no controller that replaces it"
         yield from self._limits_exceeded(made)
 
     def _budgets_broken(self, made: Departure) -> Iterator[Found]:

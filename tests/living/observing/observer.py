@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tests.faults.faults import Answer
 from tests.living.api.server import Call
@@ -20,8 +20,8 @@ __all__ = ["Observer"]
 
 
 class Observer:
-    """Watches `cluster` from now on. Only what `agent` does counts against limits, budgets and the like; what a node
-    holds, and what a quota, counts whoever is to blame."""
+    """Watches `cluster` from now on. Only what `agents` do counts against limits, budgets and the like; what a node
+    holds, and what a quota, counts whoever is to blame. Two programs at once are two agents."""
 
     def __init__(
         self,
@@ -29,13 +29,13 @@ class Observer:
         limits: Limits | None = None,
         *,
         patience_seconds: float = 120.0,
-        agent: str = "us",
+        agents: Collection[str] = ("us",),
     ) -> None:
         self.broken: list[Broken] = []
         self._cluster = cluster
         self._store = cluster.store
-        self._agent = agent
-        self._departures = Departures(cluster.store, limits or Limits(), agent)
+        self._agents = agents
+        self._departures = Departures(cluster.store, limits or Limits(), agents)
         self._lost = LostPods(cluster.store, cluster.schedulers, patience_seconds)
         cluster.store.listeners.append(self._see)
         cluster.api.after_call.append(self._look_after)
@@ -75,7 +75,7 @@ class Observer:
 
     def _look_after(self, call: Call, answer: Answer) -> None:
         parts = call.request.path.strip("/").split("/")
-        if call.request.agent == self._agent and parts[-1] == "eviction" and answer.code == 201:
+        if call.request.agent in self._agents and parts[-1] == "eviction" and answer.code == 201:
             pod = self._store.get("pods", parts[-2], parts[-4])
             if pod is not None and "deletionTimestamp" in pod["metadata"]:
                 self._note(self._departures.repeated(pod, call.number, self._was_told), call.number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tests.living.acting.workloads import controller_of, is_active
+from tests.living.acting.workloads import controller_uid, is_active
 from tests.living.observing.promises import Promise
 from tests.living.scheduling.scheduler import Placement, Scheduler
 from tests.living.store import Object, Store
@@ -60,6 +60,5 @@ class LostPods:
         return False
 
     def _pods(self, workload: Object) -> list[Object]:
-        uid = workload["metadata"]["uid"]
-        pods = [pod for pod in self._store.all("pods") if (controller_of(pod) or {}).get("uid") == uid]
-        return [pod for pod in pods if is_active(pod)]
+        owned = self._store.grouped("pods", controller_uid).get(workload["metadata"]["uid"], ())
+        return [pod for pod in owned if is_active(pod)]

@@ -82,7 +82,8 @@ def _of_pods(pod: Object, room: NodeRoom, rooms: Sequence[NodeRoom]) -> Iterator
         yield _PORTS
     if any(_keeps_from(pod, other, term, room, where) for term in _terms(pod) for where, other in _all(room, rooms)):
         yield _ANTI_AFFINITY
-    if any(_keeps_from(other, pod, term, room, where) for where, other in _all(room, rooms) for term in _terms(other)):
+    holders = [(where, other) for where, other in _all(room, rooms) if "affinity" in other["spec"]]
+    if any(_keeps_from(other, pod, term, room, where) for where, other in holders for term in _terms(other)):
         yield _EXISTING_ANTI_AFFINITY
 
 

@@ -15,18 +15,19 @@ from tests.living.resources import by_plural
 from tests.living.scheduling.amounts import Amounts, added, as_text, duration_seconds, pod_requests, summed
 from tests.living.scheduling.filters import obstacles
 from tests.living.scheduling.quotas import exceeded_quota
+from tests.living.scheduling.reservation_affinity import needs_reservation
 from tests.living.scheduling.reservations import (
     ALLOCATED,
     active_reservations,
+    fullness,
     may_use,
-    named_affinity,
     order_of,
     owners_of,
     remaining,
     reserve_pod,
 )
 from tests.living.scheduling.rooms import NodeRoom
-from tests.living.scheduling.scheduler import Placement, Scheduler
+from tests.living.scheduling.scheduler import Placement, Scheduler, free_share
 from tests.living.store import Object, Store
 
 __all__ = ["KoordScheduler", "ReservationController"]
@@ -63,23 +64,27 @@ class KoordScheduler(Scheduler):
         return exceeded_quota(self.store, pod)
 
     def placement_on(self, pod: Object, room: NodeRoom, rooms: Sequence[NodeRoom]) -> Placement | list[str]:
-        """By way of the Reservation with the lowest order, else the one that is filled best, else beside them."""
+        """By way of the Reservation with the lowest order, else of that which the pod fills best, else beside them.
+
+        The node with the lowest order comes first, then that with the fullest Reservation (`scoring.go`).
+        """
         strict = (pod["metadata"].get("annotations") or {}).get("scheduling.koordinator.sh/reservation-node")
         if pod["kind"] == _RESERVE_POD:
             if strict not in (None, room.name):
                 return ["node(s) didn't match the requested node name"]
             return super().placement_on(pod, room, rooms)
         usable = [
-            (order_of(found) or float("inf"), sum(left.values()), found["metadata"]["name"], found)
+            (order_of(found) or float("inf"), -fullness(pod, found, room.pods), found["metadata"]["name"], found)
             for found in active_reservations(self.store, room.name)
-            if may_use(pod, found, room.pods)
+            if may_use(pod, found, room.node, room.pods)
             and not obstacles(pod, room, rooms, relief=(left := remaining(found, room.pods)))
             and _is_within(pod, found, left)
         ]
         if usable:
-            order, _, _, found = min(usable, key=lambda item: item[:3])
-            return Placement(room, (-1.0, order, room.name), found)
-        if named_affinity(pod) is not None:
+            order, emptiness, _, found = min(usable, key=lambda item: item[:3])
+            rank = (-2.0, order) if order_of(found) else (emptiness, -free_share(pod, room))
+            return Placement(room, (*rank, room.name), found)
+        if needs_reservation(pod):
             return ["node(s) no reservations match reservation affinity"]
         return super().placement_on(pod, room, rooms)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.living.scheduling.amounts import Amounts, amounts, pod_requests, summed
+from tests.living.scheduling.reservation_affinity import accepts
 from tests.living.scheduling.rooms import is_finished
 from tests.living.selectors import matches
 from tests.living.store import Object, Store, copied
@@ -14,9 +15,9 @@ from tests.living.store import Object, Store, copied
 __all__ = [
     "ALLOCATED",
     "active_reservations",
+    "fullness",
     "is_owner",
     "may_use",
-    "named_affinity",
     "order_of",
     "owners_of",
     "remaining",
@@ -24,7 +25,6 @@ __all__ = [
 ]
 
 ALLOCATED = "scheduling.koordinator.sh/reservation-allocated"
-_AFFINITY = "scheduling.koordinator.sh/reservation-affinity"
 _IGNORED = "scheduling.koordinator.sh/reservation-ignored"
 _ORDER = "scheduling.koordinator.sh/reservation-order"
 _ACTIVE = ("Available", "Waiting")
@@ -81,30 +81,27 @@ def remaining(reservation: Object, pods: Sequence[Object]) -> Amounts:
     return {name: max(0, held - used.get(name, 0)) for name, held in _held(reservation).items()}
 
 
-def may_use(pod: Object, reservation: Object, pods: Sequence[Object]) -> bool:
-    """Whether a pending pod may be placed by way of the Reservation, whose node has `pods`."""
+def fullness(pod: Object, reservation: Object, pods: Sequence[Object]) -> float:
+    """The mean share of each held resource that is used with the pod in it; 0 for those of which it has too little."""
+    held, needed = _held(reservation), pod_requests(pod)
+    used = summed(map(pod_requests, owners_of(reservation, pods)))
+    filled = {name: used.get(name, 0) + needed.get(name, 0) for name in held}
+    return sum(filled[name] / held[name] for name in held if filled[name] <= held[name] > 0) / max(1, len(held))
+
+
+def may_use(pod: Object, reservation: Object, node: Object, pods: Sequence[Object]) -> bool:
+    """Whether a pending pod may be placed by way of the Reservation, whose `node` has `pods`."""
     spec, metadata = reservation["spec"], pod["metadata"]
     if (metadata.get("labels") or {}).get(_IGNORED) == "true" or not is_owner(pod, spec["owners"]):
         return False
     if spec.get("allocateOnce", True) and owners_of(reservation, pods):
         return False
-    if (name := named_affinity(pod)) is not None:
-        return bool(name == reservation["metadata"]["name"])
-    return (
-        not spec.get("unschedulable") and "deletionTimestamp" not in reservation["metadata"] and not spec.get("taints")
-    )
+    return accepts(pod, reservation, node)
 
 
 def is_owner(pod: Object, owners: Sequence[Object]) -> bool:
     """Whether one of the entries fits the pod."""
     return any(_fits(pod, entry) for entry in owners)
-
-
-def named_affinity(pod: Object) -> str | None:
-    """The only Reservation that the pod wants to use, None when it names none."""
-    text = (pod["metadata"].get("annotations") or {}).get(_AFFINITY)
-    name = json.loads(text).get("name") if text else None
-    return str(name) if name else None
 
 
 def order_of(reservation: Object) -> int:

@@ -16,7 +16,7 @@ from tests.living.scheduling.preemption import may_preempt, preemption_for, prio
 from tests.living.scheduling.rooms import NodeRoom, rooms_of
 from tests.living.store import Change, Object, Store
 
-__all__ = ["Placement", "Scheduler"]
+__all__ = ["Placement", "Scheduler", "free_share"]
 
 _PODS = by_plural("pods")
 _CYCLE_SECONDS = 0.02
@@ -95,7 +95,7 @@ class Scheduler(Actor):
     def placement_on(self, pod: Object, room: NodeRoom, rooms: Sequence[NodeRoom]) -> Placement | list[str]:
         """How the pod can be placed on a node, or all that keeps it from it."""
         found = obstacles(pod, room, rooms)
-        return found or Placement(room, (0.0, -_free_share(pod, room), room.name))
+        return found or Placement(room, (0.0, -free_share(pod, room), room.name))
 
     def refusal(self, pod: Object) -> str:
         """What keeps the pod from every node, "" if nothing does."""
@@ -184,7 +184,7 @@ class Scheduler(Actor):
         self.store.edit("pods", pod["metadata"]["name"], pod["metadata"]["namespace"], edit)
 
 
-def _free_share(pod: Object, room: NodeRoom) -> float:
+def free_share(pod: Object, room: NodeRoom) -> float:
     """The mean share of cpu and memory that stays free: the score of LeastAllocated."""
     has, taken, needed = room.allocatable, room.requested, pod_requests(pod)
     shares = [
