@@ -23,7 +23,7 @@ __all__ = ["Adopted", "adopt", "adopted_task"]
 KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
 _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
-_UNDONE = "the run that began it ended before the pod was evicted; the next run decides anew"
+_UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class JobKeeper:
                 self._provider_of(job).release(job)
                 return Progress(None, End(), seen.pod)
             job = kept
-        return Progress(job, WaitForChange("its status does not settle"))
+        return Progress(job, WaitForChange("its status keeps changing"))
 
     def find_replacement(self, job: MigrationJob, eviction: PlannedEviction) -> Pod | None:
         """The pod that came for the one that was evicted, None as long as there is none."""

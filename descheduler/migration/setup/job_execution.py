@@ -35,7 +35,7 @@ from descheduler.plan.planned import PlannedEviction
 __all__ = ["JobExecution", "JobProfile", "JobStorage"]
 
 _UNPLACED_PATIENCE = timedelta(seconds=60)
-"""A batch job does not wait for a node as long as a service can: the next run decides anew."""
+"""A batch job does not wait for a node as long as a service can: the next run decides again."""
 
 
 @dataclass(frozen=True, slots=True)

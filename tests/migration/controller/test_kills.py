@@ -42,10 +42,11 @@ WAYS = {
 def world(way: Way) -> LivingCluster:
     scheduler = KOORD if way.provider == "koordinator" else "default-scheduler"
     workloads = [
-        deployment("web", 2, on=["n1", "n1"], scheduler=scheduler),
-        stateful_set("db", 1, on=["n1"], scheduler=scheduler),
+        deployment("web", 1, on=["n1"], scheduler=scheduler, grace_seconds=1),
+        stateful_set("db", 1, on=["n1"], scheduler=scheduler, grace_seconds=1),
     ]
-    return living_cluster([TAINTED, node("n2"), node("n3")], workloads, [LOWEST, budget("web", maxUnavailable=1)])
+    others = [LOWEST, budget("web", maxUnavailable=1)]
+    return living_cluster([TAINTED, node("n2"), node("n3")], workloads, others, ready_seconds=1.0)
 
 
 def play(cluster: LivingCluster, way: Way, **options: Any) -> Play:
