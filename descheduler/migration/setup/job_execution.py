@@ -12,13 +12,13 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.controller.controller import JobController, Surroundings
 from descheduler.migration.controller.job_keeper import JobKeeper
+from descheduler.migration.controller.removal import RemovalPort
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.ports import EvictPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
@@ -72,7 +72,7 @@ class JobExecution:
         objects: ObjectCalls,
         profiles: Mapping[str, JobProfile],
         storage: JobStorage,
-        port: EvictPort,
+        port: RemovalPort,
         settings: ExecutorSettings,
         around: Surroundings,
     ) -> None:
