@@ -33,6 +33,7 @@ from descheduler.placement.framework.extension_points import (
     UnitPlugin,
 )
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
+from descheduler.placement.framework.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
@@ -77,6 +78,7 @@ class Scheduler:
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
+        self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
         self.interactions = JoinedInteractions(
             {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
             frozenset(each.name for each in self._transformers),
@@ -122,6 +124,8 @@ class Scheduler:
         barred = self._barred(cycle)
         if barred is not None:
             return barred
+        if self._nominee_plugins:
+            call_nominee_plugins(cycle, self._nominee_plugins)
         for transformer in self._transformers:
             transformer.before_pre_filter(cycle)
         with cycle.view():

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices
 from descheduler.placement.framework.allocation import Allocation
-from descheduler.placement.framework.restored_devices import taken_devices
+from descheduler.placement.framework.matched_reservations import taken_devices
 from descheduler.placement.plugins.device_share.allocation import Allocated
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.gpu_memory import with_gpu_memory

@@ -9,7 +9,7 @@ import msgspec
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.placement.framework.restored_devices import DevicesByMinor
+from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
 __all__ = ["HeldDevices", "by_minor", "devices_of"]
 

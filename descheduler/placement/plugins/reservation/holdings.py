@@ -16,7 +16,7 @@ from descheduler.model.labels import parse_int64
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
-from descheduler.placement.framework.restored_devices import DevicesByMinor, RestoredDevices
+from descheduler.placement.framework.matched_reservations import DevicesByMinor, MatchedReservation
 from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
@@ -121,9 +121,10 @@ class HeldReservation:
             known = self._pods[gaps, devices] = self._on_node(self._with_requests(gaps), devices)
         return known
 
-    def restored(self) -> RestoredDevices:
-        """What devices it gives back to a pod that may use it."""
-        return RestoredDevices(self.devices.remaining(), restricts=self.reservation.is_restricted)
+    def restored(self) -> MatchedReservation:
+        """What it gives back to a pod that may use it."""
+        devices = self.devices.remaining() if self.devices else {}
+        return MatchedReservation(self.name, self.reservation.annotations, devices, self.reservation.is_restricted)
 
     def state(self) -> object:
         """All that placed pods change of it."""

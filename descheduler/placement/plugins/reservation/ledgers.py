@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.placement.framework.allocation import Allocation
-from descheduler.placement.framework.restored_devices import DevicesByMinor, ReservedDevices, taken_devices
+from descheduler.placement.framework.matched_reservations import DevicesByMinor, taken_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
@@ -35,10 +35,6 @@ class OwnerLedger:
         """Takes the pod's requests of the Reservation that is nominated for it on `node`, if any."""
         state = state_of(cycle)
         nominees = () if state is None else state.nominated.get(node, ())
-        if state is not None and node in state.restored:
-            # Devices come from the nominated Reservation alone, or from what none holds.
-            own = tuple([each.restored() for each in nominees[:1]])
-            state.restored[node] = ReservedDevices(own, is_required=bool(own))
         if not nominees:
             return None
         taken = Use(nominees[0], cycle.pod.demand.amounts, taken_devices(cycle))

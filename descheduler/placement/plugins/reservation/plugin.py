@@ -7,7 +7,8 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,14 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import Interactions
+from descheduler.placement.framework.matched_reservations import (
+    MatchedReservation,
+    MatchedReservations,
+    nominate_reservation,
+    nominee_plugins,
+    restore_reservations,
+)
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
-from descheduler.placement.framework.restored_devices import ReservedDevices, gets_devices, restore_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
@@ -91,8 +98,8 @@ class ReservationPlugin:
             cycle.seen = tuple(Seen(each.stand_in(), each.node) for each in self._holdings.active())
         else:
             cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
-            state.restored = _restored(state)
-            restore_devices(cycle, state.restored)
+            state.restored = {held: held.restored() for usable in state.usable.values() for held in usable}
+            restore_reservations(cycle, _matched(state))
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone for which there is no Reservation, and which need none."""
@@ -118,13 +125,13 @@ class ReservationPlugin:
         if is_required:
             bits[:] = ReservationReason.NO_MATCH.bit
             bits[list(state.usable)] = 0
-        gets = gets_devices(cycle)
         if not state.request.is_ignoring:
             for node, usable in state.usable.items():
-                able = [held for held in usable if gets is None or gets(node, held.restored())]
-                fit = fit_on_node(cycle.pod.demand.amounts, usable, able, node, self._table, is_required=is_required)
+                others, asked = _Others(cycle, node, state.restored), cycle.pod.demand.amounts
+                fit = fit_on_node(asked, usable, node, self._table, others, is_required=is_required)
                 if fit.nominees:
                     state.nominated[node] = fit.nominees
+                    nominate_reservation(cycle, node, state.restored[fit.nominees[0]])
                 elif fit.against:
                     state.short[node] = fit.against
                     bits[node] |= ReservationReason.AMOUNTS.bit
@@ -198,13 +205,33 @@ class ReservationPlugin:
         return bits
 
 
-def _restored(state: CycleState) -> dict[int, ReservedDevices]:
-    """The devices of the usable Reservations, by node."""
+class _Others(NamedTuple):
+    """The other plugins of the scheduler, about one node."""
+
+    cycle: Cycle
+    node: int
+    restored: Mapping[HeldReservation, MatchedReservation]
+
+    def allow(self, held: HeldReservation) -> bool:
+        """Whether none objects."""
+        known = self.restored[held]
+        return all(plugin.filter_reservation(self.cycle, self.node, known) for plugin in nominee_plugins(self.cycle))
+
+    def scores(self, held: Sequence[HeldReservation]) -> Sequence[int]:
+        """Their sums."""
+        known = [self.restored[each] for each in held]
+        given = [plugin.score_reservations(self.cycle, self.node, known) for plugin in nominee_plugins(self.cycle)]
+        return [sum(scores) for scores in zip(*given, strict=True)] or [0] * len(held)
+
+
+def _matched(state: CycleState) -> dict[int, MatchedReservations]:
+    """The usable Reservations by node. A pod that ignores Reservations prefers none of them."""
+    if state.request.is_ignoring:
+        return {}
     is_required = state.request.affinity is not None
     return {
-        node: ReservedDevices(tuple([held.restored() for held in usable if held.devices]), is_required)
+        node: MatchedReservations(tuple([state.restored[held] for held in usable]), is_required)
         for node, usable in state.usable.items()
-        if any(held.devices for held in usable)
     }
 
 
