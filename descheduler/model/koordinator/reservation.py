@@ -123,6 +123,11 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
         return bool(self.node_name) and self.phase in ("Available", "Waiting")
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it waits on its node for room that pods still have (`preAllocation`)."""
+        return bool(self.node_name) and self.phase == "Waiting"
+
+    @property
     def is_available(self) -> bool:
         """Whether pods may use that room."""
         return bool(self.node_name) and self.phase == "Available"

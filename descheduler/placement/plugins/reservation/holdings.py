@@ -80,12 +80,22 @@ class HeldReservation:
     @property
     def is_active(self) -> bool:
         """Whether it holds room: it is on a node, and not used up."""
-        return self.node != NO_NODE and not self.is_spent and not (self.reservation.allocate_once and self.num_owners)
+        return self.node != NO_NODE and not self.is_spent and not (self.is_used_once and self.num_owners)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is to have room that pods of its node still have, which count as its owners."""
+        return self.reservation.is_waiting
+
+    @property
+    def is_used_once(self) -> bool:
+        """Whether the first owner uses it up."""
+        return self.reservation.allocate_once and not self.is_waiting
 
     @property
     def is_available(self) -> bool:
         """Whether pods may use that room."""
-        return self.is_active and self.reservation.phase != "Waiting" and not self.reservation.fault
+        return self.is_active and not self.is_waiting and not self.reservation.fault
 
     def allocated(self, row: int) -> int:
         """What its owners have of a resource."""
@@ -168,6 +178,8 @@ class Holdings:
         self._table = cluster.table
         self._devices_by_owner: dict[str, DevicesByMinor] = {}
         self.held = tuple(_held(cluster))
+        self.pre_allocating = tuple([each for each in self.held if each.reservation.pre_allocation or each.is_waiting])
+        """Those that may take room that pods still have."""
         self._by_uid = {each.reservation.uid: each for each in self.held if each.reservation.uid}
         index, now = cluster.table.index, cluster.snapshot.taken_at
         for each in self.held:
@@ -177,7 +189,7 @@ class Holdings:
                 each.node = index[reservation.node_name]
         for pod, node in cluster.placed_pods:
             owned = self._owned_by(pod, node)
-            if owned is not None and owned.reservation.allocate_once:
+            if owned is not None and owned.is_used_once:
                 owned.is_spent = True
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:

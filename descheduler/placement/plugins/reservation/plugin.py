@@ -24,7 +24,7 @@ from descheduler.placement.framework.matched_reservations import (
     nominee_plugins,
     restore_reservations,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason, Unchecked
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
@@ -32,6 +32,7 @@ from descheduler.placement.plugins.reservation.interactions import ReservationIn
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
 from descheduler.placement.plugins.reservation.matching import Match, match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, request_of
+from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster
 
@@ -68,6 +69,10 @@ class Unreadable(Reason):
     ANNOTATIONS = 0, "the Reservation annotations of the pod cannot be read"
 
 
+_OF_OPERATING_PODS = "pods that act as Reservations are not modelled"
+_OPERATING = Unchecked(_OF_OPERATING_PODS, _OF_OPERATING_PODS)
+
+
 class ReservationPlugin:
     """Transformer, filter and ledger of one profile. `match` is asked once for a placement class and a Reservation."""
 
@@ -82,6 +87,7 @@ class ReservationPlugin:
         """Placed pods use Reservations up, which helps others."""
         self._keeper = cluster.ledger(ReservePodLedger)
         self._table = cluster.table
+        self._operating = OperatingPods(cluster)
         self._known: dict[PlacementClass, dict[HeldReservation, tuple[int, Match]]] = {}
 
     def before_pre_filter(self, cycle: Cycle) -> None:
@@ -103,6 +109,8 @@ class ReservationPlugin:
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone for which there is no Reservation, and which need none."""
+        if self._operating.concern(cycle.pod.pod):
+            return PreFilterResult(Obstacle.of(self.name, Code.UNDECIDED, _OPERATING))
         state = state_of(cycle)
         if state is None:
             return SKIP
@@ -145,14 +153,26 @@ class ReservationPlugin:
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *(each for each in ReservationReason if bits & each.bit))
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
-        """That the kubelet refuses the pod where owners of a Reservation have more than it reserves.
+        """That the kubelet refuses the pod where owners of a Reservation have more than it reserves, and that no
+        Reservation comes first which takes the room of other pods.
 
-        koord-scheduler takes all that they have off what it counts, for pods that may not use the Reservation.
+        koord-scheduler takes all that owners have off what it counts, for pods that may not use the Reservation.
         """
+        if self._holdings is None or cycle.keeper is not None:
+            return ()
         table = self._table
-        asked = cycle.pod.demand.amounts
+        asked, name = cycle.pod.demand.amounts, table.names[node]
         fits = all(table.requested[row, node] + amount <= table.allocatable[row, node] for row, amount in asked)
-        return () if fits or not cycle.seen else (_OVERCOMMITTED.format(table.names[node]),)
+        overcommitted = () if fits or not cycle.seen else (_OVERCOMMITTED.format(name),)
+        state = state_of(cycle)
+        usable = () if state is None else state.usable.get(node, ())
+        there = (each for each in self._holdings.pre_allocating if self._selects(each, node))
+        return (*overcommitted, *pre_allocations(there, usable, node, name))
+
+    def _selects(self, held: HeldReservation, node: int) -> bool:
+        """Whether the terms of the reserve pod do."""
+        spec = held.pod.spec
+        return bool(self._table.masks.selected(spec.node_selector, spec.affinity)[node])
 
     def _may_come(self) -> bool:
         """Whether a Reservation waits for a node, which the pod may then ask for."""
