@@ -20,6 +20,7 @@ __all__ = [
     "ObjectReference",
     "Reservation",
     "ReservationOwner",
+    "allocated_text",
     "is_reserve_pod",
 ]
 
@@ -29,11 +30,17 @@ RESERVATION_NAME_ANNOTATION = "scheduling.koordinator.sh/reservation-name"
 RESERVATION_NODE_ANNOTATION = "scheduling.koordinator.sh/reservation-node"
 
 _RESTRICTED = "Restricted"
+_encode = msgspec.json.Encoder().encode
 
 
 def is_reserve_pod(pod: Pod) -> bool:
     """Whether `pod` stands for a Reservation."""
     return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
+
+
+def allocated_text(name: str, uid: str) -> str:
+    """Annotation `reservation-allocated` of a pod that uses the Reservation `name`."""
+    return _encode({"name": name, "uid": uid}).decode()
 
 
 class ObjectReference(msgspec.Struct, frozen=True, gc=False):

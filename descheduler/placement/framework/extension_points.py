@@ -7,7 +7,7 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -18,7 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Takings
 
 __all__ = [
     "PASS",
@@ -26,6 +26,7 @@ __all__ = [
     "SKIP_FOR_GOOD",
     "FilterPlugin",
     "InteractingPlugin",
+    "PatchPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
@@ -184,6 +185,19 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PatchPlugin(Plugin, Protocol):
+    """Notes at PreBind what a pod was given. All notes of one pod are written at once, as `PreBindExtensions` of
+    Koordinator's framework extension does it."""
+
+    def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The annotations that it writes on the pod, which was reserved `takings` on `node`; empty for none.
+
+        Whoever reads them of a pod that was placed has to know that no node name says so: the pod may as well be a copy
+        of one that had them before.
+        """
 
 
 @runtime_checkable

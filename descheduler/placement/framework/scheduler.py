@@ -7,6 +7,7 @@ at every node, because an operator wants all obstacles and not only the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from descheduler.placement.framework.evaluation import Choice, Evaluation, Plugi
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
     InteractingPlugin,
+    PatchPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
@@ -38,7 +40,7 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
-from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
 
 __all__ = ["Scheduler"]
 
@@ -76,6 +78,7 @@ class Scheduler:
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
+        self._patchers = [each for each in _those(made, profile.pre_binds) if isinstance(each, PatchPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
         self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
@@ -220,7 +223,16 @@ class Scheduler:
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
-        return self.cluster.place(evaluation.cycle, node, (*ledgers, *self._ledgers))
+        cycle = evaluation.cycle
+        patch = partial(self._patch, cycle, node) if self._patchers else None
+        return self.cluster.place(cycle, node, (*ledgers, *self._ledgers), patch)
+
+    def _patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The annotations that the plugins write on the pod of `cycle`, the last one's where two write the same."""
+        written: dict[str, str] = {}
+        for plugin in self._patchers:
+            written |= plugin.patch(cycle, node, takings)
+        return written
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """What keeps the pod of `cycle` from being bound to `node`, although there is room; each plugin's word."""

@@ -9,7 +9,7 @@ it was before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -36,6 +36,8 @@ __all__ = [
     "Placed",
     "Seen",
     "ShadowCluster",
+    "Takings",
+    "taken_from",
 ]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
@@ -172,16 +174,29 @@ class _Tells(NamedTuple):
     removed: list[_Tell]
 
 
+Takings = tuple[tuple[Ledger[Any], object], ...]
+"""What was taken for one pod, ledger by ledger; those that gave nothing are left out."""
+Patch = Callable[[Takings], Mapping[str, str]]
+"""The annotations that are written on a pod for which all that was taken."""
+
+
+def taken_from(takings: Takings, ledger: Ledger[TakenType]) -> TakenType | None:
+    """What `ledger` gave; None for nothing."""
+    return next((taken for each, taken in takings if each is ledger), None)  # type: ignore[return-value] # its own
+
+
 class Placed(NamedTuple):
     """A pod that was put on a node of the shadow cluster, with what was taken for it.
 
-    It is not among the cluster's pods unless `is_pod`; see Cycle.
+    `pod` has the annotations of `patch`, which its scheduler writes before it is bound; it has no node name. It is not
+    among the cluster's pods unless `is_pod`; see Cycle.
     """
 
     pod: Pod
     node: int
-    takings: tuple[tuple[Ledger[Any], object], ...]
+    takings: Takings
     is_pod: bool = True
+    patch: Mapping[str, str] = {}
 
 
 FollowerType = TypeVar("FollowerType", bound=Follower)
@@ -279,18 +294,25 @@ class ShadowCluster:
             self._do(Change(pod, node, False, -1, takes_room=False))
             self._do(Change(pod, node, True, 1, takes_room=False))
 
-    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
-        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
+    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = (), patch: Patch | None = None) -> Placed:
+        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room.
+
+        `patch` is asked about what was taken, before the pod is there.
+        """
         is_pod = cycle.keeper is None
         asked = ledgers if cycle.keeper is None else (*ledgers, cycle.keeper)
         with cycle.view():
             found = [(ledger, ledger.reserve(cycle, node)) for ledger in asked]
         # The view is gone from the log by now, and what was taken stays.
-        takings = [(ledger, taken) for ledger, taken in found if taken is not None]
+        takings = tuple([(ledger, taken) for ledger, taken in found if taken is not None])
         self._log += [Taking(ledger, taken, 1) for ledger, taken in takings]
+        pod = cycle.pod.pod
+        written = patch(takings) if is_pod and patch is not None else {}
+        if written:
+            pod = msgspec.structs.replace(pod, annotations={**pod.annotations, **written})
         if is_pod:
-            self.add(cycle.pod.pod, node)
-        return Placed(cycle.pod.pod, node, tuple(takings), is_pod)
+            self.add(pod, node)
+        return Placed(pod, node, takings, is_pod, written)
 
     def take_off(self, placed: Placed) -> None:
         """Takes a pod that was placed off its node again, and gives back what was taken for it."""

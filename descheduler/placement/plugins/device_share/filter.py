@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.devices import allocation_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.matched_reservations import MatchedReservation, nominated_reservations
@@ -24,7 +26,7 @@ from descheduler.placement.plugins.device_share.unnamed_devices import UnnamedDe
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster, Takings, taken_from
 
 __all__ = ["DeviceShare", "DeviceShareScore"]
 
@@ -80,6 +82,12 @@ class DeviceShare:
             traits = self.ledger.cache.state(node).hardware.traits
             return Obstacle.of(NAME, reason.code, UnsupportedModel(traits.vendor, traits.model))
         return Obstacle.of(NAME, reason.code, reason)
+
+    def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The devices that the pod has."""
+        del cycle, node
+        taken = taken_from(takings, self.ledger)
+        return {} if taken is None else {DEVICES_ALLOCATED_ANNOTATION: allocation_text(taken.devices)}
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """What the scheduler does not see, and what makes it give up although nodes are free."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.devices import AllocatedDevices
+from descheduler.model.koordinator.devices import (
+    AllocatedDevice,
+    AllocatedDevices,
+    VirtualFunction,
+    allocation_text,
+)
 from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
 __all__ = ["HeldDevices", "by_minor", "devices_of"]
-
-_encode = msgspec.json.Encoder().encode
 
 
 class HeldDevices:
@@ -51,25 +52,20 @@ class HeldDevices:
     def annotation(self) -> str:
         """The same, as the annotation of a pod says it; virtual functions go with a device that no owner has."""
         left = self.remaining()
-        return _encode(
+        return allocation_text(
             {
-                name: [
-                    {
-                        "minor": entry.minor,
-                        "resources": {key: str(amount) for key, amount in left[name][entry.minor].items()},
-                        "extension": {"vfs": self._functions(name, entry.minor)},
-                    }
-                    for entry in entries
-                ]
+                name: tuple(
+                    [
+                        AllocatedDevice(each.minor, left[name][each.minor], functions=self._functions(name, each))
+                        for each in entries
+                    ]
+                )
                 for name, entries in self._all.items()
             }
-        ).decode()
+        )
 
-    def _functions(self, name: str, minor: int) -> list[Mapping[str, object]]:
-        if any(minor in each.get(name, {}) for each in self._owned):
-            return []
-        entries = (entry for entry in self._all[name] if entry.minor == minor)
-        return [{"minor": each.minor, "busID": each.bus_id} for entry in entries for each in entry.functions]
+    def _functions(self, name: str, device: AllocatedDevice) -> tuple[VirtualFunction, ...]:
+        return () if any(device.minor in each.get(name, {}) for each in self._owned) else device.functions
 
 
 def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:

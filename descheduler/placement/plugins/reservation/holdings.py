@@ -228,8 +228,9 @@ class Holdings:
 
     def _owned_by(self, pod: Pod, node: int) -> HeldReservation | None:
         text = pod.annotations.get(RESERVATION_ALLOCATED_ANNOTATION) if pod.annotations else None
-        # A reserve pod or a new pod may have the annotation of the pod that its template was copied from.
-        if not text or not pod.uid or is_reserve_pod(pod):
+        # A reserve pod or a new pod may have the annotation of the pod that its template was copied from; of pods that
+        # were placed since the snapshot was taken OwnerLedger knows.
+        if not text or not pod.node_name or is_reserve_pod(pod):
             return None
         owned = self._by_uid.get(allocated_reservation(text))
         return owned if owned is not None and node not in (NO_NODE,) and owned.node == node else None

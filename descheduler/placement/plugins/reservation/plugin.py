@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION, is_reserve_pod
+from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION, allocated_text, is_reserve_pod
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
@@ -34,7 +35,7 @@ from descheduler.placement.plugins.reservation.matching import Match, match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, request_of
 from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster, Takings, taken_from
 
 __all__ = ["ReservationPlugin", "ReservationReason"]
 
@@ -151,6 +152,15 @@ class ReservationPlugin:
         if bits & ReservationReason.AMOUNTS.bit and state is not None:
             return Obstacle.of(self.name, Code.UNSCHEDULABLE, *state.short[node])
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *(each for each in ReservationReason if bits & each.bit))
+
+    def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The Reservation that the pod uses."""
+        del cycle, node
+        taken = taken_from(takings, self.ledger)
+        if taken is None:
+            return {}
+        reservation = taken.held.reservation
+        return {RESERVATION_ALLOCATED_ANNOTATION: allocated_text(reservation.name, reservation.uid)}
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """That the kubelet refuses the pod where owners of a Reservation have more than it reserves, and that no
