@@ -26,4 +26,4 @@ def test_arrival_that_uses_a_reservation_takes_no_room_beside_it() -> None:
 
     assert arrival is not None
     found = held_by_reservations("b", [arrival], snapshot.reservations)
-    assert (found.amounts, found.owners) == ({"cpu": 3 * _CPU}, {id(arrival)})
+    assert (found.amounts, found.owners) == ({"cpu": 3 * _CPU}, frozenset({id(arrival)}))

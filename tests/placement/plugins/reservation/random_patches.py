@@ -65,7 +65,7 @@ def _pod(draw: Random, index: int) -> Object:
         "labels": {"scheduling.koordinator.sh/reservation-ignored": "true"} if draw.random() < 0.1 else {},
     }
     if draw.random() < 0.2:
-        return koord_pod(f"p{index}", cpu=str(draw.randint(1, 3)), **facts)
+        return koord_pod(f"p{index}", cpu=str(draw.randint(1, 3)), **facts)  # type: ignore[arg-type]
     return gpu_pod(f"p{index}", draw.choice((*_SHARES, 200)), **facts)
 
 
