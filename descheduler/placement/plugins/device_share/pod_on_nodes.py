@@ -33,9 +33,7 @@ class PodOnNodes:
         self.answers = answers
         self._cache = cache
         self._cycle = cycle
-        self._matched = {
-            node: found for node, found in matched_reservations(cycle).items() if any(_with_devices(found))
-        }
+        self._matched = {node: found for node, found in matched_reservations(cycle).items() if _with_devices(found)}
 
     def bits(self) -> ReasonBits:
         """What stands against each node."""

@@ -42,9 +42,10 @@ def moving(*others: Object, cpu: str = "3", **facts: object) -> list[Object]:
 
 
 def test_reservation_that_may_take_the_room_of_pods_comes_first_or_not() -> None:
-    landing = landing_of(prover_of(*moving(pre_allocating())), "p")
+    prover = prover_of(*moving(pre_allocating()))
+    landing, joint = landing_of(prover, "p"), prover.prove(prover.cluster.snapshot.pods)
 
-    assert (landing.verdict, landing.node) == (_LANDS_IF, "b")
+    assert (landing.verdict, landing.node, joint.verdict) == (_LANDS_IF, "b", _LANDS_IF)
     assert landing.conditions == (
         "Reservation r, which may reserve room that pods still have (preAllocation), must not be bound to b first",
     )
