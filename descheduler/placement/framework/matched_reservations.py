@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from descheduler.model.koordinator.devices import AllocatedDevice
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
 __all__ = [
@@ -114,8 +115,11 @@ def nominated_reservations(cycle: Cycle) -> Mapping[int, MatchedReservation]:
     return found if isinstance(found, Mapping) else {}
 
 
-def taken_devices(cycle: Cycle) -> dict[str, dict[int, Mapping[str, int]]]:
-    """The devices that were taken for the pod of `cycle`: filled in at Reserve, for whoever has asked before."""
+def taken_devices(cycle: Cycle) -> dict[str, tuple[AllocatedDevice, ...]]:
+    """The devices that the pod of `cycle` gets, by type: filled in at Reserve, for whoever has asked before.
+
+    For one that stands for a Reservation nothing else keeps them: the keeper of the cycle has to.
+    """
     found = cycle.scratch.setdefault(_TAKEN, {})
     assert isinstance(found, dict)  # noqa: S101 - nobody else has the key
     return found

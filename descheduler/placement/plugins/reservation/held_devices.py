@@ -14,22 +14,26 @@ from descheduler.model.koordinator.devices import (
 )
 from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
-__all__ = ["HeldDevices", "by_minor", "devices_of"]
+__all__ = ["HeldDevices", "devices_of"]
 
 
 class HeldDevices:
-    """What the annotation of a Reservation on a node says, less what owners have on the same minors."""
+    """What a Reservation on a node has by its annotation, less what owners have on the same minors."""
 
     __slots__ = ("_all", "_owned")
 
     def __init__(self, devices: AllocatedDevices) -> None:
         self._all = devices
-        self._owned: list[DevicesByMinor] = []
+        self._owned: list[AllocatedDevices] = []
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def change(self, owned: DevicesByMinor, by: int) -> None:
+    def hold(self, devices: AllocatedDevices) -> None:
+        """Has these devices from now on."""
+        self._all = devices
+
+    def change(self, owned: AllocatedDevices, by: int) -> None:
         """Counts what one owner has (`by` 1), or gives that very value back (-1)."""
         if by > 0:
             self._owned.append(owned)
@@ -65,7 +69,8 @@ class HeldDevices:
         )
 
     def _functions(self, name: str, device: AllocatedDevice) -> tuple[VirtualFunction, ...]:
-        return () if any(device.minor in each.get(name, {}) for each in self._owned) else device.functions
+        is_owned = any(other.minor == device.minor for each in self._owned for other in each.get(name, ()))
+        return () if is_owned else device.functions
 
 
 def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:
@@ -77,10 +82,5 @@ def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:
         return {}
 
 
-def by_minor(devices: AllocatedDevices) -> DevicesByMinor:
-    """The amounts alone."""
-    return {name: {entry.minor: entry.resources for entry in entries} for name, entries in devices.items()}
-
-
-def _amount(devices: DevicesByMinor, name: str, minor: int, resource: str) -> int:
-    return devices.get(name, {}).get(minor, {}).get(resource, 0)
+def _amount(devices: AllocatedDevices, name: str, minor: int, resource: str) -> int:
+    return sum(each.resources.get(resource, 0) for each in devices.get(name, ()) if each.minor == minor)

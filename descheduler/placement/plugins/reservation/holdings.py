@@ -11,13 +11,14 @@ import msgspec
 
 from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION, RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.koordinator.reservation import Reservation, is_reserve_pod
 from descheduler.model.labels import parse_int64
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
-from descheduler.placement.framework.matched_reservations import DevicesByMinor, MatchedReservation
-from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, devices_of
+from descheduler.placement.framework.matched_reservations import MatchedReservation
+from descheduler.placement.plugins.reservation.held_devices import HeldDevices, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -35,7 +36,7 @@ class HeldReservation:
 
     `allocatable` is what it reserves, by resource row; `limited` are the rows that are counted per owner. `order` is
     its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
-    `devices` are those that it holds on the node that the snapshot has it on.
+    `devices` are those that it holds on its node.
     `is_spent` says that it was used up before the snapshot was taken, which nobody takes back.
     """
 
@@ -110,11 +111,10 @@ class HeldReservation:
         left = ((row, self.gap(row)) for row in self.allocatable)
         return tuple((row, amount) for row, amount in left if amount)
 
-    def change(self, amounts: Amounts, devices: DevicesByMinor, by: int) -> None:
+    def change(self, amounts: Amounts, devices: AllocatedDevices, by: int) -> None:
         """Counts an owner that takes `amounts` and `devices` (`by` 1), or that is gone (-1)."""
         self.num_owners += by
-        if self.devices:
-            self.devices.change(devices, by)
+        self.devices.change(devices, by)
         for row, amount in amounts:
             if row in self.limited:
                 self._allocated[row] += by * amount
@@ -176,7 +176,7 @@ class Holdings:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._table = cluster.table
-        self._devices_by_owner: dict[str, DevicesByMinor] = {}
+        self._devices_by_owner: dict[str, AllocatedDevices] = {}
         self.held = tuple(_held(cluster))
         self.pre_allocating = tuple([each for each in self.held if each.reservation.pre_allocation or each.is_waiting])
         """Those that may take room that pods still have."""
@@ -219,11 +219,11 @@ class Holdings:
         if owned is not None:
             owned.change(self.amounts(pod), self._devices(pod), by)
 
-    def _devices(self, pod: Pod) -> DevicesByMinor:
+    def _devices(self, pod: Pod) -> AllocatedDevices:
         """What an owner has of devices: the same value each time."""
         known = self._devices_by_owner.get(pod.uid)
         if known is None:
-            known = self._devices_by_owner[pod.uid] = by_minor(devices_of(pod.annotations))
+            known = self._devices_by_owner[pod.uid] = devices_of(pod.annotations)
         return known
 
     def _owned_by(self, pod: Pod, node: int) -> HeldReservation | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from descheduler.placement.framework.allocation import allocations_of
+from descheduler.placement.framework.feasibility import put_on_node
 from tests.builders import Object, node_object
 from tests.placement.plugins.reservation.worlds import World, koord_pod, reservation_object
 
@@ -172,6 +173,38 @@ def test_reservation_that_a_pod_uses_is_scored_by_its_devices_too() -> None:
     world = World([*gpu_node(2), bare, cards, gpu_pod("p", 50)])
 
     assert minors(world, "p") == ("cards", ["0"])
+
+
+def test_reservation_that_finds_a_node_holds_its_cards_for_its_owners() -> None:
+    pending = reservation_object("r", reserved={"cpu": "4", **gpu(100)}, annotations=allocated(m1=100))
+    world = World([*gpu_node(2), pending, gpu_pod("p", 100), gpu_pod("x", 200, app="x"), gpu_pod("y", 100, app="x")])
+    reserve_pod = world.snapshot.reservations[0].pod
+    assert reserve_pod is not None
+    world.cluster.take_off(world.placed("p").placed)  # so that whoever keeps count of anything does so
+    before = world.cluster.digest()
+
+    bound = put_on_node(world.scheduler, world.evaluate(reserve_pod), 0).placed
+    owner = world.placed("p").placed
+
+    assert [each.name for each in allocations_of(owner)] == ["r", "0"]
+    assert world.fitting("x") == []
+    assert world.fitting("y") == ["a"]
+    world.cluster.take_off(bound)
+    world.cluster.take_off(owner)
+    assert world.cluster.digest() == before
+
+
+def test_cards_of_a_reservation_that_finds_a_node_are_no_longer_free_for_others() -> None:
+    pending = reservation_object("r", reserved={"cpu": "4", **gpu(100)})
+    world = World([*gpu_node(2), pending, gpu_pod("x", 200, app="x"), gpu_pod("y", 100, app="x")])
+    reserve_pod = world.snapshot.reservations[0].pod
+    assert reserve_pod is not None
+
+    before = world.fitting("x")
+    put_on_node(world.scheduler, world.evaluate(reserve_pod), 0)
+
+    assert (before, world.fitting("x")) == (["a"], [])
+    assert minors(world, "y") == ("", ["1"])
 
 
 def test_placing_and_taking_off_leaves_the_cards_as_they_were() -> None:
