@@ -85,11 +85,15 @@ class LandingBook:
         return self._landings.get(pod.uid)
 
     def arrival_of(self, pod: Pod) -> Pod | None:
-        """The pod that comes for an evicted one, bound to where it lands; None when none comes or it is not proven."""
+        """The pod that comes for an evicted one, bound to where it lands; None when none comes or it is not proven.
+
+        It has the annotations by which its scheduler notes what it gets there.
+        """
         landing = self.landing_of(pod)
         if landing is None or landing.node is None or landing.cause or landing.replacement.pod is None:
             return None
-        return msgspec.structs.replace(landing.replacement.pod, node_name=landing.node)
+        pod = landing.replacement.pod
+        return msgspec.structs.replace(pod, node_name=landing.node, annotations={**pod.annotations, **landing.patch})
 
     def scheduling_of(self, profile: str) -> SchedulingSettings | None:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""

@@ -59,6 +59,7 @@ def landed(
         message=f"likely scheduled onto {node}; {cause}" if cause else "",
         cause=cause,
         allocations=allocations_of(placement.placed),
+        patch=placement.placed.patch,
     )
 
 

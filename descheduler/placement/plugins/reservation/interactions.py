@@ -19,7 +19,7 @@ class ReservationInteractions:
     def __init__(self, holdings: Holdings | None) -> None:
         held = () if holdings is None else holdings.held
         # What the snapshot has counts, for this is asked about pods that wait while others are placed.
-        self._is_one_used_up = any(each.reservation.allocate_once and not each.is_spent for each in held)
+        self._is_one_used_up = any(each.is_used_once and not each.is_spent for each in held)
         self._is_one_waiting = any(each.reservation.is_pending for each in held)
 
     def can_be_helped(self, pod: Pod) -> bool:
