@@ -63,7 +63,7 @@ class PlacementVerificationArgs(Args, frozen=True):
     refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
     on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
     """What to do with a pod whose gang would have fewer pods than it needs (min-available): `refuse` (the default)
-    keeps it; `evictGang` evicts all pods of its gang, and of the gangs of its group, at once or not at all. Each of
+    refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its group, at once or not at all. Each of
     them must pass filters, limits and budgets, and the replacements must be scheduled together. This restarts the job
     that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
