@@ -50,6 +50,12 @@ class MixedGroup(NamedTuple):
         """What tells it from the others."""
         return f"{self.first} and {self.second}{', short' * self.is_short}: {' '.join(self.replaced)}"
 
+    @property
+    def goes_by_order(self) -> bool:
+        """Whether pods of one gang are scheduled alone, and those of the other are not: what becomes of them varies."""
+        is_mixed = (self.first == ONCE) is not (self.second == ONCE)
+        return is_mixed and len({name[0] for name in self.replaced}) == 2
+
 
 def measured() -> Iterator[MixedGroup]:
     """All of them."""
