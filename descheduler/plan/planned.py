@@ -18,7 +18,8 @@ class PlannedEviction:
     `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`
     where the replacement is expected, None where nobody looked. `request_evict_only` says that the pod has the
     annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
-    it to the pod. An eviction that is `dry` is shown and never sent.
+    it to the pod. An eviction that is `dry` is shown and never sent. Those of the same `bundle` leave together; 0 is
+    that of a pod that leaves alone.
     """
 
     namespace: str
@@ -32,6 +33,7 @@ class PlannedEviction:
     request_evict_only: bool = False
     grace_period_seconds: int | None = None
     dry: bool = False
+    bundle: int = 0
 
     @property
     def annotation(self) -> str:
