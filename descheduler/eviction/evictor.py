@@ -71,6 +71,8 @@ class Evictor:
 
     def mates_of(self, bundle: Bundle) -> Sequence[Pod]:
         """The further pods with which the checks let go what they refuse alone; mostly none."""
+        if not self._bundling or any(map(self.is_to_come, bundle.pods)):
+            return ()
         asked = self._without_awaited(bundle)
         return [pod for check in self._bundling for pod in check.mates(asked)]
 
@@ -80,14 +82,14 @@ class Evictor:
         The answer names no limit: a plugin of which the next pod may stay within it has no reason to stop.
         """
         key = bundle.profile_index, bundle.plugin, frozenset(pod.uid for pod in bundle.pods)
-        refusal = self._refused_whole.get(key)
+        asked, refusal = self._without_awaited(bundle), self._refused_whole.get(key)
         if refusal is None:
-            refusal = self._refusal(bundle) if of_filters.is_accepted else of_filters
+            refusal = self._refusal(asked) if of_filters.is_accepted else of_filters
             if refusal is None:
-                self._grant(bundle, bundle)
+                self._grant(bundle, asked)
                 return ACCEPTED
             self._refused_whole[key] = refusal
-        self._refuse(bundle, refusal)
+        self._refuse(asked, refusal)
         return msgspec.structs.replace(refusal, reached=None)
 
     def request(self, bundle: Bundle) -> Verdict:

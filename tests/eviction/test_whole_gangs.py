@@ -158,3 +158,16 @@ def test_refused_gang_is_judged_once_for_all_of_its_pods() -> None:
 
     assert {verdict.reason for verdict in verdicts} == {Reason.NO_LANDING}
     assert run.evictor.landings.num_judged == num_judged
+
+
+def test_replacement_of_a_pod_that_went_alone_takes_no_gang_along() -> None:
+    pods = train(4)
+    run = make_run(policy_of(), snapshot_of(pods, group_of("train", 3, "waiting-and-running")))
+    evictor = plugin_evictor(run)
+    assert evictor.request(pods[0]).is_accepted
+    (arrival,) = run.handle.view.pods_on("room")
+
+    verdict = evictor.request(arrival)
+
+    assert verdict.reason is Reason.MISSING_UID
+    assert [move.pod.name for move in run.evictor.book.moves] == ["m0"]
