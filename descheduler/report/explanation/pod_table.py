@@ -43,7 +43,8 @@ def pod_table(explanation: PodExplanation, style: TableStyle) -> Iterator[str]:
 def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
     phase = f"{facts.phase}, terminating" if facts.is_terminating else facts.phase
     uid = (["UID"], [facts.pod.uid]) if style.is_wide else ([], [])
-    header = ["NAMESPACE", "POD", *uid[0], "NODE", "OWNER", "PHASE", "AGE", "PRIORITY", "QOS", "SCHEDULER", "REQUESTS"]
+    # Two tables: one that has all of it is wider than most terminals.
+    header = ["NAMESPACE", "POD", *uid[0], "NODE", "OWNER", "PHASE", "AGE"]
     row = [
         facts.pod.namespace,
         facts.pod.name,
@@ -52,12 +53,15 @@ def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
         facts.owner,
         phase,
         "" if facts.age_seconds is None else _age(facts.age_seconds),
+    ]
+    yield from style.table(header, [row])
+    row = [
         "" if facts.priority is None else str(facts.priority),
         facts.qos_class,
         facts.scheduler,
         amounts_text(facts.requests.items()),
     ]
-    yield from style.table(header, [row])
+    yield from style.table(["PRIORITY", "QOS", "SCHEDULER", "REQUESTS"], [row])
     if facts.gang is not None:
         yield from style.labelled({"Gang": printable(_gang(facts.gang))})
         yield ""

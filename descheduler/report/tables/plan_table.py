@@ -15,7 +15,7 @@ from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
-from descheduler.report.tables.summary import plan_summary
+from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["decision_tables", "message_lines", "plan_table", "target_cell"]
@@ -79,12 +79,6 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
     for group, its_rows in rows.items():
         title = f"{plugin_title(plan, *group)}: {counted(len(its_rows), 'pod')} to evict"
         yield from style.table(header, its_rows, title=title, like=all_rows)
-
-
-def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
-    """The plugin, with its profile where several could be meant."""
-    several = len({figures.profile for figures in plan.plugins}) > 1
-    return printable(f"{plugin} (profile {profile})" if several else plugin)
 
 
 def _row(move: Move, style: TableStyle, has_targets: bool, has_allocations: bool) -> Row:
