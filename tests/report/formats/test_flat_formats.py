@@ -12,8 +12,8 @@ from descheduler.report.formats.render import render
 from descheduler.report.plan_document import Plan
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_pod
-from tests.report.decided_cycles import make_test_plan
-from tests.report.outcomes import EVICTED, FAILED, OLD, executed, outcome_of
+from tests.report.decided_cycles import OLD, make_test_plan
+from tests.report.outcomes import EVICTED, FAILED, executed, outcome_of
 
 
 def plan_with_a_blocked_pod() -> Plan:
