@@ -11,7 +11,7 @@ from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects import UnknownSubjectError
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
-from descheduler.report.explanation.quota_table import quota_explanation_table
+from descheduler.report.explanation.tables.quota import quota_explanation_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object
 

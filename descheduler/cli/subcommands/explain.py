@@ -157,7 +157,7 @@ def _explanation(
 ) -> Explanation:
     from descheduler.explanation.explaining import explain as make_explanation
     from descheduler.explanation.explaining import explain_plugin_alone
-    from descheduler.explanation.watched_run import RunOptions
+    from descheduler.explanation.watching.watched_run import RunOptions
 
     if question.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
         now = flags.now or datetime.now(UTC)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from descheduler.model.text.amounts import amounts_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import (
     ExplainedLanding,
     GangFacts,
@@ -16,6 +15,7 @@ from descheduler.report.explanation.pod import (
     PodExplanation,
     PodFacts,
 )
+from descheduler.report.explanation.tables.placement import placement_table
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.table_style import TableStyle
 

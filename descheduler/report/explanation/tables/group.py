@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation
-from descheduler.report.explanation.landing_words import landing_lines, target_text
+from descheduler.report.explanation.tables.landing_words import landing_lines, target_text
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.table_style import TableStyle
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.amounts import amount_text, percent_text
 from descheduler.model.text.counted import counted
-from descheduler.report.explanation.landing_words import landing_lines, target_text
 from descheduler.report.explanation.node import (
     BatchFigures,
     Departure,
@@ -15,6 +14,7 @@ from descheduler.report.explanation.node import (
     NodeFacts,
 )
 from descheduler.report.explanation.pod import Verdict
+from descheduler.report.explanation.tables.landing_words import landing_lines, target_text
 from descheduler.report.tables.gang_rows import by_gang, shown_pods
 from descheduler.report.tables.table_style import TableStyle
 
