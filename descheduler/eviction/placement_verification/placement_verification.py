@@ -72,7 +72,7 @@ class PlacementVerificationArgs(Args, frozen=True):
     that use what a scheduler does not run or what is not modelled are `likely` at best."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration, also inside a ConfigMap as `kubectl get configmap -o yaml`
-    prints it; kube-scheduler's defaults when empty."""
+    prints it; kube-scheduler's defaults when empty. A relative path starts from the folder of the policy file."""
     kube_version: str = ""
     """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)

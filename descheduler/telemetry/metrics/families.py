@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.plan_document import Plan
-from descheduler.telemetry.metrics_table import LAST_SUCCESS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, spec_of
+from descheduler.telemetry.metrics.table import LAST_SUCCESS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, spec_of
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.taints import Taint, Tolerance, Toleration
-from descheduler.placement.shadow import label_columns
-from descheduler.placement.shadow.label_columns import LabelColumns
 from descheduler.placement.shadow.node_masks import TaintSets
-from descheduler.placement.shadow.selector_index import SelectorIndex
+from descheduler.placement.shadow.tally import label_columns
+from descheduler.placement.shadow.tally.label_columns import LabelColumns
+from descheduler.placement.shadow.tally.selector_index import SelectorIndex
 
 _keys = st.sampled_from(["a", "b", "c", "d"])
 _values = st.sampled_from(["", "x", "y", "7", "12"])

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.label_columns import LabelColumns
-from descheduler.placement.shadow.label_set_pods import FoundPods, LabelSetPods, found_in
-from descheduler.placement.shadow.pod_columns import GroupWeights, PodColumns
+from descheduler.placement.shadow.tally.label_columns import LabelColumns
+from descheduler.placement.shadow.tally.label_set_pods import FoundPods, LabelSetPods, found_in
+from descheduler.placement.shadow.tally.pod_columns import GroupWeights, PodColumns
 
 __all__ = ["FoundPods", "PodQuery", "PodSum", "PodTally"]
 

@@ -131,10 +131,11 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
     pod = PodExplanation(facts=FACTS, decision=DECISION, landing=LANDING, placement=PLACEMENT)
 
     assert text_of(pod) == (
-        "NAMESPACE   POD    NODE   OWNER             PHASE     AGE    PRIORITY   QOS         SCHEDULER           "
-        "REQUESTS\n"
-        "shop        cart   a      ReplicaSet/cart   Running   2d3h   -          Burstable   default-scheduler   "
-        "cpu 500m\n"
+        "NAMESPACE   POD    NODE   OWNER             PHASE     AGE\n"
+        "shop        cart   a      ReplicaSet/cart   Running   2d3h\n"
+        "\n"
+        "PRIORITY   QOS         SCHEDULER           REQUESTS\n"
+        "-          Burstable   default-scheduler   cpu 500m\n"
         "\n"
         "Decision: not selected by any plugin\n"
         "  PodLifeTime: 3 h old (maxPodLifeTimeSeconds: 86400)\n"

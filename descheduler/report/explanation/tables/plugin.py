@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from descheduler.report.explanation.plugin import PluginExplanation, PluginUse
-from descheduler.report.explanation.plugin_facts_table import plugin_facts_tables
+from descheduler.report.explanation.tables.plugin_facts import plugin_facts_tables
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["plugin_table"]

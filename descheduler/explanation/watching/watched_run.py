@@ -12,8 +12,8 @@ from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
-from descheduler.explanation.not_selected import plugin_misses
-from descheduler.explanation.watch import Watch, Wish
+from descheduler.explanation.watching.not_selected import plugin_misses
+from descheduler.explanation.watching.watch import Watch, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import Decisions

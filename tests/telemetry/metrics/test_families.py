@@ -10,8 +10,8 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome import make_outcome
 from descheduler.report.plan import make_plan
-from descheduler.telemetry.metrics import last_success_registry, run_registry
-from descheduler.telemetry.metrics_table import METRICS, spec_of
+from descheduler.telemetry.metrics.families import last_success_registry, run_registry
+from descheduler.telemetry.metrics.table import METRICS, spec_of
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from tests.builders import make_pod

@@ -11,7 +11,7 @@ from urllib.error import HTTPError, URLError
 from descheduler.output_file import written_file
 from descheduler.telemetry.faults import error_words
 from descheduler.telemetry.logging import fields
-from descheduler.telemetry.metrics_table import LAST_SUCCESS
+from descheduler.telemetry.metrics.table import LAST_SUCCESS
 from descheduler.telemetry.run_record import RunRecord
 
 __all__ = ["MetricsTarget", "export_metrics"]
@@ -60,7 +60,7 @@ def _write(record: RunRecord, file: Path) -> None:
     """Replaces the file in one step, so that nobody reads half of it. Raises OSError."""
     from prometheus_client import generate_latest
 
-    from descheduler.telemetry.metrics import run_registry
+    from descheduler.telemetry.metrics.families import run_registry
 
     last_success = record.ended_at if record.is_success else _last_success_in(file)
     text = generate_latest(run_registry(record, last_success=last_success))
@@ -87,7 +87,7 @@ def _push(record: RunRecord, url: str, job: str) -> None:
     """Replaces what the last run pushed. Raises OSError, HTTPException or ValueError."""
     from prometheus_client import push_to_gateway
 
-    from descheduler.telemetry.metrics import last_success_registry, run_registry
+    from descheduler.telemetry.metrics.families import last_success_registry, run_registry
 
     push_to_gateway(url, job, run_registry(record, last_success=None), timeout=_PUSH_TIMEOUT_SECONDS)
     if record.is_success:

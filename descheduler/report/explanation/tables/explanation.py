@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.document import Explanation
-from descheduler.report.explanation.group_table import group_table
-from descheduler.report.explanation.node_table import node_table
-from descheduler.report.explanation.plugin_table import plugin_table
-from descheduler.report.explanation.pod_table import pod_table
-from descheduler.report.explanation.quota_table import quota_explanation_table
+from descheduler.report.explanation.tables.group import group_table
+from descheduler.report.explanation.tables.node import node_table
+from descheduler.report.explanation.tables.plugin import plugin_table
+from descheduler.report.explanation.tables.pod import pod_table
+from descheduler.report.explanation.tables.quota import quota_explanation_table
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["explanation_table"]

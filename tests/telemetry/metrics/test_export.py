@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from descheduler.telemetry.metrics_export import MetricsTarget, export_metrics
+from descheduler.telemetry.metrics.export import MetricsTarget, export_metrics
 from descheduler.telemetry.run_record import RunRecord
 from tests.telemetry.pushgateway import Pushgateway, pushgateway
 

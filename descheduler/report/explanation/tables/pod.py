@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from descheduler.model.text.amounts import amounts_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.report.explanation.placement_table import placement_table
 from descheduler.report.explanation.pod import (
     ExplainedLanding,
     GangFacts,
@@ -16,6 +15,7 @@ from descheduler.report.explanation.pod import (
     PodExplanation,
     PodFacts,
 )
+from descheduler.report.explanation.tables.placement import placement_table
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.table_style import TableStyle
 
@@ -43,7 +43,8 @@ def pod_table(explanation: PodExplanation, style: TableStyle) -> Iterator[str]:
 def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
     phase = f"{facts.phase}, terminating" if facts.is_terminating else facts.phase
     uid = (["UID"], [facts.pod.uid]) if style.is_wide else ([], [])
-    header = ["NAMESPACE", "POD", *uid[0], "NODE", "OWNER", "PHASE", "AGE", "PRIORITY", "QOS", "SCHEDULER", "REQUESTS"]
+    # Two tables: one that has all of it is wider than most terminals.
+    header = ["NAMESPACE", "POD", *uid[0], "NODE", "OWNER", "PHASE", "AGE"]
     row = [
         facts.pod.namespace,
         facts.pod.name,
@@ -52,12 +53,15 @@ def _facts(facts: PodFacts, style: TableStyle) -> Iterator[str]:
         facts.owner,
         phase,
         "" if facts.age_seconds is None else _age(facts.age_seconds),
+    ]
+    yield from style.table(header, [row])
+    row = [
         "" if facts.priority is None else str(facts.priority),
         facts.qos_class,
         facts.scheduler,
         amounts_text(facts.requests.items()),
     ]
-    yield from style.table(header, [row])
+    yield from style.table(["PRIORITY", "QOS", "SCHEDULER", "REQUESTS"], [row])
     if facts.gang is not None:
         yield from style.labelled({"Gang": printable(_gang(facts.gang))})
         yield ""

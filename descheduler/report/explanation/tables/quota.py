@@ -20,12 +20,16 @@ def quota_table(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:
 
 
 def quota_explanation_table(explanation: QuotaExplanation, style: TableStyle) -> Iterator[str]:
-    """What a quota may use and what its pods do, and the same of those below it."""
+    """What a quota may use and what its pods do, the same of those below it, and why any is over its limit."""
     facts = explanation.facts
     yield from _heading(facts, style)
     yield from style.table(_HEADER, [_amounts(each) for each in facts.resources])
     rows = [[printable(child.name), *_amounts(each)] for child in explanation.children for each in child.resources]
     yield from style.table(["CHILD", *_HEADER], rows)
+    for note in explanation.notes:
+        yield from style.paragraph(printable(note))
+    if explanation.notes:
+        yield ""
 
 
 _HEADER = ["RESOURCE", "MIN", "MAX", "RUNTIME", "USED", "REQUESTED"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from descheduler.explanation.watch import Watch
+from descheduler.explanation.watching.watch import Watch
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation
-from descheduler.report.explanation.landing_words import landing_lines, target_text
+from descheduler.report.explanation.tables.landing_words import landing_lines, target_text
+from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["group_table"]
@@ -17,11 +18,11 @@ _OUTCOMES = {"evicted": "evicted", "kept": "not evicted", "unwanted": "not selec
 
 
 def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[str]:
-    """A row a pod, then the replacements by verdict, and last the sum of the decisions."""
+    """A row a pod, one for several where their gang blocks them, then the replacements by verdict, and last the sum."""
     shown = explanation.pods
     if not style.is_wide and len(shown) > _MOST_UNSELECTED:
         shown = tuple(pod for pod in shown if pod.outcome not in ("unwanted", "unjudged"))
-    rows = [_row(pod) for pod in shown]
+    rows = [_row(group) for group in ([[pod] for pod in shown] if style.is_wide else by_gang(shown))]
     columns = ["NAMESPACE", "POD", "NODE", "DECISION", "PLUGIN", "TARGET", "REASON"]
     if explanation.pods[0].outcome is None:
         columns = ["NAMESPACE", "POD", "NODE", "TARGET", "REASON"]
@@ -33,14 +34,16 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
     yield style.palette.heading(_summary(explanation))
 
 
-def _row(pod: ExplainedPod) -> list[str]:
-    where = [pod.pod.namespace, pod.pod.name, pod.node or ""]
+def _row(group: Sequence[ExplainedPod]) -> list[str]:
+    pod = group[0]
+    where = [pod.pod.namespace, shown_pods(group), shown_nodes(each.node for each in group)]
     target = target_text(pod.landing, pod.to_node)
     why = pod.landing_message if pod.landing in (None, "lands_if", "no") else ""
     if pod.outcome is None:
         return [*where, target, why]
     blocked = f"blocked by {pod.code}: {pod.message}" if pod.code else ""
-    reason = "; ".join(filter(None, (pod.reason, blocked, why if pod.outcome == "evicted" else "")))
+    selected = pod.reason if len({each.reason for each in group}) == 1 else ""
+    reason = "; ".join(filter(None, (selected, blocked, why if pod.outcome == "evicted" else "")))
     return [*where, _OUTCOMES[pod.outcome], pod.plugin, target, reason]
 
 

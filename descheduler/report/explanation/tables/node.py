@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.amounts import amount_text, percent_text
 from descheduler.model.text.counted import counted
-from descheduler.report.explanation.landing_words import landing_lines, target_text
 from descheduler.report.explanation.node import (
     BatchFigures,
     Departure,
@@ -15,6 +14,8 @@ from descheduler.report.explanation.node import (
     NodeFacts,
 )
 from descheduler.report.explanation.pod import Verdict
+from descheduler.report.explanation.tables.landing_words import landing_lines, target_text
+from descheduler.report.tables.gang_rows import by_gang, shown_pods
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["node_table"]
@@ -114,7 +115,8 @@ def _said(landing: Verdict | None, message: str, style: TableStyle) -> str:
 
 
 def _stays(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
-    rows = [[s.pod.namespace, s.pod.name, s.plugin, s.code, s.message] for s in explanation.stays]
+    groups = [[stay] for stay in explanation.stays] if style.is_wide else by_gang(explanation.stays)
+    rows = [[g[0].pod.namespace, shown_pods(g), g[0].plugin, g[0].code, g[0].message] for g in groups]
     yield from style.table(["NAMESPACE", "POD NOT EVICTED", "PLUGIN", "CODE", "BLOCKED BY"], rows)
     rows = [[str(count.num_pods), count.code, count.summary] for count in explanation.stay_counts]
     yield from style.table(["PODS NOT EVICTED", "CODE", "REASON"], rows)

@@ -6,7 +6,7 @@ from typing import Any
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.explanation.watch import Watch
+from descheduler.explanation.watching.watch import Watch
 from descheduler.strategies.pod_life_time import PodLifeTime
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.explanation.questions import policy_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from descheduler.model.text.printable import printable
 from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
-from descheduler.report.explanation.quota_table import quota_table
+from descheduler.report.explanation.tables.quota import quota_table
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["placement_table"]
