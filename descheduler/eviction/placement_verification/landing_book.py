@@ -21,7 +21,7 @@ from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.landings.landing import Landing
+    from descheduler.placement.landings.landing import JointVerdict, Landing
     from descheduler.placement.prover import LandingProver
 
 __all__ = ["LandingBook", "SchedulingSettings"]
@@ -112,6 +112,12 @@ class LandingBook:
         self.num_judged += 1
         self._considered = settings, question, landing
         return landing
+
+    def consider_together(self, pods: Sequence[Pod], settings: SchedulingSettings) -> JointVerdict:
+        """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""
+        self._considered = None
+        self.num_judged += len(pods)
+        return self._prover(settings).prove_further(pods)
 
     def book(self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = ()) -> Undo:
         """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import OnOwnNode
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION
 
 __all__ = ["ReservationInteractions"]
 
 
-class ReservationInteractions:
+class ReservationInteractions(OnOwnNode):
     """A Reservation for a single pod is gone once that pod is placed, and what it leaves over is free for others.
 
     One that waits for a node may come to hold room for a pod that needs it. All this is felt on one node only: that of
@@ -25,18 +26,3 @@ class ReservationInteractions:
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether any Reservation may be used up by one pod, or one be bound that `pod` could ask for."""
         return self._is_one_used_up or (self._is_one_waiting and AFFINITY_ANNOTATION in pod.annotations)
-
-    def is_local(self, pod: Pod) -> bool:
-        """Always: a Reservation is on one node."""
-        del pod
-        return True
-
-    def is_felt_widely(self, pod: Pod) -> bool:
-        """Never."""
-        del pod
-        return False
-
-    def interact(self, first: Pod, second: Pod) -> bool:
-        """Never: what either uses up is on the node that it is on."""
-        del first, second
-        return False
