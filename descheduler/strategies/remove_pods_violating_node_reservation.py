@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Annotated
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
 from descheduler.model.node import Node
-from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION, NodeReservation
+from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
@@ -23,7 +24,7 @@ from descheduler.policy.shared_args import (
 )
 from descheduler.strategies.node_reservation.held_by_reservations import held_by_reservations
 from descheduler.strategies.node_reservation.relief import relieve
-from descheduler.strategies.node_reservation.reserving_node import ReservingNode
+from descheduler.strategies.node_reservation.reserving_node import ClosedCpus, ReservingNode
 from descheduler.strategies.node_reservation.shortage import Shortage
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
@@ -47,7 +48,8 @@ class RemovePodsViolatingNodeReservationArgs(Args, frozen=True):
     """Only pods with these labels are examined."""
     violations: tuple[Annotated[str, one_of(_VIOLATIONS)], ...] = ()
     """`Amount`: requests on the node exceed allocatable minus the reservation (policy `Default` of the annotation).
-    `ReservedCPUs`: the pod is pinned to CPUs of `reservedCPUs`. Both when empty."""
+    `ReservedCPUs`: the pod is pinned, by koord-scheduler or by the kubelet, to CPUs of `reservedCPUs`, or to those that
+    koordlet chose for a reserved amount of cpu (NodeResourceTopology). Both when empty."""
     resources: tuple[str, ...] = ()
     """Resources, such as `cpu`, whose reserved amounts count; all when empty."""
 
@@ -62,8 +64,8 @@ def validate_args(args: RemovePodsViolatingNodeReservationArgs) -> list[ArgsProb
 
 
 def needs(_args: RemovePodsViolatingNodeReservationArgs) -> Needs:
-    """Reservations, which hold what no pod requests."""
-    return Needs(kinds=frozenset({"Reservation.scheduling.koordinator.sh"}))
+    """Reservations, which hold what no pod requests, and the CPUs that koordlet and the kubelet chose."""
+    return Needs(kinds=frozenset({"Reservation.scheduling.koordinator.sh", NODE_TOPOLOGY_KIND}))
 
 
 class RemovePodsViolatingNodeReservation:
@@ -88,7 +90,7 @@ class RemovePodsViolatingNodeReservation:
             if node.reservation is None:
                 continue
             pods = [pod for pod in self._view.active_pods_on(node.name) if not pod.is_terminating]
-            found = self._reserving[node.name] = self._examined(node, node.reservation, pods)
+            found = self._reserving[node.name] = self._examined(node, pods)
             candidates = [pod for pod in self._selection.of(pods) if self._evictor.admits(pod, found.reason)]
             counted = {*map(id, candidates), *found.owners}
             if not relieve(self._evictor, found, candidates, [pod for pod in pods if id(pod) not in counted]):
@@ -109,13 +111,14 @@ class RemovePodsViolatingNodeReservation:
             return FINISHED if pod.is_terminal else "the pod is terminating"
         return self._selection.why_not(pod) or f"evicting other pods is enough for node {pod.node_name}"
 
-    def _examined(self, node: Node, reservation: NodeReservation, pods: Sequence[Pod]) -> ReservingNode:
+    def _examined(self, node: Node, pods: Sequence[Pod]) -> ReservingNode:
         wanted = self._args.violations or _VIOLATIONS
         held = held_by_reservations(node.name, pods, self._view.snapshot.reservations)
         others = [pod for pod in pods if id(pod) not in held.owners] if _AMOUNT in wanted else []
         shortage = Shortage(node, others, self._args.resources, held.amounts if _AMOUNT in wanted else None)
-        cpus = reservation.cpus if _RESERVED_CPUS in wanted else frozenset()
-        return ReservingNode(node.name, shortage, cpus, held.owners)
+        topology = self._view.snapshot.node_topologies.get(node.name)
+        closed = ClosedCpus.of(node, topology) if _RESERVED_CPUS in wanted else None
+        return ReservingNode(node.name, shortage, closed, held.owners)
 
     def _rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)

@@ -15,6 +15,7 @@ from descheduler.plan.facts import PluginFacts
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, node_object, pod_object
 from tests.policy.builders import messages, with_args
 from tests.strategies.runs import evicted, refused, run_plugin
+from tests.worlds.node_topologies import make_topology, topologies_by_node
 
 PLUGIN = "RemovePodsViolatingNodeReservation"
 
@@ -100,6 +101,45 @@ def test_resource_status_without_a_valid_cpuset_pins_to_nothing(text: str) -> No
     pod = make_pod("p", annotations={"scheduling.koordinator.sh/resource-status": text})
 
     assert gone([make_node("a", annotations=annotation(cpus="0-1"))], [pod]) == []
+
+
+def test_cpus_that_koordlet_chose_for_a_reserved_amount_are_reserved() -> None:
+    """Koordinator's reference, §4.6: violation B falls back to NodeResourceTopology in the quantity-only case."""
+    node = make_node("a", cpu="8", annotations=annotation(cpu="2"))
+    chosen = topologies_by_node(make_topology("a", reserved="0-1"))
+
+    decisions = run_plugin(PLUGIN, [node], [pinned("on", "1-2"), pinned("beside", "3-4")], node_topologies=chosen)
+
+    assert [move.reason for move in decisions.moves] == [
+        "pinned to CPU 1 of node a (reservedCPUs of NodeResourceTopology: 0-1)"
+    ]
+
+
+def test_cpus_that_the_node_names_come_before_those_of_the_topology() -> None:
+    """§4.6: from the Node annotation, else from the NodeResourceTopology annotation, which may be older."""
+    node = make_node("a", cpu="8", annotations=annotation(cpus="6-7"))
+    chosen = topologies_by_node(make_topology("a", reserved="0-1"))
+
+    assert evicted(run_plugin(PLUGIN, [node], [pinned("p", "0-1")], node_topologies=chosen)) == []
+
+
+def test_topology_alone_reserves_nothing() -> None:
+    """The reservation of the node is gone, and koordlet has not caught up."""
+    chosen = topologies_by_node(make_topology("a", reserved="0-1"))
+
+    assert evicted(run_plugin(PLUGIN, [make_node("a")], [pinned("p", "0-1")], node_topologies=chosen)) == []
+
+
+def test_pod_that_the_kubelet_pinned_to_reserved_cpus_leaves() -> None:
+    """§4.6: for kubelet-managed Guaranteed pods the CPUs are those of annotation pod-cpu-allocs."""
+    node = make_node("a", cpu="8", annotations=annotation(cpus="0-1"))
+    pods = [make_pod("on"), make_pod("beside"), make_pod("shared")]
+    allocs = {pods[0].uid: "1,5", pods[1].uid: "2"}
+    found = topologies_by_node(make_topology("a", kubelet_pods=allocs))
+
+    decisions = run_plugin(PLUGIN, [node], pods, node_topologies=found)
+
+    assert evicted(decisions) == ["on"]
 
 
 def test_as_few_as_needed_leave_and_the_least_important_first() -> None:
