@@ -56,6 +56,8 @@ class ClosedCpus:
 class ReservingNode:
     """The node as it was before evictions. `closed` is None where pinned pods do not matter.
 
+    `stated` differs when the reservation does: its amounts, its CPUs and its policy.
+
     `owners` are the identities of pods whose requests Reservations hold, so that evicting them frees nothing.
     """
 
@@ -63,6 +65,7 @@ class ReservingNode:
     shortage: Shortage
     closed: ClosedCpus | None
     owners: frozenset[int] = frozenset()
+    stated: object = None
 
     def overlap(self, pod: Pod) -> frozenset[int]:
         """The reserved CPUs that `pod` is pinned to."""
