@@ -28,6 +28,7 @@ __all__ = [
     "BETA_CLASS_ANNOTATION",
     "BOUND_ANNOTATION",
     "CPU_MANAGER_POLICY_ANNOTATION",
+    "CPU_SPEC_ANNOTATION",
     "CPU_TOPOLOGY_ANNOTATION",
     "DEFAULT_CLASS_ANNOTATIONS",
     "DEVICES_ALLOCATED_ANNOTATION",
@@ -38,6 +39,7 @@ __all__ = [
     "JOINT_DEVICES_ANNOTATION",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
+    "NUMA_SPEC_ANNOTATION",
     "POD_CPU_ALLOCS_ANNOTATION",
     "READ_ANNOTATIONS",
     "RESERVATION_ALLOCATED_ANNOTATION",
@@ -61,11 +63,13 @@ CPU_TOPOLOGY_ANNOTATION = "node.koordinator.sh/cpu-topology"
 POD_CPU_ALLOCS_ANNOTATION = "node.koordinator.sh/pod-cpu-allocs"
 SYSTEM_QOS_ANNOTATION = "node.koordinator.sh/system-qos-resource"
 CPU_MANAGER_POLICY_ANNOTATION = "kubelet.koordinator.sh/cpu-manager-policy"
+CPU_SPEC_ANNOTATION = "scheduling.koordinator.sh/resource-spec"
+NUMA_SPEC_ANNOTATION = "scheduling.koordinator.sh/numa-topology-spec"
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
-    "scheduling.koordinator.sh/resource-spec": "CPU topology requests",
-    "scheduling.koordinator.sh/numa-topology-spec": "CPU topology requests",
+    CPU_SPEC_ANNOTATION: "CPU topology requests",
+    NUMA_SPEC_ANNOTATION: "CPU topology requests",
     DEVICE_HINT_ANNOTATION: "device hints",
     JOINT_DEVICES_ANNOTATION: "joint devices",
     GPU_PARTITION_SPEC_ANNOTATION: "GPU partitions",
