@@ -19,6 +19,7 @@ __all__ = [
     "RESERVE_POD_ANNOTATION",
     "ObjectReference",
     "Reservation",
+    "ReservationCondition",
     "ReservationOwner",
     "is_reserve_pod",
 ]
@@ -86,6 +87,15 @@ class ReservationOwner(msgspec.Struct, frozen=True):
         )
 
 
+class ReservationCondition(msgspec.Struct, frozen=True, gc=False):
+    """One entry of `status.conditions`."""
+
+    type: str
+    is_true: bool
+    reason: str = ""
+    message: str = ""
+
+
 class Reservation(msgspec.Struct, frozen=True, eq=False):
     """One Reservation. Amounts are in nano units; times are aware UTC, None for the zero time.
 
@@ -114,6 +124,7 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
     allocatable: ResourceList = {}
     allocated: ResourceList = {}
     current_owners: tuple[ObjectReference, ...] = ()
+    conditions: tuple[ReservationCondition, ...] = ()
     restricted_to: tuple[str, ...] = ()
     fault: str = ""
 
@@ -126,6 +137,17 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
     def is_available(self) -> bool:
         """Whether pods may use that room."""
         return bool(self.node_name) and self.phase == "Available"
+
+    def condition(self, kind: str) -> ReservationCondition | None:
+        """Its condition of this type, if it has one."""
+        return next((known for known in self.conditions if known.type == kind), None)
+
+    @property
+    def is_for_one_pod(self) -> bool:
+        """Whether it is for a certain pod that waits for a node, and not for what an owner will create."""
+        return any(
+            owner.object is not None and owner.controller is None and owner.selector is None for owner in self.owners
+        )
 
     @property
     def is_pending(self) -> bool:
