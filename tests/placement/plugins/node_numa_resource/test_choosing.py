@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from descheduler.placement.plugins.node_numa_resource.choosing import Choice, choose_cpus
 from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, SPREAD, CpuMap, cpu_map
-from tests.placement.plugins.node_numa_resource.worlds import random_case
+from tests.placement.plugins.node_numa_resource.worlds import CpuCase, random_case
 from tests.worlds.node_topologies import cpu_layout, make_topology
 
 
@@ -84,3 +85,16 @@ def test_preferred_policies_are_met_as_far_as_can_be_and_never_refuse(seed: int)
 
     assert (found is None) == (case.choice.number > len(case.free))
     assert found is None or (found <= case.free and len(found) >= case.choice.number)
+
+
+def test_cpus_are_those_that_koordinator_chooses() -> None:
+    """Recorded from `takePreferredCPUs` of koordinator 1.8.0: a line a world, by its seed; `-` where it refuses."""
+    recorded = Path(__file__).with_name("chosen_by_koordinator.txt").read_text("utf-8").splitlines()
+
+    assert [_choice_in(random_case(Random(seed), most_cores=6)) for seed in range(len(recorded))] == recorded
+
+
+def _choice_in(case: CpuCase) -> str:
+    free = case.map.usable(case.free, case.choice.policy if case.required else "")
+    found = choose_cpus(case.map, free, case.held, case.choice)
+    return "-" if found is None else ",".join(map(str, sorted(found)))
