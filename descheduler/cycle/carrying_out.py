@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.jobs import JobPlan, take_up_notes
 from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
@@ -49,6 +50,13 @@ class Carrier:
         """Finishes or undoes what earlier runs left, and says what that was. Raises KubeError."""
         execution = self._execution(settings, open_calls, may_call)
         return () if execution is None else take_up_notes(execution.take_up())
+
+    def carry_out_users(
+        self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+    ) -> int:
+        """Carries out PodMigrationJobs that users have created; how many were let go. Raises KubeError."""
+        execution = self._execution(settings, open_calls, may_call)
+        return 0 if execution is None else execution.carry_out_users(snapshot).num_started
 
     def carry_out(
         self, decide_with: Decide, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.controller.adoption import Adopted
+    from descheduler.migration.controller.removal import RemovalPort
     from descheduler.migration.open_calls import OpenCalls
-    from descheduler.migration.ports import EvictPort, OutcomeSink
+    from descheduler.migration.ports import OutcomeSink
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.supervision import Watch
 
@@ -51,7 +52,7 @@ class JobPlan:
     def execution(
         self,
         client: KubeClient,
-        port: EvictPort,
+        port: RemovalPort,
         settings: ExecutorSettings,
         watch: Watch,
         *,

@@ -21,6 +21,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
+from descheduler.model.text.counted import counted
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -97,6 +98,9 @@ def run_with(
         live = None if run.is_dry else _Live(run, lease, server)
         notes = () if live is None else live.take_up()
         snapshot = _read(run, server)
+        if live is not None and (num_jobs := live.carry_out_users(snapshot)):
+            notes = (*notes, f"carried out {counted(num_jobs, 'PodMigrationJob')} of users")
+            snapshot = _read(run, server)  # what was decided on is no more
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
         decide_with = decide_in_time(rounds.decide, watch)
@@ -255,6 +259,10 @@ class _Live:
     def take_up(self) -> tuple[str, ...]:
         """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
         return (*self._jobs.notes, *self._carrier.take_up(self._settings, self._open_calls, self._may_call))
+
+    def carry_out_users(self, snapshot: Snapshot) -> int:
+        """Carries out what users have asked for; how many of their jobs were let go."""
+        return self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
 
     def carry_out(self, decide_with: Decide) -> RunResult:
         """Decides and evicts, in rounds."""

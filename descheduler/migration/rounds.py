@@ -127,9 +127,14 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
 
 
 def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
-    """Whether it is still to be carried out; also what only a dry profile had asked for, once another one does."""
+    """Whether it is still to be carried out.
+
+    So is what only a dry profile had asked for, once another one does, and what was left out with others of its bundle.
+    """
     outcome = outcomes.get(move.pod.key)
     if outcome is None:
+        return True
+    if outcome.code is OutcomeCode.BUNDLE:
         return True
     return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
 
@@ -153,6 +158,7 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
+        bundle=move.bundle,
         controller_uid="" if pod.controller is None else pod.controller.uid,
         labels=pod.labels,
     )

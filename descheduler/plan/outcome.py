@@ -86,6 +86,8 @@ class OutcomeCode(Enum):
     """Requested before in this run."""
     NO_UID = "no-uid"
     """The pod has no UID; a later pod of the same name could be evicted instead."""
+    BUNDLE = "bundle"
+    """A pod with which it has to leave together, such as one of its gang, was not evicted."""
     DEADLINE = "deadline"
     """--deadline was exceeded (exit code 4)."""
     STOPPED = "stopped"
@@ -146,4 +148,4 @@ class Outcome:
         """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
         if self.kind.uses_limits:
             return not self.is_unconfirmed
-        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT}
+        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE}

@@ -21,6 +21,7 @@ class PlannedEviction:
     annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
     it to the pod. An eviction that is `dry` is shown and never sent. `controller_uid` is that of the owner that creates
     the replacement, "" without one, and `labels` are those of the pod: by both a replacement is known.
+    Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone.
     """
 
     namespace: str
@@ -34,6 +35,7 @@ class PlannedEviction:
     request_evict_only: bool = False
     grace_period_seconds: int | None = None
     dry: bool = False
+    bundle: int = 0
     controller_uid: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
 

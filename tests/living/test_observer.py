@@ -43,6 +43,13 @@ def job(*, phase: str, creator: str = "descheduler-7c1") -> Object:
     }
 
 
+def config_map_job(*, phase: str) -> Object:
+    """A job where there are no PodMigrationJobs."""
+    held = {"spec": {}, **({"status": {"phase": phase}} if phase else {})}
+    metadata = {"name": "descheduler-job-1", "namespace": "kube-system"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"job.json": json.dumps(held)}}
+
+
 def evict(cluster: LivingCluster, found: Object, *, agent: str = "us", passage: Passage | None = None) -> int:
     """Evicts a pod by the API; the status of the answer."""
     metadata = found["metadata"]
@@ -249,8 +256,18 @@ class TestLeftovers:
             (placeholder("held", "uid", on="n1"), Promise.ROOM_RELEASED),
             (job(phase="Running"), Promise.JOB_ENDED),
             (job(phase=""), Promise.JOB_ENDED),
+            (config_map_job(phase="Running"), Promise.JOB_ENDED),
+            (config_map_job(phase=""), Promise.JOB_ENDED),
         ],
-        ids=["Reservation", "Reservation without a node", "placeholder", "running job", "new job"],
+        ids=[
+            "Reservation",
+            "Reservation without a node",
+            "placeholder",
+            "running job",
+            "new job",
+            "running job in a ConfigMap",
+            "new one",
+        ],
     )
     def test_what_is_left_over(self, left: Object, promise: Promise) -> None:
         observer = Observer(living_cluster(1, [], [left]))
@@ -263,9 +280,16 @@ class TestLeftovers:
             [reservation("theirs", "web")],
             [reservation("used", "web", labels={"descheduler/job": "uid"}), pod("web", scheduler="koord-scheduler")],
             [job(phase="Failed")],
+            [config_map_job(phase="Succeeded")],
             [job(phase="Running", creator="4f3a")],
         ],
-        ids=["Reservation of others", "used Reservation", "ended job", "job of another controller"],
+        ids=[
+            "Reservation of others",
+            "used Reservation",
+            "ended job",
+            "ended job in a ConfigMap",
+            "job of another controller",
+        ],
     )
     def test_what_may_stay(self, left: Iterable[Object]) -> None:
         Observer(living_cluster(1, [], left)).assert_kept()

@@ -15,7 +15,7 @@ from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.model.koordinator.eviction_annotations import REASON_ANNOTATION, TRIGGER_ANNOTATION
-from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, MigrationJob
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Adopted", "adopt", "adopted_task"]
@@ -46,16 +46,19 @@ def adopt(
     providers: Iterable[ReservationProvider],
     *,
     is_own: Callable[[MigrationJob], bool],
+    is_users: Callable[[MigrationJob], bool],
     now: datetime,
 ) -> Adopted:
     """Undoes what can be undone of the jobs that are this program's own, and names those that have to be finished.
 
-    A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. Raises
-    KubeError; what was undone by then stays undone, and may be asked for again.
+    A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. One
+    that `is_users` is never undone once it was begun. Raises KubeError; what was undone by then stays undone, and may
+    be asked for again.
     """
     jobs = journal.jobs()
     own = [job for job in jobs if is_own(job)]
-    unfinished, undone = [], []
+    unfinished = [job for job in jobs if is_users(job) and job.phase == JobPhase.RUNNING]
+    undone: list[MigrationJob] = []
     for job in own:
         if job.has_ended or job.is_terminating:
             continue

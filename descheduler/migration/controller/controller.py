@@ -14,6 +14,7 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
+from descheduler.migration.controller.removal import RemovalPort, remove
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import aborted, failed
@@ -23,7 +24,7 @@ from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
-from descheduler.migration.ports import EvictPort, OutcomeSink
+from descheduler.migration.ports import OutcomeSink
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -73,7 +74,7 @@ class JobController:
         self,
         journal: Journal,
         keeper: JobKeeper,
-        port: EvictPort,
+        port: RemovalPort,
         settings: ControllerSettings,
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
@@ -86,7 +87,7 @@ class JobController:
         self._around = around
         self._queue: deque[JobTask] = deque()
         self._active: list[JobTask] = []
-        self._to_evict: deque[tuple[JobTask, Pod]] = deque()
+        self._to_evict: deque[tuple[JobTask, Pod, str]] = deque()
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
@@ -141,29 +142,26 @@ class JobController:
         """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
         if not self._to_evict:
             return False
-        task, pod = self._to_evict[0]
+        task, pod, policy = self._to_evict[0]
         if self._around.paces.try_take(task.eviction.profile) > 0:
             return False
         self._to_evict.popleft()
         task.num_calls += 1
         self._around.open_calls.began(task.eviction)
-        self._submit(task, partial(self._evict, task.eviction), pod)
+        self._submit(task, partial(self._evict, task.eviction, policy), pod)
         return True
 
-    def _evict(self, eviction: PlannedEviction) -> EvictionResponse | None:
+    def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
         """Runs on a thread; None when the run was halted since the decision."""
-        return self._port.evict(
-            eviction.namespace,
-            eviction.name,
-            uid=eviction.uid,
-            grace_period_seconds=eviction.grace_period_seconds,
-            annotations_reason=eviction.annotation,
-            may_send=lambda: self._around.halted() is None and not self._around.may_call(),
-        )
+        at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+        return remove(self._port, policy, eviction, at, self._may_send)
+
+    def _may_send(self) -> bool:
+        return self._around.halted() is None and not self._around.may_call()
 
     def _busy(self) -> set[int]:
         under_way = {id(task) for task, _ in self._in_flight.values()}
-        return under_way | {id(task) for task, _ in self._to_evict}
+        return under_way | {id(task) for task, _, _ in self._to_evict}
 
     def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
         self._in_flight[self._around.calls.submit(call)] = (task, pod)
@@ -211,7 +209,7 @@ class JobController:
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:
-            self._to_evict.append((task, progress.pod))
+            self._to_evict.append((task, progress.pod, progress.step.policy))
 
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""

@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.migration_controller.arbitration import JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.controller.controller import JobController, Surroundings
 from descheduler.migration.controller.job_keeper import JobKeeper
+from descheduler.migration.controller.removal import RemovalPort
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
-from descheduler.migration.ports import EvictPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
@@ -27,12 +31,13 @@ from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
+from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
-from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobExecution", "JobProfile", "JobStorage"]
+__all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
 
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
@@ -64,6 +69,14 @@ class JobStorage:
         return ConfigMapJobs(objects, self.namespace, self.owner)
 
 
+@dataclass(frozen=True, slots=True)
+class UsersJobs:
+    """How many jobs of users were carried out, and how many were not let go or had ended."""
+
+    num_started: int = 0
+    num_kept: int = 0
+
+
 class JobExecution:
     """The jobs of one run. `profiles` are those that use jobs, by name."""
 
@@ -72,7 +85,7 @@ class JobExecution:
         objects: ObjectCalls,
         profiles: Mapping[str, JobProfile],
         storage: JobStorage,
-        port: EvictPort,
+        port: RemovalPort,
         settings: ExecutorSettings,
         around: Surroundings,
     ) -> None:
@@ -84,6 +97,8 @@ class JobExecution:
         self._settings = settings
         self._around = around
         self._providers = self._make_providers()
+        self._is_alone: bool | None = None
+        """Whether no koord-descheduler runs, which would carry out users' jobs; None until somebody asks."""
 
     def takes(self, eviction: PlannedEviction) -> bool:
         """Whether `eviction` is carried out as a job."""
@@ -98,6 +113,7 @@ class JobExecution:
             keeper,
             self._providers.values(),
             is_own=self._is_own,
+            is_users=self._is_users,
             now=self._around.now(),
         )
         if adopted.unfinished:
@@ -112,6 +128,33 @@ class JobExecution:
             keeper = self._keeper(_terms(profile))
             outcomes += self._controller(keeper, profile).run(tasks)
         return tuple(outcomes)
+
+    def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
+        """Carries out the jobs that users have created, as far as arbitration lets them go now. Raises KubeError."""
+        waiting = [job for job in snapshot.migration_jobs if job.is_waiting and self._is_users(job)]
+        if not waiting or not self._profiles:
+            return UsersJobs()
+        profile = next(iter(self._profiles.values()))
+        view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
+        jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
+        keeper = self._keeper(_terms(profile))
+        decisions = arbitrate(jobs, view, profile.args, now=now)
+        started = [decision.job for decision in decisions if decision.outcome is JobOutcome.STARTED]
+        for decision in decisions:
+            if decision.outcome is JobOutcome.REFUSED:
+                keeper.save(decision.job, failed(decision.job, JobReason.FORBIDDEN, decision.verdict.message))
+        ended = [JobOutcome.MISSING, JobOutcome.TIMED_OUT]
+        tasks = [adopted_task(d.job) for d in decisions if d.job in started or d.outcome in ended]
+        self._controller(keeper).run(tasks)
+        return UsersJobs(len(started), len(decisions) - len(started))
+
+    def _is_users(self, job: MigrationJob) -> bool:
+        """Whether a user has created it, and nobody else looks after it."""
+        if CREATED_BY_ANNOTATION in job.annotations or not self._storage.in_objects:
+            return False
+        if self._is_alone is None:
+            self._is_alone = runs_koord_descheduler(self._objects, self._around.now()) is False
+        return self._is_alone
 
     def _make_providers(self) -> dict[str, ReservationProvider]:
         owner = self._storage.owner

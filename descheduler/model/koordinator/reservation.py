@@ -21,6 +21,7 @@ __all__ = [
     "Reservation",
     "ReservationCondition",
     "ReservationOwner",
+    "allocated_text",
     "is_reserve_pod",
 ]
 
@@ -30,11 +31,17 @@ RESERVATION_NAME_ANNOTATION = "scheduling.koordinator.sh/reservation-name"
 RESERVATION_NODE_ANNOTATION = "scheduling.koordinator.sh/reservation-node"
 
 _RESTRICTED = "Restricted"
+_encode = msgspec.json.Encoder().encode
 
 
 def is_reserve_pod(pod: Pod) -> bool:
     """Whether `pod` stands for a Reservation."""
     return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
+
+
+def allocated_text(name: str, uid: str) -> str:
+    """Annotation `reservation-allocated` of a pod that uses the Reservation `name`."""
+    return _encode({"name": name, "uid": uid}).decode()
 
 
 class ObjectReference(msgspec.Struct, frozen=True, gc=False):
@@ -132,6 +139,11 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
     def is_active(self) -> bool:
         """Whether it holds room on its node."""
         return bool(self.node_name) and self.phase in ("Available", "Waiting")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits on its node for room that pods still have (`preAllocation`)."""
+        return bool(self.node_name) and self.phase == "Waiting"
 
     @property
     def is_available(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from tests.living.observing.departures import ROOM_LABEL
@@ -11,12 +12,13 @@ from tests.living.store import Object, Store
 __all__ = ["leftovers"]
 
 _CREATED_BY = "koordinator.sh/job-created-by"
+_JOB_KEY = "job.json"
 _OURS = "descheduler-"
 _ENDED = ("Succeeded", "Failed", "Aborted")
 
 
 def leftovers(store: Store) -> Iterator[tuple[Promise, str]]:
-    """Room that is still held, and jobs that have not ended.
+    """Room that is still held, and jobs that have not ended, PodMigrationJobs or ConfigMaps that stand for one.
 
     A Reservation that was used up is Koordinator's to remove, after a day. Jobs are ours unless another controller has
     created them for itself.
@@ -34,6 +36,11 @@ def leftovers(store: Store) -> Iterator[tuple[Promise, str]]:
         phase = (found.get("status") or {}).get("phase") or "Pending"
         if creator.startswith(_OURS) and phase not in _ENDED:
             yield Promise.JOB_ENDED, f"PodMigrationJob {found['metadata']['name']} is left over, {phase}"
+    for found in store.all("configmaps"):
+        text = (found.get("data") or {}).get(_JOB_KEY)
+        phase = (json.loads(text).get("status") or {}).get("phase") or "Pending" if text else _ENDED[0]
+        if phase not in _ENDED:
+            yield Promise.JOB_ENDED, f"the job in ConfigMap {found['metadata']['name']} is left over, {phase}"
 
 
 def _labels(found: Object) -> Object:

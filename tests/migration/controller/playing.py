@@ -81,7 +81,15 @@ class Play:
         journal = self.journal()
         keeper = self.keeper(journal)
         now = self.cluster.clock.now()
-        adopted = adopt(self.objects, journal, keeper, [self.rooms()], is_own=self._is_own, now=now)
+        adopted = adopt(
+            self.objects,
+            journal,
+            keeper,
+            [self.rooms()],
+            is_own=self._is_own,
+            is_users=lambda job: CREATED_BY_ANNOTATION not in job.annotations,
+            now=now,
+        )
         self.run([adopted_task(job) for job in adopted.unfinished])
         return adopted
 

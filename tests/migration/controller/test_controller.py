@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -123,3 +124,24 @@ def ready(cluster: LivingCluster, app: str) -> list[str]:
         if any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", ()))
         and "deletionTimestamp" not in pod["metadata"]
     ]
+
+
+def test_a_pod_is_deleted_past_its_budget_where_the_policy_says_so() -> None:
+    web = deployment("web", 1, on=["n1"], labels={"koordinator.sh/evict-policy": "Delete"})
+    cluster = living_cluster(2, [web], [budget("web", minAvailable=1)])
+    (outcome,) = Play(cluster, provider="none", mode="EvictDirectly").evict(*cluster.pods("web"))
+    assert outcome.code is OutcomeCode.DONE
+    assert cluster.api.sent("POST", "/eviction") == []
+
+
+def test_a_pod_that_is_evicted_softly_stays_until_somebody_deletes_it() -> None:
+    web = deployment("web", 1, on=["n1"], labels={"koordinator.sh/evict-policy": "SoftEviction"})
+    cluster = living_cluster(2, [web])
+    (victim,) = cluster.pods("web")
+    play = Play(cluster, provider="none", mode="EvictDirectly", ttl=timedelta(seconds=30))
+    (outcome,) = play.evict(victim)
+    (pod,) = cluster.pods("web")
+    asked = json.loads(pod["metadata"]["annotations"]["scheduling.koordinator.sh/soft-eviction"])
+    assert (asked["initiator"], pod["metadata"]["uid"]) == ("descheduler", victim["metadata"]["uid"])
+    assert outcome.code is OutcomeCode.NOT_REPLACED
+    assert [(job.phase, job.reason) for job in play.jobs()] == [("Failed", "Timeout")]

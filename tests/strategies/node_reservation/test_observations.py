@@ -13,7 +13,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.run_memory import RunMemory
+from descheduler.plan.run_memory import Note, RunMemory
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_budget, make_node, make_pod, make_snapshot
 from tests.strategies.runs import evicted, policy_with, refused, run_plugin
@@ -82,10 +82,11 @@ def test_second_run_in_a_row_evicts() -> None:
     ],
 )
 def test_observations_count_in_a_row_under_one_reservation(between: dict[str, Any], expected: list[str]) -> None:
-    first = run(RunMemory())
-    second = run(first.memory, 5, **between, args={"consecutiveObservations": 9})
+    args = {"consecutiveObservations": 2 if between else 3}
+    first = run(RunMemory(), args=args)
+    second = run(first.memory, 5, **between, args=args)
 
-    third = run(second.memory, 10, args={"consecutiveObservations": 3 if not between else 2})
+    third = run(second.memory, 10, args=args)
 
     assert evicted(third) == expected
 
@@ -145,10 +146,10 @@ def test_pods_that_could_not_leave_anyway_are_not_said_to_leave_later() -> None:
 
 @pytest.mark.parametrize("note", [b"", b"[]", b'{"a":["x"]}', b'{"a":null}'])
 def test_note_that_cannot_be_read_counts_as_none(note: bytes) -> None:
-    memory = RunMemory(NOW, {f"p/{PLUGIN}": note} if note else {})
+    (key,) = run(RunMemory()).memory.notes
 
-    assert refused(run(memory, 5)) == {"first": "TooFewObservations"}
+    assert refused(run(RunMemory({key: Note(NOW, note)}), 5)) == {"first": "TooFewObservations"}
 
 
 def test_nothing_is_remembered_where_nothing_is_violated() -> None:
-    assert run(RunMemory(), pods=()).memory.notes == {}
+    assert [note.text for note in run(RunMemory(), pods=()).memory.notes.values()] == [b""]

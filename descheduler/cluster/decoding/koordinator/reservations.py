@@ -30,7 +30,7 @@ from descheduler.model.pod import Owner, Pod
 from descheduler.model.taints import Taint
 from descheduler.model.text.duration import parse_duration
 
-__all__ = ["allocated_reservation", "reservation_decoder"]
+__all__ = ["allocated_reservation", "decode_owners", "reservation_decoder"]
 
 _HIGHEST_PRIORITY = 2**31 - 1
 _DEFAULT_NAMESPACE = "default"
@@ -117,6 +117,7 @@ class _AllocatedWire(Wire):
 
 _read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
 _read = msgspec.json.Decoder(_ReservationWire).decode
+_read_owners = msgspec.json.Decoder(list[_OwnerWire] | None).decode
 _read_options = msgspec.json.Decoder(_RestrictedOptionsWire | None).decode
 
 
@@ -161,6 +162,11 @@ def _reservation(wire: _ReservationWire, pods: PodDecoder) -> Reservation:
     if not metadata.name:  # asked last, so that another fault stays the same without the name
         raise ValueError("metadata.name is missing")
     return reservation
+
+
+def decode_owners(text: str) -> tuple[tuple[ReservationOwner, ...], str]:
+    """The owners that an annotation lists, and what of them cannot be read. Raises ValueError."""
+    return _owners(_read_owners(text) or ())
 
 
 def _ttl(spec: _SpecWire) -> timedelta | None:
