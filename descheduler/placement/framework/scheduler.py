@@ -17,6 +17,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
+    CountingTransformer,
     FilterPlugin,
     InteractingPlugin,
     PermitPlugin,
@@ -77,6 +78,7 @@ class Scheduler:
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
+        self._counting = [each for each in self._transformers if isinstance(each, CountingTransformer)]
         self.interactions = JoinedInteractions(
             {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
             frozenset(each.name for each in self._transformers),
@@ -126,6 +128,12 @@ class Scheduler:
             transformer.before_pre_filter(cycle)
         with cycle.view():
             return self._filtered(cycle)
+
+    def num_transformer_changes(self) -> int | None:
+        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
+        if len(self._counting) < len(self._transformers):
+            return None
+        return sum(each.num_changes for each in self._counting)
 
     def _filtered(self, cycle: Cycle) -> Evaluation:
         """What PreFilter and Filter say, in the cluster as the scheduler sees it."""

@@ -7,7 +7,7 @@ Amounts are int64, cpu in milli and everything else in whole units, each pod's r
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -133,14 +133,16 @@ class NodeTable:
                     self._rows[name] = len(self._rows)
         shape = len(self._rows), len(self.nodes)
         self.allocatable: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
-        self.requested: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
-        self.scoring: NDArray[np.int64] = np.zeros((2, len(self.nodes)), dtype=np.int64)
+        self._requested: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
+        self._scoring: NDArray[np.int64] = np.zeros((2, len(self.nodes)), dtype=np.int64)
         for index, node in enumerate(self.nodes):
             for name, nano in node.allocatable.items():
                 row = self._rows.get(name)
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
         self._are_exact = all(map(is_exact_amount, (self.allocatable.max(initial=0), self.allocatable.min(initial=0))))
+        self.before_reading: Callable[[], None] | None = None
+        """Called before anybody reads what is taken, while that is out of date."""
         self._labels: dict[str, LabelColumn] = {}
         self._changed = array("q")
         self._everywhere = np.arange(len(self.nodes))
@@ -149,6 +151,20 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def requested(self) -> NDArray[np.int64]:
+        """What is taken, one row a resource."""
+        if self.before_reading is not None:
+            self.before_reading()
+        return self._requested
+
+    @property
+    def scoring(self) -> NDArray[np.int64]:
+        """What is taken by the second ledger: cpu and memory."""
+        if self.before_reading is not None:
+            self.before_reading()
+        return self._scoring
 
     @property
     def has_exact_shares(self) -> bool:
@@ -167,7 +183,7 @@ class NodeTable:
             row = self._rows[name] = len(self._rows)
             empty = np.zeros((1, len(self.nodes)), dtype=np.int64)
             self.allocatable = np.concatenate((self.allocatable, empty))
-            self.requested = np.concatenate((self.requested, empty))
+            self._requested = np.concatenate((self._requested, empty))
         return row
 
     def demand(self, requests: ResourceList, scoring: ResourceList) -> Demand:
@@ -185,19 +201,19 @@ class NodeTable:
     def take(self, node: int, demand: Demand, sign: int = 1) -> None:
         """Charges `node` with one pod, or gives it back with `sign` -1."""
         for row, taken in demand.amounts:
-            self.requested[row, node] += sign * taken
-        self.requested[PODS_ROW, node] += sign
+            self._requested[row, node] += sign * taken
+        self._requested[PODS_ROW, node] += sign
         self._changed.append(node)
-        self.scoring[0, node] += sign * demand.scoring_cpu
-        self.scoring[1, node] += sign * demand.scoring_memory
+        self._scoring[0, node] += sign * demand.scoring_cpu
+        self._scoring[1, node] += sign * demand.scoring_memory
 
     def take_all(self, demand: Demand, nodes: NDArray[np.intp]) -> None:
         """Charges every entry of `nodes`, which may repeat, with one pod of this demand."""
         for row, taken in demand.amounts:
-            np.add.at(self.requested[row], nodes, taken)
-        np.add.at(self.requested[PODS_ROW], nodes, 1)
-        np.add.at(self.scoring[0], nodes, demand.scoring_cpu)
-        np.add.at(self.scoring[1], nodes, demand.scoring_memory)
+            np.add.at(self._requested[row], nodes, taken)
+        np.add.at(self._requested[PODS_ROW], nodes, 1)
+        np.add.at(self._scoring[0], nodes, demand.scoring_cpu)
+        np.add.at(self._scoring[1], nodes, demand.scoring_memory)
         self._num_forgotten = self.num_changes + 1
         del self._changed[:]
 

@@ -29,6 +29,7 @@ class Coscheduling:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del profile
+        self._cluster = cluster
         self._members = cluster.follow(GangMembers)
         self._gangs = self._members.gangs
         self.ledger = cluster.ledger(GangLedger)
@@ -137,7 +138,7 @@ class Coscheduling:
                 yield GangShortage(gang_id, num_counted, gang.min_available)
 
     def _bound(self, gang_id: str, tally: Tally) -> int:
-        return self._members.placed[gang_id] + tally.unplaced[gang_id] - tally.held[gang_id]
+        return self._cluster.follow(GangMembers).placed[gang_id] + tally.unplaced[gang_id] - tally.held[gang_id]
 
 
 def _obstacle(missing: MissingMembers) -> Obstacle:

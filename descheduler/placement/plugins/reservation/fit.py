@@ -115,9 +115,11 @@ def _nominees(asked: Amounts, fitting: Sequence[HeldReservation]) -> tuple[HeldR
     """Those of the lowest order, else those that are filled up most."""
     ordered = [each.order for each in fitting if each.order]
     if ordered:
-        return tuple([each for each in fitting if each.order == min(ordered)])
+        lowest = min(ordered)
+        return tuple([each for each in fitting if each.order == lowest])
     scores = [score(asked, each) for each in fitting]
-    return tuple([each for each, its in zip(fitting, scores, strict=True) if its == max(scores)])
+    highest = max(scores)
+    return tuple([each for each, its in zip(fitting, scores, strict=True) if its == highest])
 
 
 def score(asked: Amounts, held: HeldReservation) -> int:

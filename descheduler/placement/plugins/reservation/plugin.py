@@ -7,8 +7,6 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION, is_reserve_pod
@@ -20,18 +18,14 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
 from descheduler.placement.framework.restored_devices import ReservedDevices, gets_devices, restore_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
-from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.interactions import ReservationInteractions
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
-from descheduler.placement.plugins.reservation.matching import Match, match
-from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, request_of
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster
+from descheduler.placement.plugins.reservation.pod_protocol import request_of
+from descheduler.placement.plugins.reservation.sights import Sights
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
 __all__ = ["ReservationPlugin", "ReservationReason"]
 
-_MOST_CLASSES = 4096
-_DEFAULT_POLICY = ""
 _OVERCOMMITTED = (
     "owners of a Reservation on {} have more than it reserves, so that the kubelet refuses the pod there until others"
     " are gone"
@@ -62,7 +56,7 @@ class Unreadable(Reason):
 
 
 class ReservationPlugin:
-    """Transformer, filter and ledger of one profile. `match` is asked once for a placement class and a Reservation."""
+    """Transformer, filter and ledger of one profile."""
 
     name = RESERVATION
     is_static = False
@@ -75,22 +69,29 @@ class ReservationPlugin:
         """Placed pods use Reservations up, which helps others."""
         self._keeper = cluster.ledger(ReservePodLedger)
         self._table = cluster.table
-        self._known: dict[PlacementClass, dict[HeldReservation, tuple[int, Match]]] = {}
+        self._sights = None if self._holdings is None else Sights(self._holdings, cluster.table)
+
+    @property
+    def num_changes(self) -> int:
+        """Those of Reservations."""
+        return 0 if self._holdings is None else len(self._holdings.changes)
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Shows the pod the Reservations that hold room against it."""
-        if self._holdings is None:
-            if request_of(cycle.pod.pod).affinity is not None:
-                cycle.scratch[RESERVATION] = CycleState(request_of(cycle.pod.pod))
-            return
         pod = cycle.pod.pod
-        state = cycle.scratch[RESERVATION] = CycleState(request_of(pod))
-        if is_reserve_pod(pod):
-            state.own = next((each for each in self._holdings.held if _is_own(each, pod)), None)
+        request = request_of(pod)
+        if self._holdings is None or self._sights is None:
+            if request.affinity is not None:
+                cycle.scratch[RESERVATION] = CycleState(request)
+        elif is_reserve_pod(pod):
+            cycle.scratch[RESERVATION] = CycleState(request, own=self._holdings.waiting(pod.name))
             cycle.keeper = self._keeper
-            cycle.seen = tuple(Seen(each.stand_in(), each.node) for each in self._holdings.active())
+            self._sights.stand_ins.keep_up()
+            cycle.seen = self._sights.stand_ins.all
         else:
-            cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
+            sight = self._sights.of(cycle.pod, request)
+            state = cycle.scratch[RESERVATION] = CycleState(request, sight.matches, sight.usable)
+            cycle.seen = sight.seen
             state.restored = _restored(state)
             restore_devices(cycle, state.restored)
 
@@ -149,38 +150,7 @@ class ReservationPlugin:
 
     def _may_come(self) -> bool:
         """Whether a Reservation waits for a node, which the pod may then ask for."""
-        return self._holdings is not None and any(each.node == NO_NODE for each in self._holdings.held)
-
-    def _unusable(self, pod: PlacementClass, state: CycleState, holdings: Holdings) -> Iterable[Seen]:
-        """What stands for the Reservations that are not the pod's; notes what came of each."""
-        selected = self._table.masks.selected(pod.spec.node_selector, pod.spec.affinity)
-        known = self._known_of(pod)
-        for held in holdings.active():
-            if held.is_available and selected[held.node]:
-                found = self._match(pod.pod, state.request, held, known)
-                state.matches.append((held, found))
-                if found.gives_room:
-                    state.usable.setdefault(held.node, []).append(held)
-                    continue
-            yield Seen(held.stand_in(), held.node)
-
-    def _known_of(self, pod: PlacementClass) -> dict[HeldReservation, tuple[int, Match]]:
-        if len(self._known) >= _MOST_CLASSES:
-            self._known.clear()
-        return self._known.setdefault(pod, {})
-
-    def _match(
-        self,
-        pod: Pod,
-        request: ReservationRequest,
-        held: HeldReservation,
-        known: dict[HeldReservation, tuple[int, Match]],
-    ) -> Match:
-        found = known.get(held)
-        if found is None or found[0] != held.node:
-            node = self._table.nodes[held.node]
-            found = known[held] = held.node, match(pod, request, held.reservation, node)
-        return found[1]
+        return self._holdings is not None and self._holdings.is_one_waiting
 
     def _against_reserve_pod(self, pod: Pod, state: CycleState, bits: ReasonBits) -> ReasonBits:
         """Nodes that a Reservation does not name, or whose Reservations have another policy, if either has none."""
@@ -190,11 +160,9 @@ class ReservationPlugin:
             node = self._table.index.get(wanted, NO_NODE)
             if node != NO_NODE:
                 bits[node] = 0
-        policy = _DEFAULT_POLICY if state.own is None else state.own.reservation.allocate_policy
-        for held in self._holdings.active() if self._holdings is not None else ():
-            other = held.reservation.allocate_policy
-            if other != policy and _DEFAULT_POLICY in (other, policy):
-                bits[held.node] |= np.uint32(ReservationReason.POLICY.bit)
+        if self._sights is not None:
+            policy = "" if state.own is None else state.own.reservation.allocate_policy
+            bits[self._sights.stand_ins.against(policy)] |= np.uint32(ReservationReason.POLICY.bit)
         return bits
 
 
@@ -206,7 +174,3 @@ def _restored(state: CycleState) -> dict[int, ReservedDevices]:
         for node, usable in state.usable.items()
         if any(held.devices for held in usable)
     }
-
-
-def _is_own(held: HeldReservation, pod: Pod) -> bool:
-    return held.node == NO_NODE and held.name == pod.name
