@@ -4,6 +4,7 @@ filterWithReservations, fitsNode, fitsReservation; `nominator.go`)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from descheduler.placement.framework.obstacle import Fact
@@ -75,7 +76,7 @@ class NodeFit(NamedTuple):
 def fit_on_node(
     asked: Amounts,
     usable: Sequence[HeldReservation],
-    able: Sequence[HeldReservation],
+    able: AbstractSet[HeldReservation],
     node: int,
     table: NodeTable,
     *,

@@ -122,7 +122,7 @@ class ReservationPlugin:
         gets = gets_devices(cycle)
         if not state.request.is_ignoring:
             for node, usable in state.usable.items():
-                able = [held for held in usable if gets is None or gets(node, held.restored())]
+                able = {held for held in usable if gets is None or gets(node, held.restored())}
                 fit = fit_on_node(cycle.pod.demand.amounts, usable, able, node, self._table, is_required=is_required)
                 if fit.nominees:
                     state.nominated[node] = fit.nominees
