@@ -52,7 +52,8 @@ class _Group:
     """Pending pods of one placement class. `waiting` are the places in `pods` of those that are not placed, the next
     one last.
 
-    `last_cycle` is the one in which they were tried last, after so many changes of what decides what it sees.
+    `last_cycle` is the one in which they were tried last, after so many changes of what decides what it sees; None as
+    well where nodes are taken for others.
     """
 
     __slots__ = (
@@ -86,7 +87,8 @@ class _Group:
         if self.open_nodes is None:
             self.open_nodes = open_for_good(self.scheduler, evaluation)
         cycle = evaluation.cycle
-        self.last_cycle = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen)  # without what plugins noted
+        without_notes = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
+        self.last_cycle = None if evaluation.is_rewritable else without_notes
         self.num_changes = self.scheduler.num_transformer_changes()
 
     def add(self, pod: Pod) -> None:
@@ -322,8 +324,8 @@ class PendingPods:
         node = self._cluster.table.index.get(victim.node_name)
         if node is None or group.open_nodes is None or group.last_cycle is None or not group.is_local:
             return True
-        # What is free is not all that a pod with credit may use.
-        if group.last_cycle.credit or group.scheduler.interactions.is_felt_widely(victim):
+        # What is free is not all that a pod may use that has credit, or that does not see others.
+        if group.last_cycle.credit or group.last_cycle.unseen or group.scheduler.interactions.is_felt_widely(victim):
             return True
         if not group.last_cycle.seen:
             return self._has_room(group, group.open_nodes, node)

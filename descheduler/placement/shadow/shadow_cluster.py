@@ -9,7 +9,7 @@ it was before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pod import Pod, PodSpec
-from descheduler.placement.shadow.followers import Follower, Tells, concern_of
+from descheduler.model.pod import Pod
+from descheduler.placement.shadow.follower import Follower, Followers, concern_of
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
@@ -35,6 +35,8 @@ __all__ = [
     "Ledger",
     "Placed",
     "ShadowCluster",
+    "Takings",
+    "taken_from",
 ]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
@@ -60,12 +62,12 @@ class Cycle(msgspec.Struct, eq=False):
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
-    that there is too little room rest. `seen` are pods that the pod's scheduler counts on top of
-    those of the cluster, such as what stands for reserved room: a transformer names them before PreFilter, and plugins
-    are asked about the cycle within `view`. `keeper` is the ledger that notes where the pod is put if that is no
-    pod of the cluster, which nobody else sees; None for pods. `notes` are conditions under which the answer holds,
-    such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
-    next, by plugin name. `company` is None for a pod that is tried alone.
+    that there is too little room rest. `seen` are pods that the pod's scheduler counts on top of those of the cluster,
+    such as what stands for reserved room, and `unseen` are pods of the cluster that it does not count: a transformer
+    names them before PreFilter, and plugins are asked about the cycle within `view`. `keeper` is the ledger that notes
+    where the pod is put if that is no pod of the cluster, which nobody else sees; None for pods. `notes` are conditions
+    under which the answer holds, such as a volume that another node still has attached. `scratch` carries a plugin's
+    findings from one point to the next, by plugin name. `company` is None for a pod that is tried alone.
     """
 
     pod: PlacementClass
@@ -75,31 +77,37 @@ class Cycle(msgspec.Struct, eq=False):
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
     seen: tuple[Seen, ...] = ()
+    unseen: tuple[Seen, ...] = ()
     keeper: Ledger[Any] | None = None
     is_in_view: bool = False
 
     def view(self) -> AbstractContextManager[None]:
         """The cluster as the pod's scheduler sees it, in a `with` statement; it is as it was at the end. They nest."""
-        is_as_seen = self.is_in_view or not (self.seen or self.cluster.has_been_viewed)
+        is_as_seen = self.is_in_view or not (self.seen or self.unseen or self.cluster.has_been_viewed)
         return _AS_IT_IS if is_as_seen else _View(self)
 
 
 class _View:
-    """The pods that a cycle sees are on their nodes."""
+    """The pods that a cycle sees are on their nodes, and those that it does not see are not."""
 
-    __slots__ = ("_before", "_cycle")
+    __slots__ = ("_before", "_cycle", "_trial")
 
     def __init__(self, cycle: Cycle) -> None:
         self._cycle = cycle
 
     def __enter__(self) -> None:
-        self._before = self._cycle.cluster.open_view(self._cycle.seen)
+        cluster = self._cycle.cluster
+        self._before = cluster.open_view(self._cycle.seen)
+        self._trial = cluster.what_if()
+        for each in self._cycle.unseen:
+            cluster.remove(each.pod, each.node)
         self._cycle.is_in_view = True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._cycle.is_in_view = False
+        self._trial.take_back()
         self._cycle.cluster.close_view(self._before)
 
 
@@ -126,16 +134,29 @@ class Ledger(Protocol[TakenType]):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
+Takings = tuple[tuple[Ledger[Any], object], ...]
+"""What was taken for one pod, ledger by ledger; those that gave nothing are left out."""
+Patch = Callable[[Takings], Mapping[str, str]]
+"""The annotations that are written on a pod for which all that was taken."""
+
+
+def taken_from(takings: Takings, ledger: Ledger[TakenType]) -> TakenType | None:
+    """What `ledger` gave; None for nothing."""
+    return next((taken for each, taken in takings if each is ledger), None)  # type: ignore[return-value] # its own
+
+
 class Placed(NamedTuple):
     """A pod that was put on a node of the shadow cluster, with what was taken for it.
 
-    It is not among the cluster's pods unless `is_pod`; see Cycle.
+    `pod` has the annotations of `patch`, which its scheduler writes before it is bound; it has no node name. It is not
+    among the cluster's pods unless `is_pod`; see Cycle.
     """
 
     pod: Pod
     node: int
-    takings: tuple[tuple[Ledger[Any], object], ...]
+    takings: Takings
     is_pod: bool = True
+    patch: Mapping[str, str] = {}
 
 
 FollowerType = TypeVar("FollowerType", bound=Follower)
@@ -169,10 +190,7 @@ class ShadowCluster:
         self._marks = tuple(marks)
         self._classes: dict[object, PlacementClass] = {}
         self._demands: dict[int, tuple[object, Demand]] = {}
-        self._followers: dict[object, Follower] = {}
-        self._tells_of_all = Tells([], [])
-        # The spec is kept as well: an identity stands for it only as long as it lives.
-        self._tells_by_spec: dict[int, tuple[PodSpec, Tells]] = {}
+        self._followers = Followers()
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[Entry] = []
         self._views = Views()
@@ -187,7 +205,7 @@ class ShadowCluster:
 
     def follow(self, kind: Callable[[ShadowCluster], FollowerType]) -> FollowerType:
         """The follower of this class, which `kind(self)` builds; all callers share it."""
-        known = self._followers.get(kind)
+        known = self._followers.by_kind.get(kind)
         if known is None:
             known = kind(self)
             for pod, node in self.placed_pods:
@@ -196,10 +214,7 @@ class ShadowCluster:
                 if isinstance(change, Change):
                     tell = known.pod_added if change.sign > 0 else known.pod_removed
                     tell(change.pod, change.node, is_terminating=change.is_terminating)
-            self._followers[kind] = known
-            self._tells_of_all.added.append(known.pod_added)
-            self._tells_of_all.removed.append(known.pod_removed)
-            self._tells_by_spec.clear()
+            self._followers.add(kind, known)
             self._views.join(kind, self._tell_of(known))
         elif not self._views.is_settled:
             self._views.catch_up(kind)
@@ -238,17 +253,25 @@ class ShadowCluster:
             self._do(Change(pod, node, False, -1, takes_room=False))
             self._do(Change(pod, node, True, 1, takes_room=False))
 
-    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
-        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
+    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = (), patch: Patch | None = None) -> Placed:
+        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room.
+
+        `patch` is asked about what was taken, before the pod is there.
+        """
         is_pod = cycle.keeper is None
         asked = ledgers if cycle.keeper is None else (*ledgers, cycle.keeper)
         with cycle.view():
             found = [(ledger, ledger.reserve(cycle, node)) for ledger in asked]
-        takings = [(ledger, taken) for ledger, taken in found if taken is not None]
+        # The view is gone from the log by now, and what was taken stays.
+        takings = tuple([(ledger, taken) for ledger, taken in found if taken is not None])
         self._log += [Taking(ledger, taken, 1) for ledger, taken in takings]
+        pod = cycle.pod.pod
+        written = patch(takings) if is_pod and patch is not None else {}
+        if written:
+            pod = msgspec.structs.replace(pod, annotations={**pod.annotations, **written})
         if is_pod:
-            self.add(cycle.pod.pod, node)
-        return Placed(cycle.pod.pod, node, tuple(takings), is_pod)
+            self.add(pod, node)
+        return Placed(pod, node, takings, is_pod, written)
 
     def take_off(self, placed: Placed) -> None:
         """Takes a pod that was placed off its node again, and gives back what was taken for it."""
@@ -291,7 +314,7 @@ class ShadowCluster:
             if row.any():
                 state.update(name.encode() + row.tobytes())
         state.update(self.table.scoring.tobytes())
-        keepers: list[Follower | Ledger[Any]] = [*self._followers.values(), *self._ledgers.values()]
+        keepers: list[Follower | Ledger[Any]] = [*self._followers.by_kind.values(), *self._ledgers.values()]
         for keeper in sorted(keepers, key=lambda each: type(each).__name__):
             state.update(f"{type(keeper).__name__}={keeper.fingerprint()!r}".encode())
         return state.hexdigest()
@@ -325,20 +348,9 @@ class ShadowCluster:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
-        tells = self._tells_of(change.pod)
+        tells = self._followers.tells_of(change.pod)
         for tell in tells.added if sign > 0 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
-
-    def _tells_of(self, pod: Pod) -> Tells:
-        """Those that `pod` concerns."""
-        if pod.claim_names or pod.ephemeral_volumes:
-            return self._tells_of_all
-        known = self._tells_by_spec.get(id(pod.spec))
-        if known is None:
-            concerned = [each for each in self._followers.values() if concern_of(each)(pod)]
-            tells = Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
-            known = self._tells_by_spec[id(pod.spec)] = pod.spec, tells
-        return known[1]
 
     def _tell_table(self, seen: Seen, by: int) -> None:
         if seen.node != NO_NODE:

@@ -17,7 +17,7 @@ __all__ = ["Seen", "Tell", "Views"]
 
 
 class Seen(NamedTuple):
-    """A pod that a scheduler counts on a node and that is none of the cluster's; see Cycle."""
+    """A pod on a node, where a scheduler counts it although it is none of the cluster's, or does not; see Cycle."""
 
     pod: Pod
     node: int

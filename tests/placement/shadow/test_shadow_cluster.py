@@ -15,7 +15,7 @@ from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolum
 from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
 from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
 from descheduler.placement.plugins.volumes.disk_users import DiskUsers
-from descheduler.placement.shadow.followers import ChoosyFollower
+from descheduler.placement.shadow.follower import ChoosyFollower
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

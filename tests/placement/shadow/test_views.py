@@ -124,3 +124,20 @@ def test_what_is_done_and_taken_back_meanwhile_leaves_what_is_seen_alone() -> No
                     assert cluster.table.requested[CPU_ROW].sum() == expected
                     assert len(cluster.follow(Heard).pods) == 2 + step + len(seen)
         assert cluster.digest() == before
+
+
+def test_pods_that_are_not_seen_are_missing_in_the_view_alone() -> None:
+    cluster = two_nodes()
+    heard = cluster.follow(Heard)
+    own = cluster.snapshot.pods[0]
+    before = cluster.digest()
+    cycle = cycle_that_sees(cluster, GUESTS[1])
+    cycle.unseen = (Seen(own, 0),)
+
+    for _ in range(2):
+        with cycle.view():
+            assert cluster.table.requested[CPU_ROW].tolist() == [0, 1000]
+            assert heard.pods == [("guest1", 1)]
+        assert cluster.table.requested[CPU_ROW].tolist() == [2000, 0]
+        assert cluster.follow(Heard).pods == [("own", 0)]
+    assert cluster.digest() == before

@@ -1,17 +1,18 @@
-"""What pods see of Reservations: which are for them, and what stands for the others.
+"""What pods see of Reservations: which are for them with what these give back, and what stands for the others.
 
-Both are kept from cycle to cycle, and brought up to date for those Reservations that have changed.
+All of it is kept from cycle to cycle, and brought up to date for those Reservations that have changed.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.placement.framework.matched_reservations import MatchedReservation, MatchedReservations
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.matching import Match, match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
@@ -93,22 +94,27 @@ class _NodesByPolicy(NamedTuple):
 
 class Sight(NamedTuple):
     """`matches` is what came of each Reservation on a node that the pod's own terms select, `usable` are by node those
-    whose room the pod may use, and `seen` is what stands for the others. None of them is to be written to."""
+    whose room the pod may use, `restored` is what these give back, and `seen` is what stands for the others. `matched`
+    is what other plugins are told, by node. None of them is to be written to."""
 
     matches: list[tuple[HeldReservation, Match]]
     usable: dict[int, list[HeldReservation]]
     seen: tuple[Seen, ...]
+    restored: dict[HeldReservation, MatchedReservation]
+    matched: Mapping[int, MatchedReservations]
 
 
 class _Kept:
-    """What came of each Reservation, in the order of the holdings; None of those that are not looked at."""
+    """What came of each Reservation, in the order of the holdings; None of those that are not looked at. `restored` is
+    what those give back whose room the pod may use."""
 
-    __slots__ = ("by_place", "num_known", "sight")
+    __slots__ = ("by_place", "num_known", "restored", "sight")
 
     def __init__(self, num_held: int) -> None:
         self.by_place: list[Match | None] = [None] * num_held
+        self.restored: dict[HeldReservation, MatchedReservation] = {}
         self.num_known = -1
-        self.sight = Sight([], {}, ())
+        self.sight = Sight([], {}, (), {}, {})
 
 
 class Sights:
@@ -134,7 +140,7 @@ class Sights:
             places = range(len(self._held)) if is_new else self.stand_ins.changed_since(kept.num_known)
             self._match(kept, pod, request, places)
             kept.num_known = num_changes
-            kept.sight = self._sight(kept)
+            kept.sight = self._sight(kept, request)
         return kept.sight
 
     def _match(self, kept: _Kept, pod: PlacementClass, request: ReservationRequest, places: Iterable[int]) -> None:
@@ -143,19 +149,38 @@ class Sights:
             held = self._held[place]
             is_looked_at = held.is_available and selected[held.node]
             node = self._table.nodes[held.node]
-            kept.by_place[place] = match(pod.pod, request, held.reservation, node) if is_looked_at else None
+            found = match(pod.pod, request, held.reservation, node) if is_looked_at else None
+            kept.by_place[place] = found
+            kept.restored.pop(held, None)
+            if found is not None and found.gives_room:
+                kept.restored[held] = held.restored()
 
-    def _sight(self, kept: _Kept) -> Sight:
+    def _sight(self, kept: _Kept, request: ReservationRequest) -> Sight:
         matches = [(held, found) for held, found in zip(self._held, kept.by_place, strict=True) if found is not None]
         usable: dict[int, list[HeldReservation]] = {}
         for held, found in matches:
             if found.gives_room:
                 usable.setdefault(held.node, []).append(held)
         if not usable:
-            return Sight(matches, usable, self.stand_ins.all)
+            return Sight(matches, usable, self.stand_ins.all, {}, {})
         beside = zip(self.stand_ins.by_place, kept.by_place, strict=True)
         seen = [stand_in for stand_in, found in beside if stand_in is not None and not (found and found.gives_room)]
-        return Sight(matches, usable, tuple(seen))
+        return Sight(matches, usable, tuple(seen), dict(kept.restored), _matched(request, usable, kept.restored))
+
+
+def _matched(
+    request: ReservationRequest,
+    usable: Mapping[int, Sequence[HeldReservation]],
+    restored: Mapping[HeldReservation, MatchedReservation],
+) -> dict[int, MatchedReservations]:
+    """The usable Reservations by node. A pod that ignores Reservations prefers none of them."""
+    if request.is_ignoring:
+        return {}
+    is_required = request.affinity is not None
+    return {
+        node: MatchedReservations(tuple([restored[each] for each in held]), is_required)
+        for node, held in usable.items()
+    }
 
 
 def _stand_in(held: HeldReservation) -> Seen | None:

@@ -11,10 +11,12 @@ from descheduler.placement.plugins.reservation.pod_protocol import ReservationRe
 from descheduler.placement.plugins.reservation.sights import Sight, Sights, StandIns
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.views import Seen, Views
+from tests.placement.plugins.reservation import random_patches
 from tests.placement.plugins.reservation.random_worlds import answers_by_the_way, check_batch, check_world
 
 _NUM_WORLDS = 60
 _NUM_BATCHES = 25
+_NUM_READ_BACK = 40
 
 
 def test_laws_hold_in_random_worlds() -> None:
@@ -50,3 +52,7 @@ def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(m
 
     for seed, answers in enumerate(kept):
         assert answers_by_the_way(seed) == answers, seed
+
+
+def test_cluster_that_is_read_again_is_the_one_that_pods_were_placed_on() -> None:
+    assert sum(random_patches.check_world(seed) for seed in range(_NUM_READ_BACK)) > _NUM_READ_BACK
