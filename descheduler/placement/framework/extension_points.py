@@ -24,6 +24,7 @@ __all__ = [
     "PASS",
     "SKIP",
     "SKIP_FOR_GOOD",
+    "CountingTransformer",
     "FilterPlugin",
     "FilterTransformer",
     "InteractingPlugin",
@@ -119,6 +120,15 @@ class PreFilterTransformer(Plugin, Protocol):
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
+
+
+@runtime_checkable
+class CountingTransformer(PreFilterTransformer, Protocol):
+    """One that makes the same of a pod until `num_changes` grows, so that a pod in vain is not tried again."""
+
+    @property
+    def num_changes(self) -> int:
+        """How often something changed so far that it goes by; what is taken back is a change as well."""
 
 
 @runtime_checkable
