@@ -218,7 +218,7 @@ class LandingProver:
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
         cold = None
-        looks_first = candidate.unplaced is not None and _matters_elsewhere(candidate.unplaced)
+        looks_first = candidate.unplaced is not None and _hinders_elsewhere(candidate.unplaced)
         if looks_first and candidate.unplaced is not None:
             cold = self._cold(candidate.unplaced)
         if candidate.leaves:
@@ -294,10 +294,9 @@ class _Considered(NamedTuple):
     changes: WhatIf
 
 
-def _matters_elsewhere(unplaced: UnplacedReplacement) -> bool:
-    """Whether the victim may bear on whether other nodes than its own take the replacement."""
-    interactions = unplaced.scheduler.interactions
-    return not interactions.is_local(unplaced.pod) or interactions.is_felt_widely(unplaced.victim)
+def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
+    """Whether the victim, as long as it is terminating, may keep the replacement off other nodes than its own."""
+    return unplaced.scheduler.interactions.hinders_while_ending(unplaced.victim, unplaced.pod)
 
 
 def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:
