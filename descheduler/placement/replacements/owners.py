@@ -56,8 +56,7 @@ class Owners:
 
     def newer_revision(self, workload: Workload) -> Workload | None:
         """The newest ReplicaSet of the Deployment that rolls out past the ReplicaSet `workload`, None without one."""
-        newest = self._newest_by_deployment.get(_controller_uid(workload))
-        return newest if newest is not None and newest.revision > workload.revision else None
+        return self._newer_by_uid.get(workload.uid)
 
     def notes(self, victim: Pod, workload: Workload) -> Iterator[str]:
         """What may keep the successor of `victim` away for a while, each a sentence."""
@@ -79,6 +78,13 @@ class Owners:
         """Controller UID → pods that have neither finished nor begun to go."""
         controllers = (pod.controller for pod in self._snapshot.pods if not pod.is_terminal and pod.deleted_at is None)
         return Counter(owner.uid for owner in controllers if owner is not None)
+
+    @cached_property
+    def _newer_by_uid(self) -> Mapping[str, Workload]:
+        """UID of a ReplicaSet → the newest one of its Deployment, for those that are older."""
+        newest = self._newest_by_deployment
+        found = ((workload, newest.get(_controller_uid(workload))) for workload in self._snapshot.workloads.values())
+        return {old.uid: new for old, new in found if new is not None and new.revision > old.revision}
 
     @cached_property
     def _newest_by_deployment(self) -> Mapping[str, Workload]:
