@@ -43,7 +43,10 @@ class GangCheck:
         """The first gang that would have too few pods left, else acceptance."""
         if not self._is_asked[bundle.profile_index]:
             return ACCEPTED
-        leaving = Counter(gang_id_of(pod) for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod))
+        members = [pod for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod)]
+        if not members:
+            return ACCEPTED
+        leaving = Counter(map(gang_id_of, members))
         for gang_id in leaving:
             settings = self._gangs.settings(gang_id)
             if settings is not None and not self._may_shrink(settings, leaving):

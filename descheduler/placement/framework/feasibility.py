@@ -69,5 +69,6 @@ def put_on_node(
     stay = eviction_by_taint(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
     placed = scheduler.place(evaluation, node, *ledgers)
     # Reserving may have found some more, so the notes come last.
-    conditions = tuple(dict.fromkeys(sentence for sentence in (*found, stay, *cycle.notes) if sentence))
+    told = [sentence for sentence in (*found, stay, *cycle.notes) if sentence]
+    conditions = tuple(dict.fromkeys(told)) if told else ()
     return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions, evaluation.cause)

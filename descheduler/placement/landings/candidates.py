@@ -24,7 +24,7 @@ __all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before
 _NEW_TEMPLATE = "the pod template of a revision that is being rolled out is not in the snapshot"
 
 
-class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
+class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
     `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
@@ -74,7 +74,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
         return self.replacement.returns == "at once"
 
 
-class Candidate(msgspec.Struct, frozen=True, eq=False):
+class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back

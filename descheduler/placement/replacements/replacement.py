@@ -20,7 +20,7 @@ __all__ = ["Replacement", "ReplacementMaker", "Returns", "Source"]
 Source = Literal["template", "live", "none"]
 
 
-class Replacement(msgspec.Struct, frozen=True):
+class Replacement(msgspec.Struct, frozen=True, gc=False):
     """What the owner of `victim` will create once it is evicted.
 
     `pod` is None when nothing comes back. `alternative` is a second pod that may come instead, of the newer revision
