@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -55,8 +54,8 @@ class LandingProver:
         others: Mapping[str, MakeScheduler] | None = None,
         books_likely: bool = False,
     ) -> None:
-        unbooked = {LandingVerdict.UNKNOWN} if books_likely else {LandingVerdict.UNKNOWN, LandingVerdict.LIKELY}
-        self._unbooked = frozenset(unbooked)
+        unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
+        self._unbooked = (unknown,) if books_likely else (unknown, likely)
         version = version or KubeVersion()
         self._cluster = shadow_cluster_of(snapshot, plugins, version)
         schedulers = Schedulers(
@@ -268,14 +267,14 @@ class LandingProver:
         return verdict
 
 
-class _Decision(NamedTuple):
+class _Decision(msgspec.Struct, frozen=True, gc=False):
     """A landing, and the pod that is left without a node by it."""
 
     landing: Landing
     homeless: Pod | None = None
 
 
-class _Booking(NamedTuple):
+class _Booking(msgspec.Struct, frozen=True, gc=False):
     """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
 
     candidate: Candidate
@@ -284,7 +283,7 @@ class _Booking(NamedTuple):
     mates: Sequence[Pod]
 
 
-class _Considered(NamedTuple):
+class _Considered(msgspec.Struct, frozen=True, gc=False):
     """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
     booked."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,7 +67,7 @@ SKIP = PreFilterResult(is_skipped=True)
 SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
-class Scores(NamedTuple):
+class Scores(msgspec.Struct, frozen=True, gc=False):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that

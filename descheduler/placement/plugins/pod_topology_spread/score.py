@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,7 +64,7 @@ class _Soft(NamedTuple):
     scored: BoolMask | None
 
 
-class _Spots(NamedTuple):
+class _Spots(msgspec.Struct, frozen=True, gc=False):
     """The cells without such pods, and then each of the nodes `crowded`, which have some, as a spot of its own.
 
     `cell` is the cell of each spot, `is_open` says where the pod may go, `num_open` to how many nodes, and
