@@ -35,7 +35,7 @@ Rating = Callable[[Ints, Ints, Divide], Ints]
 
 
 class _Rated(NamedTuple):
-    """What is rated: resources, and a row for each what a pod adds, what the nodes have and what it weighs.
+    """What is rated: resources, a row for each what a pod adds and what the nodes have, and what they weigh.
 
     `is_available` says which nodes have them, None where all have all. `is_ordinary` says that a pod adds no more than
     anything has, and nothing below 0.
@@ -46,6 +46,7 @@ class _Rated(NamedTuple):
     allocatable: Ints
     is_available: NDArray[np.bool_] | None
     weights: Ints
+    total_weight: int
     is_ordinary: bool
 
 
@@ -87,29 +88,32 @@ class NodeResourcesFitScore(OwnNodeScore):
         total, weights = self._summed_up(rated, ratings, some.nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
-            rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
+            rounded: Ints = (2 * total + weights) // (2 * weights)
             return rounded
-        return divide(total, np.maximum(weights, 1))
+        return divide(total, weights)
 
     def _new_rated(self, asked: Amounts) -> _Rated:
         names = tuple([name for name, _ in asked])
         wanted = np.array([amount for _, amount in asked], dtype=np.int64)[:, np.newaxis]
         if names not in self._rows:
             self._rows[names] = _joined([self._resources[name] for name in names])
-        weights = np.array([self._weights[name] for name in names], dtype=np.int64)[:, np.newaxis]
+        weights = np.array([self._weights[name] for name in names], dtype=np.int64)
+        total_weight = max(1, int(weights.sum()))
         is_ordinary = all(is_exact_amount(amount) for _, amount in asked)
-        known = self._rated[asked] = _Rated(names, wanted, *self._rows[names], weights, is_ordinary)
+        known = self._rated[asked] = _Rated(names, wanted, *self._rows[names], weights, total_weight, is_ordinary)
         return known
 
-    def _summed_up(self, rated: _Rated, ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints]:
-        """The weighted sum of the ratings that take part, and the sum of their weights."""
-        weights = rated.weights
+    def _summed_up(self, rated: _Rated, ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
+        """The weighted sum of the ratings that take part, and the sum of their weights, which is at least 1."""
+        if rated.is_available is None and not self._skips_zero:
+            return rated.weights.dot(ratings), rated.total_weight
+        weights: Ints = np.broadcast_to(rated.weights[:, np.newaxis], ratings.shape)
         if rated.is_available is not None:
             weights = weights * rated.is_available.take(nodes, axis=1)
         if self._skips_zero:
             weights = weights * (ratings > 0)
         total: Ints = np.add.reduce(ratings * weights)
-        return total, np.add.reduce(weights)
+        return total, np.maximum(np.add.reduce(weights), 1)
 
     def _taken(self, names: tuple[str, ...], some: SomeNodes) -> Ints:
         """What is taken on some nodes, a row a resource."""
