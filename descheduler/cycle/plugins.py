@@ -130,6 +130,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         validate=revoke_pods_over_elastic_quota.validate_args,
         defaults=revoke_pods_over_elastic_quota.default_args,
         needs=revoke_pods_over_elastic_quota.needs,
+        beside=revoke_pods_over_elastic_quota.BESIDE,
     ),
     PluginSpec(
         name="RemoveDuplicates",

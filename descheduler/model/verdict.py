@@ -55,7 +55,11 @@ class Reason(Enum):
     )
     LIMIT_REACHED = "LimitReached", "an eviction limit of the policy is reached"
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no more disruptions"
-    GANG_MINIMUM = "GangMinimum", "the gang of the pod would have fewer running pods than it needs (min-available)"
+    GANG_MINIMUM = (
+        "GangMinimum",
+        "the gang of the pod would have fewer running pods than it needs (min-available), and is not evicted as a whole"
+        " (onGangMinimum)",
+    )
     SEVERAL_BUDGETS = (
         "SeveralBudgets",
         "more than one PodDisruptionBudget covers the pod; the eviction API refuses such pods",

@@ -17,6 +17,7 @@ __all__ = [
     "EqualPods",
     "Interactions",
     "JoinedInteractions",
+    "OnOwnNode",
     "interact_across_nodes",
 ]
 
@@ -47,6 +48,25 @@ class EndingInteractions(Interactions, Protocol):
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Whether `ending`, as long as it is being deleted, may have the plugin refuse to `pod` a node other than its
         own that is open once `ending` is gone."""
+
+
+class OnOwnNode:
+    """Placed pods bear on nothing but the node that they are on; a subclass says when they help others there."""
+
+    def is_local(self, pod: Pod) -> bool:
+        """Always."""
+        del pod
+        return True
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Never."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Never on other nodes."""
+        del first, second
+        return False
 
 
 class _Constant:

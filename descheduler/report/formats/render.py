@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from descheduler.report.explanation.document import Explanation
-from descheduler.report.explanation.table import explanation_table
+from descheduler.report.explanation.tables.explanation import explanation_table
 from descheduler.report.formats.flat_rows import csv_lines, names
 from descheduler.report.formats.json_lines import json_lines
 from descheduler.report.formats.json_text import json_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.framework.obstacle import Fact
-from descheduler.placement.framework.restored_devices import ReservedDevices
 from descheduler.placement.plugins.reservation.holdings import HeldReservation
 from descheduler.placement.plugins.reservation.matching import Match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
@@ -23,7 +23,7 @@ class CycleState:
     of a reserve pod.
 
     By node: `usable` are those whose room the pod may use, `short` what is against it all the same, `nominated` those
-    of which it uses the first if it goes there, all equally good, `restored` the devices that they give back.
+    of which it uses the first if it goes there, all equally good. `restored` is what the usable ones give back.
     """
 
     request: ReservationRequest
@@ -31,7 +31,7 @@ class CycleState:
     usable: dict[int, list[HeldReservation]] = field(default_factory=dict)
     short: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
     nominated: dict[int, tuple[HeldReservation, ...]] = field(default_factory=dict)
-    restored: dict[int, ReservedDevices] = field(default_factory=dict)
+    restored: dict[HeldReservation, MatchedReservation] = field(default_factory=dict)
     own: HeldReservation | None = None
 
 
