@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
@@ -11,8 +12,7 @@ if TYPE_CHECKING:  # a plan without landings must not pay for numpy
 __all__ = ["PlannedEviction"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedEviction:
+class PlannedEviction(msgspec.Struct, frozen=True):
     """One eviction of a plan.
 
     `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`

@@ -7,7 +7,6 @@ that wants to know it; nobody else reads inside. Where notes are kept is the bus
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import msgspec
@@ -23,8 +22,7 @@ class RunMemoryError(ValueError):
     """Text that is no memory of this version, or a memory that is too large to be kept; the message says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginMemory:
+class PluginMemory(msgspec.Struct, frozen=True):
     """What one plugin of one profile left in the run of `saved_at`, None where there was none; `note` is its JSON.
 
     `missing` says why nothing is kept from one run to the next, "" where it is.
@@ -39,15 +37,14 @@ NOTHING_REMEMBERED = PluginMemory()
 """Of a plugin in its first run."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunMemory:
+class RunMemory(msgspec.Struct, frozen=True):
     """The notes that the run of `saved_at` left, JSON by `profile/plugin`; no run has left any while that is None.
 
     `missing` as in `PluginMemory`.
     """
 
     saved_at: datetime | None = None
-    notes: Mapping[str, bytes] = field(default_factory=dict)
+    notes: Mapping[str, bytes] = msgspec.field(default_factory=dict)
     missing: str = ""
 
     def of(self, profile: str, plugin: str) -> PluginMemory:

@@ -6,11 +6,11 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cycle import run as run_module
 from descheduler.cycle.decide import decide

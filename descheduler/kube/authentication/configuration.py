@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import urllib3
 
 from descheduler.kube.authentication.auth_provider import provider_credentials
@@ -28,8 +28,7 @@ SERVICE_ACCOUNT_CA = Path("/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
 """The certificate authority of the cluster, next to the token."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConnection:
+class ClientConnection(msgspec.Struct, frozen=True):
     """The base URL of the API server without any user part, the pool for it, and the credentials that go with them."""
 
     host: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -88,8 +87,7 @@ class PodGroup(msgspec.Struct, frozen=True):
         return f"{self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class GangSettings:
+class GangSettings(msgspec.Struct, frozen=True):
     """A gang, by its id `namespace/name`: at least `min_available` of its pods are bound together.
 
     `total_number` is the size that is declared; `group` are the ids of all gangs that are satisfied together, sorted.

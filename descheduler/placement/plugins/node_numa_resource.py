@@ -7,9 +7,9 @@ or have a policy for NUMA nodes are scored like all others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
+import msgspec
 import numpy as np
 
 from descheduler.model.requests import CPU, MEMORY
@@ -30,12 +30,11 @@ _Strategy = Literal["LeastAllocated", "MostAllocated"]
 _STRATEGIES: tuple[_Strategy, ...] = get_args(_Strategy)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeNUMAResourceArgs:
+class NodeNUMAResourceArgs(msgspec.Struct, frozen=True):
     """How nodes are scored: by the weighted mean of what is free, or taken, of some resources."""
 
     strategy: _Strategy = "LeastAllocated"
-    weights: Mapping[str, int] = field(default_factory=lambda: {CPU: 1, MEMORY: 1})
+    weights: Mapping[str, int] = msgspec.field(default_factory=lambda: {CPU: 1, MEMORY: 1})
 
 
 class NUMAScoredResourceSection(Args, frozen=True):

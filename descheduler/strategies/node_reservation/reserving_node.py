@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.cpu_list import cpu_list_text
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
@@ -20,8 +21,7 @@ def requests_any(pod: Pod, amounts: Mapping[str, int]) -> bool:
     return any(held.get(name, 0) for name in amounts)
 
 
-@dataclass(frozen=True, slots=True)
-class ReservingNode:
+class ReservingNode(msgspec.Struct, frozen=True):
     """The node as it was before evictions. No pod may be pinned to `cpus`.
 
     `owners` are the identities of pods whose requests Reservations hold, so that evicting them frees nothing.

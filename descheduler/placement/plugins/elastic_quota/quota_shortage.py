@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from descheduler.model.requests import CPU, MEMORY
 
@@ -27,8 +28,7 @@ class QuotaLimit(Enum):
     """What a parent of the quota may use now, where parents are checked."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaShortage:
+class QuotaShortage(msgspec.Struct, frozen=True):
     """A pod that exceeds a limit of a quota. Amounts are in units: cpu in thousandths, others whole.
 
     `quota` is the one that is exceeded, `path` leads from it down to the pod's own. `used` is what counts against
