@@ -21,6 +21,8 @@ __all__ = ["HandshakeError", "keep_to_time", "steady_answer", "whole_answer"]
 _LONGEST_CONNECT_SECONDS = 10.0
 _BUFFER_BYTES = 1 << 16
 _LEAST_PROGRESS_BYTES = 1 << 16
+_TOLERANCE = 0.01
+"""By what part of its time-out an answer may come late."""
 _LEAST_SECONDS = 0.001
 """Zero would have a socket not wait at all, which is something else than a time-out."""
 
@@ -112,6 +114,8 @@ class _TimedReader(io.RawIOBase):
         self._raw = sock.makefile("rb", buffering=0)
         self._seconds = seconds
         self._until = time.monotonic() + seconds
+        self._longest_wait = 0.0
+        """What the socket was told last."""
         self._num_since = 0
 
     def readable(self) -> bool:
@@ -121,8 +125,11 @@ class _TimedReader(io.RawIOBase):
         seconds_left = self._until - time.monotonic()
         if seconds_left <= 0:
             raise TimeoutError("timed out")
-        self._sock.settimeout(seconds_left)
-        num_read = self._raw.readinto(buffer)
+        # Telling a socket is a system call, and a large list takes some ten thousand reads.
+        if not seconds_left <= self._longest_wait <= seconds_left + self._seconds * _TOLERANCE:
+            self._sock.settimeout(seconds_left)
+            self._longest_wait = seconds_left
+        num_read = self._sock.recv_into(buffer)
         if isinstance(self._seconds, _Steady):
             self._note_progress(num_read or 0)
         return num_read
