@@ -107,13 +107,18 @@ class _TimedSocket:
 
 
 class _TimedReader(io.RawIOBase):
-    """`seconds` are those of the whole answer, or when they are `_Steady` of each part of it."""
+    """`seconds` are those of the whole answer, or when they are `_Steady` of each part of it.
+
+    Of a part the time counts in which it is waited for: a list may stay unread while another one is decoded.
+    """
 
     def __init__(self, sock: socket.socket, seconds: float) -> None:
         self._sock = sock
         self._raw = sock.makefile("rb", buffering=0)
         self._seconds = seconds
-        self._until = time.monotonic() + seconds
+        self._is_steady = isinstance(seconds, _Steady)
+        self._waited_at = time.monotonic()
+        self._until = self._waited_at + seconds
         self._longest_wait = 0.0
         """What the socket was told last."""
         self._num_since = 0
@@ -122,7 +127,10 @@ class _TimedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        seconds_left = self._until - time.monotonic()
+        now = time.monotonic()
+        if self._is_steady:
+            self._until += now - self._waited_at
+        seconds_left = self._until - now
         if seconds_left <= 0:
             raise TimeoutError("timed out")
         # Telling a socket is a system call, and a large list takes some ten thousand reads.
@@ -130,15 +138,16 @@ class _TimedReader(io.RawIOBase):
             self._sock.settimeout(seconds_left)
             self._longest_wait = seconds_left
         num_read = self._sock.recv_into(buffer)
-        if isinstance(self._seconds, _Steady):
-            self._note_progress(num_read or 0)
+        if self._is_steady:
+            self._note_progress(num_read)
         return num_read
 
     def _note_progress(self, num_bytes: int) -> None:
+        self._waited_at = time.monotonic()
         self._num_since += num_bytes
         if self._num_since >= _LEAST_PROGRESS_BYTES:
             self._num_since = 0
-            self._until = time.monotonic() + self._seconds
+            self._until = self._waited_at + self._seconds
 
     def close(self) -> None:
         self._raw.close()
