@@ -16,6 +16,7 @@ from docs.generator import (
     chart_page,
     cli_page,
     conformance_page,
+    gates_page,
     kinds_page,
     metrics_page,
     outcomes_page,
@@ -34,6 +35,7 @@ REFERENCE = Path(__file__).parent / "reference"
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page.make_page,
+    "feature-gates.md": gates_page.make_page,
     "kinds.md": kinds_page.make_page,
     "metrics.md": metrics_page.make_page,
     "outcomes.md": outcomes_page.make_page,

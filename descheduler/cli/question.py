@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import click
@@ -40,10 +40,13 @@ class Question(NamedTuple):
     name: str
 
 
-def read_question(words: Sequence[str], namespace: str | None, *, all_namespaces: bool) -> Question:
+def read_question(
+    words: Sequence[str], namespace: str | None, *, all_namespaces: bool, default: Callable[[], str] = str
+) -> Question:
     """The question in `words`, which are TYPE NAME, TYPE/NAME or NAMESPACE/NAME of a pod. Raises UsageError.
 
-    `namespace` is that of -n; without one it is `default`, as for kubectl without a kubeconfig.
+    `namespace` is that of -n; without one it is what `default` gives, or the one called default. It is asked only where
+    a namespace has to be found.
     """
     subject, name = _split(words)
     own, slash, bare = name.rpartition("/")
@@ -57,7 +60,7 @@ def read_question(words: Sequence[str], namespace: str | None, *, all_namespaces
         raise click.UsageError(f"{name} is in namespace {own}, and -n says {namespace}; leave one of them out")
     if all_namespaces and not own:
         return Question(subject, bare)
-    return Question(subject, f"{own or namespace or _DEFAULT_NAMESPACE}/{bare}")
+    return Question(subject, f"{own or namespace or default() or _DEFAULT_NAMESPACE}/{bare}")
 
 
 def complete_question(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.jobs import JobPlan, take_up_notes
 from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.announce import EvictionAnnouncer
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.outcome_sinks import EverySink
+from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.setup.job_execution import JobExecution
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -39,25 +43,59 @@ class Carrier(msgspec.Struct, frozen=True):
     watch: Watch
     policy_version: str
     announces_failures: bool
+    jobs: JobPlan
+
+    def take_up(
+        self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+    ) -> tuple[str, ...]:
+        """Finishes or undoes what earlier runs left, and says what that was. Raises KubeError."""
+        execution = self._execution(settings, open_calls, may_call)
+        return () if execution is None else take_up_notes(execution.take_up())
+
+    def carry_out_users(
+        self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+    ) -> int:
+        """Carries out PodMigrationJobs that users have created; how many were let go. Raises KubeError."""
+        execution = self._execution(settings, open_calls, may_call)
+        return 0 if execution is None else execution.carry_out_users(snapshot).num_started
 
     def carry_out(
         self, decide_with: Decide, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
     ) -> RunResult:
         """Decides and evicts until a round brings no refusal; see `migration.rounds`."""
         events = EventRecorder(self.client)
+        sink = EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer)
         decisions, outcomes = carry_out_rounds(
             decide_with,
             self._evictions(),
             settings,
             stop=self.watch.stop,
+            jobs=self._execution(settings, open_calls, may_call, sink),
             open_calls=open_calls,
             may_call=may_call,
-            sink=EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer),
+            sink=sink,
             clock=self.watch.clock,
             sleep=self.watch.sleep,
         )
         notes = self._flush(events)
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
+
+    def _execution(
+        self,
+        settings: ExecutorSettings,
+        open_calls: OpenCalls,
+        may_call: Callable[[], str],
+        sink: OutcomeSink | None = None,
+    ) -> JobExecution | None:
+        return self.jobs.execution(
+            self.client.watched(self._note_effect),
+            self._evictions(),
+            settings,
+            self.watch,
+            open_calls=open_calls,
+            may_call=may_call,
+            sink=sink,
+        )
 
     def _evictions(self) -> EvictionClient:
         return EvictionClient(

@@ -94,13 +94,12 @@ def decide(
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)
-    plugins = [(profile.name, name) for profile in policy.profiles for name in (*profile.deschedule, *profile.balance)]
     return replace(
         decisions,
         together=together,
         failures=tuple(run.failures),
         facts=run.facts,
-        memory=memory.after(now, run.notes, plugins),
+        memory=memory.after(now, run.notes),
         notes=(*notes, *policy_label_notes(policy, decisions.leaving)),
     )
 

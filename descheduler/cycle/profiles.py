@@ -21,6 +21,7 @@ from descheduler.model.verdict import Verdict
 from descheduler.plan.decisions import PluginFailure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
+from descheduler.policy.memory_key import memory_key
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.strategies.framework import (
@@ -35,11 +36,14 @@ __all__ = ["ProfilesRun", "run_profiles"]
 
 
 class ProfilesRun(msgspec.Struct):
-    """How the plugins fared: those that could not work, and by (profile, plugin) what the others saw and remember."""
+    """How the plugins fared: those that could not work, by (profile, plugin) what the others saw.
+
+    `notes` are what they remember, by `memory_key`.
+    """
 
     failures: list[PluginFailure] = msgspec.field(default_factory=list)
     facts: dict[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
-    notes: dict[tuple[str, str], bytes] = msgspec.field(default_factory=dict)
+    notes: dict[str, bytes] = msgspec.field(default_factory=dict)
 
 
 def run_profiles(
@@ -147,7 +151,7 @@ class _RunningProfile:
             if isinstance(strategy, ReportingPlugin):
                 outcome.facts[self._profile.name, name] = strategy.facts()
             if isinstance(strategy, RememberingPlugin):
-                outcome.notes[self._profile.name, name] = strategy.note()
+                outcome.notes[self._memory_key(name)] = strategy.note()
         self._evictor.end_turn(profile=self._profile.name, plugin=name)
 
     def _strategy(self, name: str) -> object:
@@ -161,10 +165,13 @@ class _RunningProfile:
                 pre_eviction_filters=self._pre_eviction_filters,
                 profile_index=self._index,
             )
-            memory = self._memory.of(self._profile.name, name)
+            memory = self._memory.of(self._memory_key(name))
             strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor, memory)
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
+
+    def _memory_key(self, name: str) -> str:
+        return memory_key(self._handle.policy, self._profile, name)
 
     def _build(self, name: str, handle: Handle) -> object:
         return self._registry[name].factory(self._args[name], handle)

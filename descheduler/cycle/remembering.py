@@ -55,11 +55,18 @@ class KeptMemory(msgspec.Struct, frozen=True):
         if cause := why_not():
             return (f"the memory of this run is not kept: {cause}",)
         try:
-            write = partial(self.store.write, MEMORY_KEY, memory.encoded())
+            write = partial(self.store.update, MEMORY_KEY, lambda text: self._renewed(text, memory).encoded())
             watch.finish("writing the memory of the run", write, most_seconds=_MOST_SECONDS)
         except (KubeError, RunMemoryError, RunStopped, TimeoutError) as error:
             return (f"the memory of this run is not kept: {error}",)
         return ()
+
+    def _renewed(self, stored: str, memory: RunMemory) -> RunMemory:
+        """What is written in the place of `stored`, which nobody counts on where it cannot be read."""
+        try:
+            return memory.joined(RunMemory.decoded(stored), read=self.memory)
+        except RunMemoryError:
+            return memory
 
 
 def recall(client: KubeClient, lease: LeaseSettings | None, watch: Watch) -> KeptMemory:

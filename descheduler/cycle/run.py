@@ -23,6 +23,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
+from descheduler.model.text.counted import counted
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -95,12 +96,19 @@ def run_with(
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
     with _lease(run) as lease, run.observer.cycle():
-        server, snapshot = _read(run)
+        server = _discover(run)
+        live = None if run.is_dry else _Live(run, lease, server)
+        notes = () if live is None else live.take_up()
+        snapshot = _read(run, server)
+        if live is not None and (num_jobs := live.carry_out_users(snapshot)):
+            notes = (*notes, f"carried out {counted(num_jobs, 'PodMigrationJob')} of users")
+            snapshot = _read(run, server)  # what was decided on is no more
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
         decide_with = decide_in_time(rounds.decide, watch)
-        result = RunResult(decide_with({}, ())) if run.is_dry else _carry_out(run, decide_with, lease, server)
-        notes = kept.notes if lease is None else (*kept.notes, *_keep(kept, result, lease, watch))
+        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with)
+        notes = (*notes, *kept.notes)
+        notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
     guard = find_guard(lease, watch, result.outcomes)
     decisions = _with_beyond(result.decisions, rounds, watch)
     result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
@@ -141,21 +149,31 @@ def _lease(run: _Run) -> AbstractContextManager[HeldLease | None]:
     return nullcontext() if settings is None else take_lease(run.client, settings, run.watch)
 
 
-def _read(run: _Run) -> tuple[ServerFacts, Snapshot]:
-    """What the API server says of itself, and the cluster."""
+def _discover(run: _Run) -> ServerFacts:
+    """What the API server says of itself."""
     from descheduler.kube.discovery import discover
+
+    return run.watch.call("reaching the API server", partial(discover, _reader(run)))
+
+
+def _reader(run: _Run) -> KubeClient:
+    """The client for work that may be given up, which ends at its next request then."""
     from descheduler.kube.lists.listing import doing_of
 
+    return run.client.watched(lambda path: run.watch.tell(doing_of(path)))
+
+
+def _read(run: _Run, server: ServerFacts) -> Snapshot:
+    """The cluster."""
     watch = run.watch
-    # Work that was given up ends at its next request.
-    reader = run.client.watched(lambda path: watch.tell(doing_of(path)))
-    server = watch.call("reaching the API server", partial(discover, reader))
     with run.observer.snapshot():
         request = _request(run)
-        read = partial(read_cluster, reader, run.policy, request, taken_at=run.now, git_version=server.git_version)
+        read = partial(
+            read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
+        )
         snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
     run.observer.snapshot_read(snapshot)
-    return server, snapshot
+    return snapshot
 
 
 def _load_deciding() -> None:
@@ -226,20 +244,38 @@ def _with_beyond(decisions: Decisions, rounds: _Rounds, watch: Watch) -> Decisio
         return replace(decisions, beyond=beyond, notes=(*decisions.notes, note))
 
 
-def _carry_out(run: _Run, decide_with: Decide, lease: HeldLease | None, server: ServerFacts) -> RunResult:
-    """Decides and evicts, in rounds."""
-    # Dry runs must not pay for what evicts.
-    from descheduler.cycle.carrying_out import Carrier
-    from descheduler.migration.open_calls import OpenCalls
+class _Live:
+    """What a run does to the cluster. Imports what evicts when it is made: dry runs must not pay for it."""
 
-    client, policy, watch = run.client, run.policy, run.watch
-    settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
-    open_calls = OpenCalls(settings.effect_seconds, now=watch.clock)
-    guard_open_calls(open_calls, lease, watch)
-    announces_failures = policy.eviction_failure_event_notification
-    carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures)
-    may_call = (lambda: "") if lease is None else lease.why_not_current
-    return carrier.carry_out(decide_with, settings, open_calls, may_call)
+    def __init__(self, run: _Run, lease: HeldLease | None, server: ServerFacts) -> None:
+        from descheduler.cycle.carrying_out import Carrier
+        from descheduler.cycle.jobs import plan_jobs
+        from descheduler.migration.lease_settings import lease_settings
+        from descheduler.migration.open_calls import OpenCalls
+
+        client, policy, watch = run.client, run.policy, run.watch
+        self._watch = watch
+        self._settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
+        self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
+        self._may_call = (lambda: "") if lease is None else lease.why_not_current
+        guard_open_calls(self._open_calls, lease, watch)
+        settings = None if run.options.lease is None else lease_settings(policy, run.options.lease)
+        find_jobs = partial(plan_jobs, policy, client, server, settings)
+        self._jobs = watch.call("looking for what holds room", find_jobs)
+        announces_failures = policy.eviction_failure_event_notification
+        self._carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures, self._jobs)
+
+    def take_up(self) -> tuple[str, ...]:
+        """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
+        return (*self._jobs.notes, *self._carrier.take_up(self._settings, self._open_calls, self._may_call))
+
+    def carry_out_users(self, snapshot: Snapshot) -> int:
+        """Carries out what users have asked for; how many of their jobs were let go."""
+        return self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
+
+    def carry_out(self, decide_with: Decide) -> RunResult:
+        """Decides and evicts, in rounds."""
+        return self._carrier.carry_out(decide_with, self._settings, self._open_calls, self._may_call)
 
 
 def _executor_settings(

@@ -15,7 +15,7 @@ from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.book import Book
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.placement_verification.landing_book import LandingBook
-from descheduler.eviction.request_check import RequestCheck
+from descheduler.eviction.request_check import BundlingCheck, RequestCheck
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -50,12 +50,16 @@ class Evictor:
     ) -> None:
         self._view = view
         self._checks = tuple(checks)
+        self._bundling = [check for check in self._checks if isinstance(check, BundlingCheck)]
         self._background = background or BackgroundEvictions(view.snapshot)
         self.landings = landings or LandingBook(view.snapshot)
         self.book = Book()
         self._prior = {move.pod.uid: move for move in view.prior_moves}
         self._booked_again: set[str] = set()
         self._grants: list[Undo] = []
+        self._came_along: set[str] = set()
+        self._refused_whole: dict[tuple[int, str, frozenset[str]], Verdict] = {}
+        """Since the last grant; each pod of a gang asks for the whole of it, and a proof is dear."""
         self._is_trial = False
         for check in self._checks:
             check.adopt(tuple(view.prior_moves))
@@ -65,18 +69,53 @@ class Evictor:
         """Pods whose eviction another controller carries out, those found in progress included."""
         return self._background.num_begun
 
+    def mates_of(self, bundle: Bundle) -> Sequence[Pod]:
+        """The further pods with which the checks let go what they refuse alone; mostly none."""
+        if not self._bundling or any(map(self.is_to_come, bundle.pods)):
+            return ()
+        asked = self._without_awaited(bundle)
+        return [pod for check in self._bundling for pod in check.mates(asked)]
+
+    def request_whole(self, bundle: Bundle, of_filters: Verdict) -> Verdict:
+        """As `request`, of a bundle with mates, about which the filters of its profile say `of_filters`.
+
+        The answer names no limit: a plugin of which the next pod may stay within it has no reason to stop.
+        """
+        key = bundle.profile_index, bundle.plugin, frozenset(pod.uid for pod in bundle.pods)
+        asked, refusal = self._without_awaited(bundle), self._refused_whole.get(key)
+        if refusal is None:
+            refusal = self._refusal(asked) if of_filters.is_accepted else of_filters
+            if refusal is None:
+                self._grant(bundle, asked)
+                return ACCEPTED
+            self._refused_whole[key] = refusal
+        self._refuse(asked, refusal)
+        return msgspec.structs.replace(refusal, reached=None)
+
     def request(self, bundle: Bundle) -> Verdict:
-        """Asks for the eviction of all pods of `bundle`; a granted one is booked and charged at once, or none of it."""
+        """Asks for the eviction of all pods of `bundle`; a granted one is booked and charged at once, or none of it.
+
+        A pod that has come along with others leaves already, and to ask for it is no repeated request.
+        """
         if any(map(self.is_to_come, bundle.pods)):
             return NOT_CREATED
+        if self._came_along and all(pod.uid in self._came_along for pod in bundle.pods):
+            return ACCEPTED
         asked = self._without_awaited(bundle)
-        for check in self._checks:
-            verdict = check.verdict(asked)
-            if not verdict.is_accepted:
-                self._refuse(asked, verdict)
-                return verdict
+        refusal = self._refusal(asked)
+        if refusal is not None:
+            self._refuse(asked, refusal)
+            return refusal
         self._grant(bundle, asked)
         return ACCEPTED
+
+    def _refusal(self, bundle: Bundle) -> Verdict | None:
+        """What the first check says that has something against `bundle`."""
+        for check in self._checks:
+            verdict = check.verdict(bundle)
+            if verdict.reason is not None:
+                return verdict
+        return None
 
     def undo(self) -> None:
         """Takes the last grant back, with everything that was charged for it and all that it changed.
@@ -84,6 +123,7 @@ class Evictor:
         In a `what_if` the grants before it can follow, as far as that began; outside of one only the last can.
         Raises IndexError when there is none.
         """
+        self._refused_whole.clear()
         self._grants.pop()()
 
     @contextmanager
@@ -139,8 +179,10 @@ class Evictor:
         try:
             for check in self._checks:
                 undos.append(check.charge(asked))
+            number = len(self.book.moves) + 1 if len(bundle.candidates) > 1 else 0
             for candidate in bundle.candidates:
-                undos.append(self._book(candidate, bundle))
+                undos.append(self._book(candidate, bundle, number))
+                undos.append(self._note_mate(candidate))
         except BaseException:
             undo_all(undos)()
             raise
@@ -148,6 +190,7 @@ class Evictor:
 
     def _granted(self, undo: Undo) -> None:
         """Keeps the undo of a grant for as long as somebody may want it, since there may be 100,000 of them."""
+        self._refused_whole.clear()
         if not self._is_trial:
             self._grants.clear()
         self._grants.append(undo)
@@ -158,8 +201,8 @@ class Evictor:
             return bundle
         return bundle.only(candidate for candidate in bundle.candidates if not self.awaits(candidate.pod))
 
-    def _book(self, candidate: Candidate, bundle: Bundle) -> Undo:
-        """Books one candidate of a bundle that every check lets go."""
+    def _book(self, candidate: Candidate, bundle: Bundle, number: int) -> Undo:
+        """Books one candidate of a bundle that every check lets go, and that has this number among the moves."""
         pod, profile, plugin = candidate.pod, bundle.profile, bundle.plugin
         if self.awaits(pod):
             move = self._prior[pod.uid]
@@ -167,7 +210,15 @@ class Evictor:
         if self._background.have_begun(pod):
             # Upstream answers success here without asking or counting; the report says that nothing new was asked.
             return self.book.refuse(pod, profile, plugin, _ALREADY_REQUESTED, candidate.reason)
-        return self._enter(Move(pod, profile, plugin, candidate.reason, is_repeated=self.book.has(pod)))
+        is_repeated = self.book.has(pod)
+        return self._enter(Move(pod, profile, plugin, candidate.reason, is_repeated=is_repeated, bundle=number))
+
+    def _note_mate(self, candidate: Candidate) -> Undo:
+        if not candidate.is_mate:
+            return NOTHING_DONE
+        uid = candidate.pod.uid
+        self._came_along.add(uid)
+        return lambda: self._came_along.discard(uid)
 
     def _book_again(self, prior: PriorMove) -> Undo:
         """Books a prior move in the name that it was made in; it has been charged for."""
@@ -185,12 +236,14 @@ class Evictor:
         return undo_all([entered, self._view.book_eviction(pod, self.landings.arrival_of(pod))])
 
     def _refuse(self, bundle: Bundle, verdict: Verdict) -> None:
-        """Notes a refusal for every pod of the bundle."""
+        """Notes a refusal for every pod of the bundle that the plugin has selected."""
         profile, plugin = bundle.profile, bundle.plugin
         if len(bundle.candidates) > 1:
-            message = f"none of the {len(bundle.candidates)} pods of a bundle is evicted: {verdict.message}"
-            verdict = msgspec.structs.replace(verdict, message=message)
+            pods = f"{len(bundle.candidates)} pods that have to leave together"
+            verdict = msgspec.structs.replace(verdict, message=f"none of the {pods} is evicted: {verdict.message}")
         for candidate in bundle.candidates:
+            if candidate.is_mate:
+                continue
             pod, reason = candidate.pod, candidate.reason
             if verdict.reason in _NOT_ASKED_FOR:
                 self.keep(pod, profile=profile, plugin=plugin, verdict=verdict, reason=reason)

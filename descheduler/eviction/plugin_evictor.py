@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from descheduler.eviction.evictor import Evictor
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.model.verdict import ACCEPTED, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 
 __all__ = ["EvictorPlugin", "PluginEvictor", "ReasonOf"]
@@ -101,14 +101,32 @@ class PluginEvictor:
         return self.request_all((Candidate(candidate, reason),))
 
     def request_all(self, candidates: Iterable[Candidate]) -> Verdict:
-        """Asks for all of `candidates` or none; see `Evictor.request`."""
-        return self._evictor.request(Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index))
+        """Asks for all of `candidates` or none, with the pods that have to leave with them; see `Evictor.request`."""
+        bundle = Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index)
+        mates = self._evictor.mates_of(bundle)
+        if not mates:
+            return self._evictor.request(bundle)
+        whole = bundle.with_mates(mates, f"has to leave together with {_names(bundle)}, which is of the same gang")
+        return self._evictor.request_whole(whole, self._first_refusal(mates))
 
     def what_if(self) -> AbstractContextManager[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""
         return self._evictor.what_if()
 
+    def _first_refusal(self, mates: Sequence[Pod]) -> Verdict:
+        """What the profile's filters, which have not seen these pods, have against one of them, else acceptance."""
+        for pod in mates:
+            for ask in (self.filter, self.pre_eviction_filter):
+                verdict = ask(pod)
+                if verdict.reason is not None:
+                    return refuse(verdict.reason, f"pod {pod.key} has to stay: {verdict.message}", verdict.subject)
+        return ACCEPTED
+
     def _refused(self, candidate: Pod, verdict: Verdict, reason: ReasonOf) -> Literal[False]:
         """Notes the refusal of a candidate."""
         self.keep(candidate, verdict, reason if isinstance(reason, str) else reason(candidate))
         return False
+
+
+def _names(bundle: Bundle) -> str:
+    return ", ".join(pod.key for pod in bundle.pods)

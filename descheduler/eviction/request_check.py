@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
+from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["PodByPod", "RequestCheck"]
+__all__ = ["BundlingCheck", "PodByPod", "RequestCheck"]
 
 
 class RequestCheck(Protocol):
@@ -29,6 +30,14 @@ class RequestCheck(Protocol):
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Counts what was evicted earlier in this run."""
+
+
+@runtime_checkable
+class BundlingCheck(Protocol):
+    """A check that lets pods go together which it does not let go one by one."""
+
+    def mates(self, bundle: Bundle) -> Sequence[Pod]:
+        """The further pods with which it lets `bundle` go; none where it takes no more, or where nothing helps."""
 
 
 class PodByPod(ABC):

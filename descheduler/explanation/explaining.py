@@ -15,7 +15,7 @@ from descheduler.explanation.plugins import explain_plugin
 from descheduler.explanation.pods import explain_pod
 from descheduler.explanation.scheduling.quotas import explain_quota
 from descheduler.explanation.subjects import GROUP_KINDS, find_group, find_node, find_pod
-from descheduler.explanation.watched_run import RunOptions, WatchedRun, watched_run
+from descheduler.explanation.watching.watched_run import RunOptions, WatchedRun, watched_run
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.types import Policy

@@ -11,7 +11,7 @@ from descheduler.explanation.facts import reference
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.subjects import Group
-from descheduler.explanation.watched_run import WatchedRun
+from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
 from descheduler.report.explanation.group import ExplainedPod, GroupExplanation, LandingCount

@@ -12,7 +12,7 @@ from descheduler.explanation.facts import node_facts, reference
 from descheduler.explanation.groups import count_landings, verdict_word
 from descheduler.explanation.landings import landing_message
 from descheduler.explanation.moved_cluster import MovedCluster
-from descheduler.explanation.watched_run import WatchedRun
+from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

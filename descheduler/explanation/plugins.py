@@ -11,7 +11,7 @@ from descheduler.eviction.placement_verification.placement_verification import P
 from descheduler.explanation.docs.arguments import argument_docs, default_json
 from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
 from descheduler.explanation.subjects import find_plugin
-from descheduler.explanation.watched_run import WatchedRun
+from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.verdict import Reason
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.default_plugins import POINTS, field_of

@@ -12,7 +12,7 @@ from descheduler.explanation.facts import pod_facts
 from descheduler.explanation.landings import explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
 from descheduler.explanation.scheduling.analysis import analyse
-from descheduler.explanation.watched_run import WatchedRun
+from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.landings.landing import Landing

@@ -15,7 +15,7 @@ from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.policy.types import Policy
 
-__all__ = ["read_dumps", "read_live"]
+__all__ = ["context_namespace", "read_dumps", "read_live"]
 
 
 def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, skip_broken: bool = False) -> Snapshot:
@@ -33,8 +33,9 @@ def read_live(
     from descheduler.kube.client import connect
     from descheduler.kube.discovery import discover
 
-    kubeconfig = connection.kubeconfig or (policy.kubeconfig if policy is not None else "") or None
-    client = connect(kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
+    client = connect(
+        _kubeconfig(connection, policy), connection.context, connection.as_user, connection.request_timeout_seconds
+    )
     with closing(client):
         return read_cluster(
             client,
@@ -43,3 +44,21 @@ def read_live(
             taken_at=taken_at,
             git_version=discover(client).git_version,
         )
+
+
+def context_namespace(connection: ConnectionOptions, policy: Policy | None) -> str:
+    """The namespace that kubectl takes where none is named; "" where nothing says which.
+
+    So it is where the cluster cannot be reached as it is configured, which `read_live` tells.
+    """
+    from descheduler.kube.authentication.configuration import default_namespace
+    from descheduler.kube.errors import KubeConfigError
+
+    try:
+        return default_namespace(_kubeconfig(connection, policy), connection.context)
+    except KubeConfigError:
+        return ""
+
+
+def _kubeconfig(connection: ConnectionOptions, policy: Policy | None) -> str | None:
+    return connection.kubeconfig or (policy.kubeconfig if policy is not None else "") or None

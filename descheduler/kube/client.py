@@ -73,16 +73,24 @@ class KubeClient:
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
         accept: str = "application/json",
+        content_type: str = "application/json",
         may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request whatever its status, without any retry. Raises TransportError, KubeError.
 
         `max_bytes` is the most that the body of an honest answer takes: unless told otherwise, that of a small object.
-        `accept` and `may_send` as in `Transport.send`.
+        `accept`, `content_type` and `may_send` as in `Transport.send`.
         """
         self._wait_for_turn(path)
         return self._transport.send(
-            method, path, query=query, body=body, max_bytes=max_bytes, accept=accept, may_send=may_send
+            method,
+            path,
+            query=query,
+            body=body,
+            max_bytes=max_bytes,
+            accept=accept,
+            content_type=content_type,
+            may_send=may_send,
         )
 
     def fetch(
@@ -172,13 +180,14 @@ class KubeClient:
 
     def _fault(self, method: str, path: str, response: RawResponse) -> KubeError:
         if not response.is_success:
-            return self._refusal(method, path, response)
+            return self.refusal(method, path, response)
         return KubeError(
             f"{method} {path} on {self.host}: answered with HTTP status {response.status_code}, which is not the whole "
             "answer of an API server (200); check the proxies in front of it"
         )
 
-    def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
+    def refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
+        """What an answer that is no success says, as an error."""
         status = decode_status(response)
         text = f"{method} {path} on {self.host}: {status.message} ({status.code})"
         if status.code == 401:

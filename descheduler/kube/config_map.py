@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from descheduler.kube.errors import TransportError
@@ -41,17 +43,20 @@ class ConfigMapStore:
         """The ConfigMap as it is, None when there is none."""
         return self._store.read()
 
-    def write(self, key: str, text: str) -> None:
-        """Has `key` hold `text`; other keys stay. Reads it first, and again when it has changed meanwhile.
+    def update(self, key: str, new_text: Callable[[str], str]) -> None:
+        """Has `key` hold what `new_text` makes of the text that it holds, "" where it holds none; other keys stay.
 
-        Raises TransportError when it keeps changing.
+        Reads it first, and again when it has changed meanwhile. Raises TransportError when it keeps changing, and what
+        `new_text` raises.
         """
         for _ in range(_MAX_RACES):
             found = self._store.read()
             if found is None:
-                written = self._store.create(ConfigMap(self._store.new_metadata, {key: text}))
+                written = self._store.create(ConfigMap(self._store.new_metadata, {key: new_text("")}))
             else:
-                written = self._store.replace(msgspec.structs.replace(found, data={**(found.data or {}), key: text}))
+                data = found.data or {}
+                data = {**data, key: new_text(data.get(key, ""))}
+                written = self._store.replace(msgspec.structs.replace(found, data=data))
             if written is not None:
                 return
         raise TransportError(f"{self.subject} is being changed by another client")

@@ -19,6 +19,7 @@ _REQUESTED_BY = "sigs.k8s.io/descheduler"
 _METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 """Many pods may be looked at at once, and a whole pod can take a megabyte."""
 
+_MERGE_PATCH = "application/merge-patch+json"
 _POD_KINDS = {"Pod", "PartialObjectMetadata"}
 
 _FAIRNESS_HEADER = "x-kubernetes-pf-flowschema-uid"
@@ -76,6 +77,7 @@ class EvictionApi(Protocol):
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
         accept: str = "application/json",
+        content_type: str = "application/json",
         may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request, without any retry."""
@@ -152,9 +154,47 @@ class EvictionClient:
         annotations = {"reason": annotations_reason, "requested-by": _REQUESTED_BY}
         eviction = _Eviction(self._policy_version, "Eviction", _ObjectMeta(name, namespace, annotations), options)
         path = f"{_pod_path(namespace, name)}/eviction"
+        return self._asked("POST", path, eviction, may_send)
+
+    def delete(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        uid: str,
+        grace_period_seconds: int | None,
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> EvictionResponse | None:
+        """The response to one deletion of the pod, which no disruption budget can refuse; otherwise as `evict`."""
+        options = _DeleteOptions(grace_period_seconds, _Preconditions(uid))
+        return self._asked("DELETE", _pod_path(namespace, name), options, may_send)
+
+    def annotate(
+        self,
+        namespace: str,
+        name: str,
+        annotations: Mapping[str, str],
+        *,
+        uid: str,
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> EvictionResponse | None:
+        """The response to one change of the pod's annotations, by which others are asked to remove it; as `evict`."""
+        patch = {"metadata": {"uid": uid, "annotations": annotations}}
+        return self._asked("PATCH", _pod_path(namespace, name), patch, may_send, content_type=_MERGE_PATCH)
+
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        may_send: Callable[[], bool],
+        *,
+        content_type: str = "application/json",
+    ) -> EvictionResponse | None:
+        encoded = msgspec.json.encode(body)
         try:
             answer = self._client.send(
-                "POST", path, query=self._query, body=msgspec.json.encode(eviction), may_send=may_send
+                method, path, query=self._query, body=encoded, content_type=content_type, may_send=may_send
             )
         except Withheld:
             return None
@@ -163,13 +203,14 @@ class EvictionClient:
         except TransportError as error:
             return EvictionResponse(0, message=str(error))
         status = decode_status(answer)
+        is_done = status.is_done if method == "POST" else status.is_done or _is_pod(answer)
         return EvictionResponse(
             status_code=answer.status_code,
             reason=status.reason,
             message="" if answer.is_success else status.message,
             causes=status.causes,
             retry_after_seconds=status.retry_after_seconds,
-            is_told=status.is_done if answer.is_success else status.is_told,
+            is_told=is_done if answer.is_success else status.is_told,
             is_unread=answer.status_code == 429 and _FAIRNESS_HEADER in answer.headers,
         )
 
@@ -184,6 +225,14 @@ class EvictionClient:
             status = decode_status(answer)
             return PodState.GONE if status.is_told and status.reason == "NotFound" else PodState.UNKNOWN
         return _pod_state(answer, namespace, name, uid) if answer.status_code == 200 else PodState.UNKNOWN
+
+
+def _is_pod(answer: RawResponse) -> bool:
+    """Whether the answer is the pod as it is after a call, which an API server tells and no proxy."""
+    try:
+        return msgspec.json.decode(answer.body, type=_PodHead).kind in _POD_KINDS
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def _pod_path(namespace: str, name: str) -> str:

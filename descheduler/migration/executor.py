@@ -13,6 +13,7 @@ from functools import partial
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse, PodState
+from descheduler.migration.bundle_progress import BundleProgress
 from descheduler.migration.eviction_task import EvictionTask
 from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.limits import LimitLedger, Room
@@ -110,6 +111,7 @@ class _Execution:
         self._paces = paces
         self._may_call = may_call
         self._ledger = LimitLedger(settings.limits)
+        self._bundles = BundleProgress()
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
         self._queue = deque(self._task(position, eviction) for position, eviction in enumerate(evictions))
         self._waiting: list[EvictionTask] = []
@@ -165,6 +167,7 @@ class _Execution:
             self._queue.popleft()
             self._requested.add(task.eviction.uid)
             self._ledger.book(task.eviction)
+            self._bundles.began(task.eviction)
             task.is_booked = True
         task.num_calls += 1
         self._open_calls.began(task.eviction)
@@ -184,10 +187,10 @@ class _Execution:
             task = self._queue[0]
             reason = self._never_sent(task.eviction)
             room, limit = self._ledger.room_for(task.eviction) if reason is None else (Room.FULL, "")
+            if room is Room.AWAITED or (room is Room.FREE and self._bundles.awaits(task.eviction)):
+                break
             if room is Room.FREE:
                 return task, 0.0
-            if room is Room.AWAITED:
-                break
             self._queue.popleft()
             self._leave_out(task, *(reason or (OutcomeCode.LIMIT, limit)))
         return None, until_due if self._waiting or self._in_flight else 0.0
@@ -199,7 +202,7 @@ class _Execution:
             return OutcomeCode.REPEATED, "requested before in this run"
         if not eviction.uid:
             return OutcomeCode.NO_UID, "the pod has no UID; a later pod of the same name could be evicted instead"
-        return None
+        return self._bundles.never_sent(eviction)
 
     def _call(self, eviction: PlannedEviction) -> _Answer:
         """Runs on a thread of the pool; nothing is sent when the run was halted since the decision."""
@@ -384,6 +387,7 @@ class _Execution:
             if not outcome.is_unconfirmed:
                 self._open_calls.ended(task.eviction)
             self._ledger.settle(task.eviction, counts=ending.kind.uses_limits)
+        self._bundles.ended(outcome)
         self._outcomes[task.position] = outcome
         if self._sink is not None:
             self._sink.record(outcome)

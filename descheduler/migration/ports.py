@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictPort", "OutcomeSink"]
+__all__ = ["EvictPort", "JobExecutor", "OutcomeSink"]
 
 
 class EvictPort(Protocol):
@@ -32,6 +32,16 @@ class EvictPort(Protocol):
 
     def look(self, namespace: str, name: str, *, uid: str) -> PodState:
         """What became of the pod with this uid, by one look."""
+
+
+class JobExecutor(Protocol):
+    """Carries evictions out as jobs that outlast the run; see `descheduler.migration.setup.job_execution`."""
+
+    def takes(self, eviction: PlannedEviction) -> bool:
+        """Whether `eviction` is carried out as a job."""
+
+    def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
+        """One outcome for each of `evictions`, all of which it takes."""
 
 
 class OutcomeSink(Protocol):

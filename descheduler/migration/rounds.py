@@ -17,7 +17,7 @@ from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswe
 from descheduler.migration.executor import execute
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
-from descheduler.migration.ports import EvictPort, OutcomeSink
+from descheduler.migration.ports import EvictPort, JobExecutor, OutcomeSink
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.plan.decisions import Decisions
@@ -47,6 +47,7 @@ def carry_out(
     *,
     stop: threading.Event,
     sink: OutcomeSink | None,
+    jobs: JobExecutor | None = None,
     open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
     clock: Callable[[], float] = time.monotonic,
@@ -54,8 +55,8 @@ def carry_out(
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
 
-    All rounds share one pace. `open_calls`, `may_call`, `clock` and
-    `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
+    All rounds share one pace. What `jobs` takes is carried out by it, after the rest of its round. `open_calls`,
+    `may_call`, `clock` and `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
     """
     paces = Paces(settings, now=clock)
     decisions = decide({}, ())
@@ -68,8 +69,9 @@ def carry_out(
         plan = [_planned(move, settings) for move in new]
         if sink is not None:
             sink.planned(len(outcomes.keys() | {move.pod.key for move in new}))
+        by_jobs, plainly = _divided(plan, jobs)
         latest = execute(
-            plan,
+            plainly,
             port,
             settings,
             stop=stop,
@@ -80,6 +82,8 @@ def carry_out(
             now=clock,
             sleep=sleep,
         )
+        if jobs is not None and by_jobs:
+            latest += jobs.execute(by_jobs)
         outcomes.update({f"{o.eviction.namespace}/{o.eviction.name}": o for o in latest})
         num_faulty += any(outcome.code.is_fault for outcome in latest)
         is_free = any(outcome.kind.frees_limits for outcome in latest)
@@ -98,6 +102,16 @@ def carry_out(
     return decisions, tuple(outcomes.values())
 
 
+def _divided(
+    plan: Sequence[PlannedEviction], jobs: JobExecutor | None
+) -> tuple[list[PlannedEviction], list[PlannedEviction]]:
+    """The evictions of `plan` that are carried out as jobs, and the others."""
+    by_jobs, plainly = list[PlannedEviction](), list[PlannedEviction]()
+    for eviction in plan:
+        (by_jobs if jobs is not None and jobs.takes(eviction) else plainly).append(eviction)
+    return by_jobs, plainly
+
+
 def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
     """Why no other pods are looked for after so many rounds, so many of them with faults of the server; else ""."""
     if num_faulty == MAX_FAULTY_ROUNDS:
@@ -114,9 +128,14 @@ def _answer(outcome: Outcome) -> EvictionAnswer | None:
 
 
 def _is_new(move: Move, outcomes: Mapping[str, Outcome], settings: ExecutorSettings) -> bool:
-    """Whether it is still to be carried out; also what only a dry profile had asked for, once another one does."""
+    """Whether it is still to be carried out.
+
+    So is what only a dry profile had asked for, once another one does, and what was left out with others of its bundle.
+    """
     outcome = outcomes.get(move.pod.key)
     if outcome is None:
+        return True
+    if outcome.code is OutcomeCode.BUNDLE:
         return True
     return outcome.code is OutcomeCode.DRY_RUN and not settings.terms_of(move.profile).is_dry
 
@@ -140,4 +159,7 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         request_evict_only=REQUEST_EVICT_ONLY_ANNOTATION in pod.annotations,
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
+        bundle=move.bundle,
+        controller_uid="" if pod.controller is None else pod.controller.uid,
+        labels=pod.labels,
     )

@@ -23,6 +23,7 @@ NEWEST = (1, 36)
 """The newest one, and the one that is assumed when nothing else is known."""
 _NEVER = (99, 0)
 _STREAMED_SINCE = (1, 33)
+_LIST = "docs/reference/feature-gates.md"
 
 
 class KubeVersionError(ValueError):
@@ -206,5 +207,5 @@ def _known(name: str) -> Gate:
         return gate
     by_lower_case = {known.lower(): known for known in GATES}
     near = difflib.get_close_matches(name[:80].lower(), by_lower_case, n=1, cutoff=0.7)
-    hint = f"did you mean {by_lower_case[near[0]]!r}?" if near else f"known are {', '.join(sorted(GATES))}"
+    hint = f"did you mean {by_lower_case[near[0]]!r}?" if near else f"those that change a decision are in {_LIST}"
     raise KubeVersionError(f"unknown gate {name[:80]!r}; {hint}")

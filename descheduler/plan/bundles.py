@@ -15,12 +15,14 @@ __all__ = ["Bundle", "Candidate"]
 class Candidate(msgspec.Struct, frozen=True):
     """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
 
-    `target_node` is where its replacement is meant to land, "" where any node will do.
+    `target_node` is where its replacement is meant to land, "" where any node will do. `is_mate` says that the plugin
+    did not select it: it leaves because others of the bundle do.
     """
 
     pod: Pod
     reason: str = ""
     target_node: str = ""
+    is_mate: bool = False
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -45,6 +47,10 @@ class Bundle(msgspec.Struct, frozen=True):
     def pods(self) -> tuple[Pod, ...]:
         """Its pods, in the order in which they leave."""
         return tuple(candidate.pod for candidate in self.candidates)
+
+    def with_mates(self, mates: Iterable[Pod], reason: str) -> Bundle:
+        """The bundle with pods that leave for `reason` because its own do."""
+        return replace(self, candidates=(*self.candidates, *(Candidate(pod, reason, is_mate=True) for pod in mates)))
 
     def only(self, candidates: Iterable[Candidate]) -> Bundle:
         """The bundle with these of its candidates alone."""

@@ -27,7 +27,8 @@ class Move(msgspec.Struct, frozen=True):
     """An eviction that was granted, and in whose name. `reason` is a sentence.
 
     `is_repeated` marks a further request for a pod that the plan moves already. `landing` is where the replacement
-    lands, as it was when the eviction was granted; None where nobody looked.
+    lands, as it was when the eviction was granted; None where nobody looked. Moves of the same `bundle` leave together;
+    0 is that of a pod that leaves alone.
     """
 
     pod: Pod
@@ -36,6 +37,7 @@ class Move(msgspec.Struct, frozen=True):
     reason: str
     is_repeated: bool = False
     landing: Landing | None = None
+    bundle: int = 0
 
     @property
     def to_node(self) -> str | None:

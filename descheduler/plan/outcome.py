@@ -49,6 +49,12 @@ class OutcomeCode(Enum):
     """Evicted; the API server confirmed it."""
     LEFT_WITHOUT_ANSWER = "left-without-answer"
     """Evicted: no clear answer came, and the pod was found terminating, gone or replaced."""
+    NOT_REPLACED = "not-replaced"
+    """Evicted, and the replacement was not seen ready in the time of the job or the run; `message` says why."""
+    NO_ROOM = "no-room"
+    """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
+    JOB_DELETED = "job-deleted"
+    """Another client deleted the PodMigrationJob; nothing was evicted."""
     POD_GONE = "pod-gone"
     """No pod with this name and UID exists."""
     BUDGET = "budget"
@@ -81,6 +87,8 @@ class OutcomeCode(Enum):
     """Requested before in this run."""
     NO_UID = "no-uid"
     """The pod has no UID; a later pod of the same name could be evicted instead."""
+    BUNDLE = "bundle"
+    """A pod with which it has to leave together, such as one of its gang, was not evicted."""
     DEADLINE = "deadline"
     """--deadline was exceeded (exit code 4)."""
     STOPPED = "stopped"
@@ -117,7 +125,10 @@ class OutcomeCode(Enum):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made."""
+    """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
+
+    `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it.
+    """
 
     eviction: PlannedEviction
     kind: OutcomeKind
@@ -125,6 +136,7 @@ class Outcome(msgspec.Struct, frozen=True):
     message: str
     status_code: int = 0
     num_attempts: int = 0
+    landed_on: str = ""
 
     @property
     def is_unconfirmed(self) -> bool:
@@ -136,4 +148,4 @@ class Outcome(msgspec.Struct, frozen=True):
         """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
         if self.kind.uses_limits:
             return not self.is_unconfirmed
-        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT}
+        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE}

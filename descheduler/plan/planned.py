@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,7 +19,9 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`
     where the replacement is expected, None where nobody looked. `request_evict_only` says that the pod has the
     annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
-    it to the pod. An eviction that is `dry` is shown and never sent.
+    it to the pod. An eviction that is `dry` is shown and never sent. `controller_uid` is that of the owner that creates
+    the replacement, "" without one, and `labels` are those of the pod: by both a replacement is known.
+    Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone.
     """
 
     namespace: str
@@ -32,6 +35,14 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     request_evict_only: bool = False
     grace_period_seconds: int | None = None
     dry: bool = False
+    bundle: int = 0
+    controller_uid: str = ""
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def workload(self) -> str:
+        """Of whose pods it is one: two evictions of one workload are not under way at once."""
+        return self.controller_uid or self.uid
 
     @property
     def annotation(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path as FilePath
 
 import msgspec
 
@@ -22,16 +23,18 @@ class Checks(msgspec.Struct, frozen=True):
     build: Decoder
     scheduler_files: dict[str, SchedulerFile] = msgspec.field(default_factory=dict)
     """What was read of the files that the document names, by path."""
+    folder: FilePath | None = None
+    """Where the document was read from; None for one that came in no file."""
 
     @classmethod
-    def of(cls, document: Document) -> Checks:
+    def of(cls, document: Document, folder: FilePath | None = None) -> Checks:
         """Empty findings for `document`."""
-        return cls(Decoder(document), Decoder(document))
+        return cls(Decoder(document), Decoder(document), folder=folder)
 
     @property
     def read_scheduler_file(self) -> ReadSchedulerFile:
         """Reads a file that the document names, once."""
-        return scheduler_file_reader(self.scheduler_files)
+        return scheduler_file_reader(self.scheduler_files, self.folder)
 
     def node(self, path: Path) -> Node:
         """The node at `path` of the document, or the nearest one above it."""

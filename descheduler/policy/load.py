@@ -54,13 +54,14 @@ def inspect_policy(
     Raises PolicyError only for a document that does not load. It then names the problems of both stages.
     """
     document = read_document(source, name)
-    checks = Checks.of(document)
+    checks = Checks.of(document, source.parent if isinstance(source, Path) else None)
     for mark, note in document.notes:
         checks.load.warn((), mark, note)
     policy = _read(checks, registry)
     if checks.load.problems or policy is None:
         problems = in_order([*checks.load.problems, *checks.build.problems])
         raise PolicyError(problems, warnings=checks.warnings())
+    _warn_of_neighbours(checks, policy, registry)
     policy = replace(policy, scheduler_files=checks.scheduler_files, warnings=checks.warnings())
     return LoadedPolicy(policy, in_order(checks.build.problems))
 
@@ -89,6 +90,19 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
     else:
         return reader(checks, registry)
     return None
+
+
+def _warn_of_neighbours(checks: Checks, policy: Policy, registry: Registry) -> None:
+    """Warns of plugins that have little effect beside others of their profile."""
+    for index, profile in enumerate(policy.profiles):
+        enabled = dict.fromkeys(
+            (*profile.deschedule, *profile.balance, *profile.filter, *profile.pre_eviction_filter, *profile.evict)
+        )
+        for name in enabled:
+            spec = registry.get(name)
+            for other, message in spec.beside.items() if spec is not None else ():
+                if other in enabled:
+                    checks.warn(("profiles", index, "plugins"), message)
 
 
 def _wants_fixes(root: Node) -> bool:

@@ -91,6 +91,8 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
+    beside: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Other plugins that, in the same profile, keep this one from doing what it is for → the warning that says so."""
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""
     remembers: bool = False

@@ -30,12 +30,19 @@ ReadSchedulerFile = Callable[[str], SchedulerFile]
 """The file at a path. Raises PolicyError when there is no document to be had."""
 
 
-def scheduler_file_reader(files: dict[str, SchedulerFile]) -> ReadSchedulerFile:
-    """A reader that looks into `files` first and keeps there what it reads, so that a run knows one content of each."""
+def scheduler_file_reader(files: dict[str, SchedulerFile], folder: Path | None = None) -> ReadSchedulerFile:
+    """A reader that looks into `files` first and keeps there what it reads, so that a run knows one content of each.
+
+    A path that is not absolute starts from `folder`, that of the policy file: symbolic links are not followed for that,
+    as the files of a mounted ConfigMap are links into a folder that changes. Without one, for a policy that came in no
+    file, it starts from the working directory.
+    """
 
     def read(path: str) -> SchedulerFile:
         if path not in files:
-            document = read_document(Path(path), None, "scheduler configuration")
+            place = Path(path) if folder is None else folder / path
+            name = path if str(place) == path else f"{path} (relative to the policy file: {place})"
+            document = read_document(place, name, "scheduler configuration")
             files[path] = SchedulerFile(path, document, digest_of(document))
         return files[path]
 

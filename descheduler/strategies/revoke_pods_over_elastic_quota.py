@@ -24,8 +24,23 @@ from descheduler.strategies.shared.pod_state import FINISHED
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.elastic_quota.overuse import OverusedQuota, QuotaReview
 
-__all__ = ["RevokePodsOverElasticQuota", "RevokePodsOverElasticQuotaArgs", "default_args", "needs", "validate_args"]
+__all__ = [
+    "BESIDE",
+    "RevokePodsOverElasticQuota",
+    "RevokePodsOverElasticQuotaArgs",
+    "default_args",
+    "needs",
+    "validate_args",
+]
 
+BESIDE = {
+    "PlacementVerification": (
+        "PlacementVerification blocks most evictions of RevokePodsOverElasticQuota: a quota that is over its limit does"
+        " not admit the replacement pod (ElasticQuota); enable them in different profiles"
+    )
+}
+"""What the plugin does not go together with, in one profile: only pods that are not created again, or whose scheduler
+knows no quota, pass both."""
 _DELAY = "2m0s"
 _KIND = "ElasticQuota.scheduling.sigs.k8s.io"
 

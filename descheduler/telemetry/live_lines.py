@@ -76,9 +76,12 @@ def log_overload(seconds: float) -> None:
 
 
 def log_skipped(skipped: Sequence[str]) -> None:
-    """Says that objects were left out as invalid, with the sentence on the first one."""
+    """Says that objects were left out as invalid, with the sentence on the first one.
+
+    Not as a warning: those are shown on a terminal, where the table warns of each object.
+    """
     if skipped:
-        _logger.warning("Invalid objects skipped", extra=fields(num=len(skipped), first=skipped[0]))
+        log_event(_logger, "Invalid objects skipped", num=len(skipped), first=skipped[0])
 
 
 def log_missing_events(reason: str) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
-from descheduler.telemetry.metrics_export import MetricsTarget, export_metrics
+from descheduler.telemetry.metrics.export import MetricsTarget, export_metrics
 from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from descheduler.telemetry.tracing import OtlpSettings, traced

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from docs.generator.markdown import page
 
 if TYPE_CHECKING:
+    from tests.conformance.koordinator.cases import KoordinatorTally
     from tests.conformance.runner import Tally
     from tests.conformance.scheduler_tally import SchedulerTally
 
@@ -54,6 +55,13 @@ those in which all else agrees; the other columns count the candidates that they
 | totals | the sums of the weighted scores |
 | best | the nodes that may be chosen |"""
 
+_KOORDINATOR = """\
+## Koordinator
+
+Cases recorded on Koordinator 1.8.0, run on its own code: passed of all, by subject and class. `deviceshare`,
+`elasticquota`, `coscheduling` and `reservation` are plugins of koord-scheduler, `lownodeload` and `arbitration` parts
+of koord-descheduler."""
+
 
 def make_page(files: Sequence[Path]) -> str:
     """The whole page, from running all cases in `files`."""
@@ -62,24 +70,31 @@ def make_page(files: Sequence[Path]) -> str:
 
 def _lines(files: Sequence[Path]) -> Iterator[str]:
     # The runner belongs to the tests; no other page needs them.
+    from tests.conformance.koordinator.cases import KoordinatorTally, is_koordinator_case
     from tests.conformance.runner import Tally, read_vectors
     from tests.conformance.scheduler_cases import is_scheduler_case
     from tests.conformance.scheduler_tally import SchedulerTally
 
-    deschedulings, placements = Tally(), SchedulerTally()
+    deschedulings, placements, koordinator = Tally(), SchedulerTally(), KoordinatorTally()
     for vector in read_vectors(files):
-        (placements if is_scheduler_case(vector) else deschedulings).add(vector)
-    passed = deschedulings.num_passed + placements.num_passed
-    run = passed + deschedulings.num_failed + placements.num_failed
+        if is_koordinator_case(vector):
+            koordinator.add(vector)
+        else:
+            (placements if is_scheduler_case(vector) else deschedulings).add(vector)
+    tallies = (deschedulings, placements, koordinator)
+    passed = sum(tally.num_passed for tally in tallies)
+    run = passed + sum(tally.num_failed for tally in tallies)
     yield _INTRODUCTION
     yield ""
     yield f"{passed} of {run} cases of {', '.join(f'`{file.name}`' for file in files)} pass."
     yield from _section(_DESCHEDULER, deschedulings)
     yield from _without_counterpart(deschedulings)
     yield from _section(_SCHEDULER, placements)
+    yield from _section(_KOORDINATOR, koordinator)
+    yield from _not_run_of_koordinator(koordinator)
 
 
-def _section(introduction: str, tally: Tally | SchedulerTally) -> Iterator[str]:
+def _section(introduction: str, tally: Tally | SchedulerTally | KoordinatorTally) -> Iterator[str]:
     if tally.num_passed or tally.num_failed:
         yield from ("", introduction, "", f"{tally.num_passed} of {tally.num_passed + tally.num_failed} pass.", "")
         yield tally.table()
@@ -92,3 +107,12 @@ def _without_counterpart(tally: Tally) -> Iterator[str]:
         yield from ("", "Not run, because this program has no such function:", "")
         for function, count in sorted(tally.without_counterpart.items()):
             yield f"- `{function}` ({count}): {WITHOUT_COUNTERPART[function]}"
+
+
+def _not_run_of_koordinator(tally: KoordinatorTally) -> Iterator[str]:
+    from tests.conformance.koordinator.cases import NOT_RUN
+
+    if tally.not_run:
+        yield from ("", "Not run:", "")
+        for subject, count in tally.not_run.items():
+            yield f"- `{subject}` ({count}): {NOT_RUN[subject]}"

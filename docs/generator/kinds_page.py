@@ -25,6 +25,11 @@ A ServiceAccount that runs every policy needs these rules, and those of `cronjob
 the policy does not need is not read, even if it is listed here."""
 
 
+_KUBECTL = """\
+`descheduler snapshot` writes every kind. A dump that kubectl takes has to name them, without those that the cluster
+does not serve. A run assumes that there are none of a kind that its dump lacks, and says so in a warning."""
+
+
 def make_page() -> str:
     """The whole page."""
     return page("Kinds of objects", _lines())
@@ -37,10 +42,25 @@ def _lines() -> Iterator[str]:
     yield ""
     yield from wrapped(_flat(_DUMPED))
     yield from _table(kind for kind in KINDS.values() if not kind.is_read)
+    yield "## Dumps of kubectl"
+    yield ""
+    yield from wrapped(_flat(_KUBECTL))
+    yield from ("```sh", *_kubectl(), "```", "")
     yield "## Rights"
     yield ""
     yield from wrapped(_flat(_RIGHTS))
     yield from ("```yaml", *read_rules(), "```", "")
+
+
+def _kubectl() -> Iterator[str]:
+    """The command, with the kinds that a cluster may lack on a line of their own."""
+    read = [kind for kind in KINDS.values() if kind.is_read]
+    always, optional = (
+        ",".join(kind.resource for kind in read if kind.is_optional is is_optional) for is_optional in (False, True)
+    )
+    yield f"kinds={always}"
+    yield f"kinds=$kinds,{optional}"
+    yield "kubectl get $kinds -A -o json > dump.json"
 
 
 def _table(kinds: Iterable[AnyKind]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descheduler.telemetry.metrics_table import LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, MetricSpec
+from descheduler.telemetry.metrics.table import LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, MetricSpec
 from docs.generator.markdown import page, table, wrapped
 
 __all__ = ["make_page"]

@@ -82,6 +82,23 @@ def test_questions_that_make_no_sense_say_how_to_ask(words: list[str], message: 
     assert raised.value.message.startswith(message)
 
 
+def test_namespace_of_the_context_stands_in_for_the_default_one() -> None:
+    questions = [
+        read_question(["pod/web"], namespace, all_namespaces=False, default=lambda: "shop")
+        for namespace in (None, "test")
+    ]
+
+    assert [question.name for question in questions] == ["shop/web", "test/web"]
+
+
+def test_namespace_of_the_context_is_looked_for_only_where_it_counts() -> None:
+    def fail() -> str:
+        raise AssertionError
+
+    assert read_question(["node/a"], None, all_namespaces=False, default=fail).name == "a"
+    assert read_question(["shop/web"], None, all_namespaces=False, default=fail).name == "shop/web"
+
+
 def test_explain_has_every_flag_of_a_run_that_changes_its_decisions() -> None:
     """But for -n, which says where the pod is, so that the -n of a run has another name."""
     known = {option for param in explain.params for option in param.opts}

@@ -1,12 +1,13 @@
-"""Counts of checks that passed and failed, as a table."""
+"""Counts of checks that passed and failed, as a table, and of cases that a check each answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-__all__ = ["Outcomes"]
+__all__ = ["CaseTally", "Outcomes", "difference_or_crash"]
 
 _Cell = tuple[int, int]
 
@@ -44,6 +45,39 @@ class Outcomes:
 
     def _rows(self) -> list[str]:
         return sorted({row for row, _ in {**self.passed, **self.failed}})
+
+
+@dataclass
+class CaseTally:
+    """Outcomes of whole cases; `failures` maps the id of a case to what differs."""
+
+    outcomes: Outcomes = field(default_factory=Outcomes)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def note(self, case_id: str, row: str, column: str, difference: str | None) -> str | None:
+        """Counts one case, and gives what differs back."""
+        self.outcomes.note(row, column, is_passed=difference is None)
+        if difference is not None:
+            self.failures[case_id] = difference
+        return difference
+
+    @property
+    def num_passed(self) -> int:
+        """Cases in which nothing differs."""
+        return sum(self.outcomes.passed.values())
+
+    @property
+    def num_failed(self) -> int:
+        """The other cases that were run."""
+        return sum(self.outcomes.failed.values())
+
+
+def difference_or_crash(check: Callable[[Mapping[str, Any]], str | None], case: Mapping[str, Any]) -> str | None:
+    """What `check` says. A crash is a difference too."""
+    try:
+        return check(case)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def _sum(cells: Iterable[_Cell]) -> _Cell:

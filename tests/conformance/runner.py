@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance import calculations, cycle_kinds, eviction_kinds, policy_kinds, utilization_calculations
-from tests.conformance.outcomes import Outcomes
+from tests.conformance.outcomes import CaseTally, difference_or_crash
 
 Vector = Mapping[str, Any]
 Check = Callable[[Vector], str | None]
@@ -42,12 +42,10 @@ _CHECKS: Mapping[str, Check] = {
 
 
 @dataclass
-class Tally:
-    """Outcomes by plugin and kind; `failures` maps the id of a case to what differs."""
+class Tally(CaseTally):
+    """Outcomes by plugin and kind."""
 
-    outcomes: Outcomes = field(default_factory=Outcomes)
     without_counterpart: Counter[str] = field(default_factory=Counter)
-    failures: dict[str, str] = field(default_factory=dict)
 
     def add(self, vector: Vector) -> str | None:
         """Checks one case, notes the outcome and returns what differs, if anything."""
@@ -55,21 +53,7 @@ class Tally:
         if vector["kind"] == "calc" and function in WITHOUT_COUNTERPART:
             self.without_counterpart[str(function)] += 1
             return None
-        difference = difference_of(vector)
-        self.outcomes.note(vector["plugin"], vector["kind"], is_passed=difference is None)
-        if difference is not None:
-            self.failures[vector["id"]] = difference
-        return difference
-
-    @property
-    def num_passed(self) -> int:
-        """Cases in which nothing differs."""
-        return sum(self.outcomes.passed.values())
-
-    @property
-    def num_failed(self) -> int:
-        """The other cases that were run."""
-        return sum(self.outcomes.failed.values())
+        return self.note(vector["id"], vector["plugin"], vector["kind"], difference_of(vector))
 
     def table(self) -> str:
         """Passed of all, by plugin (rows) and kind (columns), as a Markdown table."""
@@ -81,10 +65,7 @@ def difference_of(vector: Vector) -> str | None:
     check = _CHECKS.get(vector["kind"])
     if check is None:
         return f"this runner does not know the kind {vector['kind']!r}"
-    try:
-        return check(vector)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    return difference_or_crash(check, vector)
 
 
 def read_vectors(paths: Iterable[Path]) -> Iterator[Vector]:

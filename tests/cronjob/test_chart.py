@@ -12,12 +12,21 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
+from tests.cronjob.chart_values import (
+    BY_METRICS,
+    BY_PROMETHEUS,
+    KOORDINATOR,
+    TAILORED,
+    UPSTREAM,
+    VERIFYING,
+)
 from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
 from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, memory_grants, token_grants
-from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize, RenderError
+from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize
 from tests.cronjob.workloads import container, deadline_problems, flags, pod_security_problems
 
 pytestmark = pytest.mark.render
+
 
 ALWAYS_LISTED = {
     "Node",
@@ -27,149 +36,9 @@ ALWAYS_LISTED = {
     "PodDisruptionBudget.policy",
     "PriorityClass.scheduling.k8s.io",
 }
+
+
 METRICS = {"NodeMetrics.metrics.k8s.io", "PodMetrics.metrics.k8s.io"}
-
-BY_METRICS = """
-deschedulerPolicy:
-  metricsProviders: [{source: KubernetesMetrics}]
-  profiles:
-    - name: p
-      pluginConfig:
-        - name: LowNodeUtilization
-          args:
-            thresholds: {cpu: 20}
-            targetThresholds: {cpu: 50}
-            metricsUtilization: {source: KubernetesMetrics}
-      plugins: {balance: {enabled: [LowNodeUtilization]}}
-"""
-BY_PROMETHEUS = """
-deschedulerPolicy:
-  metricsProviders:
-    - source: Prometheus
-      prometheus:
-        url: http://prometheus.example
-        authToken: {secretReference: {namespace: monitoring, name: token}}
-  profiles:
-    - name: p
-      pluginConfig: [{name: RemovePodsViolatingNodeTaints}]
-      plugins: {deschedule: {enabled: [RemovePodsViolatingNodeTaints]}}
-"""
-KOORDINATOR = """
-deschedulerPolicyKind: DeschedulerConfiguration
-deschedulerPolicy:
-  profiles:
-    - name: p
-      pluginConfig:
-        - {name: RemovePodsViolatingNodeTaints}
-        - {name: MigrationController, args: {}}
-      plugins: {deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}}
-"""
-UPSTREAM = """
-schedule: "*/2 * * * *"
-imagePullSecrets:
-resources: {requests: {cpu: 500m, memory: 256Mi}, limits: {cpu: 500m, memory: 256Mi}}
-ports: [{containerPort: 10258, protocol: TCP}]
-securityContext: {runAsUser: 1000}
-podSecurityContext: {}
-namespaceOverride: ""
-deschedulingInterval: 5m
-replicas: 1
-leaderElection: {}
-command: ["/bin/descheduler"]
-cmdOptions: {v: 3}
-deschedulerPolicyAPIVersion: descheduler/v1alpha2
-deschedulerPolicy:
-  profiles:
-    - name: default
-      pluginConfig:
-        - name: DefaultEvictor
-          args:
-            podProtections: {defaultDisabled: [PodsWithLocalStorage], extraEnabled: [PodsWithPVC]}
-        - name: RemoveDuplicates
-        - name: RemovePodsHavingTooManyRestarts
-          args: {podRestartThreshold: 100, includingInitContainers: true}
-        - name: RemovePodsViolatingNodeAffinity
-          args: {nodeAffinityType: [requiredDuringSchedulingIgnoredDuringExecution]}
-        - name: RemovePodsViolatingNodeTaints
-        - name: RemovePodsViolatingInterPodAntiAffinity
-        - name: RemovePodsViolatingTopologySpreadConstraint
-        - name: LowNodeUtilization
-          args:
-            thresholds: {cpu: 20, memory: 20, pods: 20}
-            targetThresholds: {cpu: 50, memory: 50, pods: 50}
-      plugins:
-        balance: {enabled: [RemoveDuplicates, RemovePodsViolatingTopologySpreadConstraint, LowNodeUtilization]}
-        deschedule:
-          enabled:
-            - RemovePodsHavingTooManyRestarts
-            - RemovePodsViolatingNodeTaints
-            - RemovePodsViolatingNodeAffinity
-            - RemovePodsViolatingInterPodAntiAffinity
-serviceAccount: {create: true, name: , annotations: {}}
-livenessProbe: {failureThreshold: 3}
-service: {enabled: false}
-serviceMonitor: {enabled: false}
-"""
-"""The values of kubernetes-sigs/descheduler 0.36, `charts/descheduler/values.yaml`, without what is empty there too."""
-
-VERIFYING = """
-deschedulerPolicy:
-  profiles:
-    - name: p
-      pluginConfig:
-        - {name: RemovePodsViolatingNodeTaints}
-        - {name: PlacementVerification}
-      plugins:
-        deschedule: {enabled: [RemovePodsViolatingNodeTaints]}
-        preevictionfilter: {enabled: [PlacementVerification]}
-"""
-TAILORED = """
-image: {repository: registry.example/descheduler, tag: v9, pullPolicy: Always}
-imagePullSecrets: [{name: pull}]
-resources: {requests: {cpu: 1}, limits: {memory: 1Gi}}
-schedule: "*/5 * * * *"
-suspend: true
-timeZone: Etc/UTC
-startingDeadlineSeconds: 200
-successfulJobsHistoryLimit: 0
-failedJobsHistoryLimit: 1
-ttlSecondsAfterFinished: 3600
-activeDeadlineSeconds: 1000000
-cronJobAnnotations: {note: cronjob}
-cronJobLabels: {cronjob: "yes"}
-jobAnnotations: {note: job}
-jobLabels: {job: "yes"}
-podAnnotations: {note: pod}
-podLabels: {pod: "yes"}
-commonLabels: {team: platform}
-priorityClassName: high
-nodeSelector: {pool: system}
-affinity: {nodeAffinity: {}}
-topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
-tolerations: [{operator: Exists}]
-dnsConfig: {nameservers: [10.0.0.1]}
-initContainers: [{name: wait, image: wait:1}]
-podSecurityContext: {fsGroup: 1000}
-securityContext: {runAsUser: 1000}
-serviceAccount: {annotations: {note: account}, automountServiceAccountToken: true}
-automountServiceAccountToken: false
-extraEnv: [{name: SSL_CERT_FILE, value: /ca/ca.crt}]
-extraVolumes: [{name: ca, configMap: {name: ca}}]
-extraVolumeMounts: [{name: ca, mountPath: /ca, readOnly: true}]
-extraServiceAccountVolumes: [{name: token, projected: {sources: [{serviceAccountToken: {path: token}}]}}]
-extraServiceAccountVolumeMounts: [{name: token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]
-"""
-FOR_A_DEPLOYMENT = """
-deschedulingInterval: 5m
-replicas: 2
-leaderElection: {enabled: true}
-ports: [{containerPort: 10258, protocol: TCP}]
-livenessProbe: {failureThreshold: 3}
-service: {enabled: true}
-serviceMonitor: {enabled: true}
-podDisruptionBudget: {enabled: true}
-deploymentAnnotations: {a: b}
-"""
 
 
 def needed_kinds(policy: Policy) -> Set[str]:
@@ -431,94 +300,3 @@ def test_policy_may_come_from_a_configmap_of_the_users_own(helm: Helm) -> None:
     assert granted(manifests, "ClusterRole") == LIST_ALL | EVICT
     assert pod_spec(only(manifests, "CronJob"))["volumes"][0]["configMap"]["name"] == RELEASE
     assert "deschedulerPolicy is empty" in helm.notes("deschedulerPolicy: null")
-
-
-@pytest.mark.parametrize(
-    ("values", "limits"),
-    [
-        pytest.param("", ["10", "no limit", "no limit", "300s", "on"], id="the defaults"),
-        pytest.param(
-            "deschedulerPolicy: {maxNoOfPodsToEvictTotal: 10000000, maxNoOfPodsToEvictPerNode: 2}",
-            ["10000000", "2", "no limit", "300s", "on"],
-            id="the default policy with other limits",
-        ),
-        pytest.param(
-            "deschedulerPolicy: {maxNoOfPodsToEvictTotal: null}\nactiveDeadlineSeconds: null",
-            ["no limit", "no limit", "no limit", "no limit", "on"],
-            id="no limits",
-        ),
-        pytest.param(
-            "deschedulerPolicy: {maxNoOfPodsToEvictTotal: '{{ .Values.global.most }}'}\nglobal: {most: 5}",
-            ["5", "no limit", "no limit", "300s", "on"],
-            id="a limit that is a template",
-        ),
-        pytest.param(
-            UPSTREAM,
-            ["10", "no limit", "no limit", "300s", "off in profile default, so replacement pods can stay pending"],
-            id="upstream's values",
-        ),
-        pytest.param(VERIFYING, ["10", "no limit", "no limit", "300s", "on"], id="an own policy that verifies"),
-        pytest.param(KOORDINATOR, ["10", "no limit", "no limit", "300s", "on"], id="a document of koord-descheduler"),
-        pytest.param(
-            KOORDINATOR.replace("plugins: {", "plugins: {filter: {disabled: [{name: PlacementVerification}]}, "),
-            ["10", "no limit", "no limit", "300s", "off in profile p, so replacement pods can stay pending"],
-            id="a document of koord-descheduler that does not verify",
-        ),
-    ],
-)
-def test_limits_in_force_are_shown_after_an_installation(helm: Helm, values: str, limits: list[str]) -> None:
-    names = (
-        "maxNoOfPodsToEvictTotal",
-        "maxNoOfPodsToEvictPerNode",
-        "maxNoOfPodsToEvictPerNamespace",
-        "--deadline",
-        "PlacementVerification",
-    )
-
-    shown = helm.notes(values).splitlines()
-
-    assert [line.strip() for line in shown if line.startswith("  ") and ": " in line] == [
-        f"{name}: {limit}" for name, limit in zip(names, limits, strict=True)
-    ]
-
-
-def test_schedule_is_shown_after_an_installation(helm: Helm) -> None:
-    notes = helm.notes("schedule: '@hourly'\ntimeZone: Etc/UTC\nsuspend: true\ncmdOptions: {dry-run: null}")
-
-    when = 'The descheduler runs at "@hourly" (Etc/UTC), once it is no longer suspended'
-    assert f"{when}, and only shows what it would evict.\n" in notes
-    assert 'runs at "*/15 * * * *".' in helm.notes()
-
-
-def test_values_for_a_deployment_change_nothing_and_are_named(helm: Helm) -> None:
-    assert helm.template(FOR_A_DEPLOYMENT) == helm.template()
-    idle = [line.split()[0] for line in helm.notes(FOR_A_DEPLOYMENT).splitlines() if "without effect" in line]
-    assert idle == list(yaml.safe_load(FOR_A_DEPLOYMENT))
-    assert "without effect" not in helm.notes()
-
-
-@pytest.mark.parametrize(
-    ("values", "flags_given", "message"),
-    [
-        pytest.param("kind: Deployment", [], "at '/kind': value must be 'CronJob'", id="a Deployment"),
-        pytest.param(
-            "kind: Deployment",
-            ["--skip-schema-validation"],
-            "kind is Deployment, only CronJob is offered",
-            id="a Deployment past the schema",
-        ),
-        pytest.param("fullnameOverride: Mine", [], "'Mine' does not match pattern", id="a name with a capital"),
-        pytest.param("shedule: x", [], "additional properties 'shedule' not allowed", id="a misspelt key"),
-        pytest.param(
-            "cmdOptions: {deadline: 10m}",
-            [],
-            "cmdOptions.deadline is 10m, which is not below activeDeadlineSeconds (600)",
-            id="a deadline that the Job does not live to see",
-        ),
-    ],
-)
-def test_chart_refuses(helm: Helm, values: str, flags_given: list[str], message: str) -> None:
-    with pytest.raises(RenderError) as refusal:
-        helm.template(values, *flags_given)
-
-    assert message in str(refusal.value)

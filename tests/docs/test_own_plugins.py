@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.builders import node_object, pod_object
+from tests.builders import Object, node_object, pod_object
 from tests.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "how-to" / "own-plugins.md"
@@ -55,13 +55,13 @@ def policy_file(folder: Path, *, scheduler: bool) -> Path:
     return file
 
 
-def dump(folder: Path) -> Path:
+def dump(folder: Path, instead_of_licensed: Object | None = None) -> Path:
     """A pod that has expired and is licensed, on a node that is cordoned; only another node has a license."""
     labels = {"acme.example/expires": "2026-01-01", "acme.example/licensed": "yes"}
     objects = [
         node_object("old", unschedulable=True),
         node_object("plain"),
-        node_object("licensed", labels={"acme.example/licensed": "yes"}),
+        instead_of_licensed or node_object("licensed", labels={"acme.example/licensed": "yes"}),
         pod_object("over", node="old", labels=labels),
         pod_object("young", node="old", labels={"acme.example/expires": "2026-03-01"}),
     ]
@@ -70,8 +70,9 @@ def dump(folder: Path) -> Path:
     return file
 
 
-def plan(folder: Path, *, scheduler: bool) -> dict[str, Any]:
-    arguments = ["--policy-config-file", str(policy_file(folder, scheduler=scheduler)), "--snapshot", str(dump(folder))]
+def plan(folder: Path, *, scheduler: bool, instead_of_licensed: Object | None = None) -> dict[str, Any]:
+    snapshot = str(dump(folder, instead_of_licensed))
+    arguments = ["--policy-config-file", str(policy_file(folder, scheduler=scheduler)), "--snapshot", snapshot]
     ended = descheduler(folder, "run", *arguments, "--now", NOW, "-o", "json")
     assert ended.returncode == 0, ended.stderr
     result: dict[str, Any] = json.loads(ended.stdout)
@@ -94,6 +95,15 @@ def test_a_scheduling_plugin_of_a_package_says_where_the_replacement_lands(tmp_p
     (move,) = plan(tmp_path, scheduler=True)["moves"]
 
     assert move["to"] == "licensed"
+
+
+def test_a_trial_node_takes_licensed_pods_by_what_they_are_rewritten_to(tmp_path: Path) -> None:
+    install(tmp_path)
+    trial = node_object("trial", labels={"acme.example/trial": "yes"})
+
+    (move,) = plan(tmp_path, scheduler=True, instead_of_licensed=trial)["moves"]
+
+    assert move["to"] == "trial"
 
 
 def test_explain_tells_of_the_plugin_what_its_package_says(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_refusal_is_noted_for_every_pod_of_the_bundle() -> None:
     refusals = run.evictor.book.refusals
     assert [refusal.pod.name for refusal in refusals] == ["one", "two", "three"]
     assert {refusal.verdict.message for refusal in refusals} == {
-        "none of the 3 pods of a bundle is evicted: maxNoOfPodsToEvictTotal (2) reached"
+        "none of the 3 pods that have to leave together is evicted: maxNoOfPodsToEvictTotal (2) reached"
     }
 
 

@@ -107,6 +107,7 @@ def test_member_that_the_gang_needs_is_not_evicted() -> None:
     assert [(answer.code, answer.subject) for answer in decision.answers] == [("GangMinimum", "default/train")]
     assert decision.answers[0].message == (
         "gang default/train has 3 pods running; it needs 3 (min-available), and 1 pod would be evicted"
+        " (onGangMinimum: refuse)"
     )
 
 

@@ -11,11 +11,11 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.plugins import explain_plugin
-from descheduler.explanation.watched_run import watched_run
+from descheduler.explanation.watching.watched_run import watched_run
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.explanation.plugin import PluginArgument, PluginDecisions, PluginUse
-from descheduler.report.explanation.plugin_table import plugin_table
+from descheduler.report.explanation.tables.plugin import plugin_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, Object, make_snapshot, node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of

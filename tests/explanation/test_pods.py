@@ -215,3 +215,10 @@ def test_the_best_nodes_are_those_of_the_landing() -> None:
         best = tuple(node.node for node in each.placement.ranking if node.is_best)
         assert best == each.landing.nodes or each.landing.verdict != "lands", each.facts.pod
         assert (each.placement.num_feasible == 0) == (each.landing.verdict == "no"), each.facts.pod
+
+
+def test_a_selected_pod_has_no_line_of_the_plugins_that_select_it() -> None:
+    decision = pod_explanation("old", [node_object("a"), node_object("b"), pod_object("old")], policy_of()).decision
+
+    assert decision is not None
+    assert decision.not_selected == ()

@@ -11,7 +11,7 @@ from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects import UnknownSubjectError
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
-from descheduler.report.explanation.quota_table import quota_explanation_table
+from descheduler.report.explanation.tables.quota import quota_explanation_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object
 
@@ -45,6 +45,7 @@ def test_quota_is_shown_with_its_children() -> None:
     assert _explained("all") == QuotaExplanation(
         facts=QuotaFacts(name="all", parent="", tree="", resources=(_cpu(6000),)),
         children=(QuotaFacts(name="team", parent="all", tree="", resources=(_cpu(4000),)),),
+        notes=(),
     )
 
 
@@ -72,3 +73,57 @@ def test_quota_that_does_not_exist_is_named() -> None:
         _explained("tean")
 
     assert str(unknown.value) == "no elastic quota 'tean' in objects; did you mean 'team'?"
+
+
+def _team_pod(name: str, quota: str, cpu: str, node: str = "a") -> Object:
+    return pod_object(name, cpu=cpu, node=node, labels={f"{_DOMAIN}/name": quota})
+
+
+def _notes(name: str, *objects: Object) -> tuple[str, ...]:
+    snapshot = snapshot_from_objects([node_object("a", cpu="12"), node_object("b", cpu="0"), *objects])
+    return explain_quota(name, ShadowCluster(snapshot), settings_for(None)).notes
+
+
+def test_parent_whose_child_is_over_its_max_says_so_of_both() -> None:
+    quotas = [_quota("all", "9"), _quota("one", "2", parent="all"), _quota("two", "4", parent="all")]
+
+    assert _notes("all", *quotas, _team_pod("p", "one", "5"), _team_pod("q", "two", "1")) == (
+        "all uses 3 CPU more than its runtime quota: it requests 3 CPU, as each child counts up to its max",
+        "children of all that use more than their min: one 4 CPU",
+        "one uses 3 CPU more than its runtime quota and more than its max of 2: its pods were placed before the max was"
+        " lowered, or by a scheduler that does not check quotas",
+    )
+
+
+def test_quota_that_borrowed_what_others_request_now_says_how_it_is_shared_out() -> None:
+    quotas = [_quota("one", "12"), _quota("two", "12")]
+
+    assert _notes("one", *quotas, _team_pod("p", "one", "8"), _team_pod("q", "two", "10", node="")) == (
+        "one uses 2 CPU more than its runtime quota: it borrowed 7 CPU over its min, which others request now or which"
+        " is gone; 12 CPU in all are shared out as one 6, two 6",
+    )
+
+
+def test_children_share_the_runtime_quota_of_their_parent() -> None:
+    quotas = [_quota("all", "6"), _quota("one", "6", parent="all"), _quota("two", "6", parent="all")]
+    pods = [_team_pod("p", "one", "4"), _team_pod("q", "two", "6", node="")]
+
+    (note,) = _notes("all", *quotas, *pods)
+
+    assert note.startswith("one uses 1 CPU more than its runtime quota: it borrowed 3 CPU over its min")
+    assert note.endswith("6 CPU in all are shared out as one 3, two 3")
+
+
+def test_quota_within_its_limits_has_nothing_to_say() -> None:
+    assert _notes("one", _quota("one", "12"), _team_pod("p", "one", "8")) == ()
+
+
+def test_notes_stand_below_the_tables() -> None:
+    explanation = _explained("all")
+    noted = QuotaExplanation(
+        facts=explanation.facts, children=(), notes=("all uses 1 CPU more than its runtime quota",)
+    )
+
+    lines = list(quota_explanation_table(noted, TableStyle()))
+
+    assert lines[-2:] == ["all uses 1 CPU more than its runtime quota", ""]

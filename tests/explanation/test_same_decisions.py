@@ -15,7 +15,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
-from descheduler.explanation.watched_run import RunOptions, watched_run
+from descheduler.explanation.watching.watched_run import RunOptions, watched_run
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy

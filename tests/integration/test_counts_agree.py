@@ -31,7 +31,7 @@ from descheduler.report.outcome import Outcome, make_outcome
 from descheduler.report.plan import make_plan
 from descheduler.report.plan_document import Plan
 from descheduler.telemetry.log_lines import log_outcome, log_plan
-from descheduler.telemetry.metrics import run_registry
+from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.builders import Object

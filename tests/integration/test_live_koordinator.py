@@ -227,11 +227,12 @@ def test_each_profile_keeps_its_own_pace(
     assert clock.seconds == pytest.approx(seconds, abs=0.1)
 
 
-def test_run_says_that_no_room_is_reserved_yet(fake_api: FakeApi, client: KubeClient) -> None:
+def test_run_says_that_no_room_is_held(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, TAINTED, node_object("free"), *misplaced("p1"))
 
     result = run(client, configuration())
 
     assert result.decisions.notes == (
-        "defaultJobMode ReservationFirst has no effect: pods are evicted without a Reservation",
+        "profile p evicts without holding room: the cluster has no Reservations; "
+        "set reservationProvider to placeholder to hold room in any cluster",
     )

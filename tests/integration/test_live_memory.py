@@ -11,9 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cycle.options import RunOptions, RunResult
-from descheduler.cycle.remembering import KeptMemory
+from descheduler.cycle.remembering import KeptMemory, recall
 from descheduler.kube.client import KubeClient
 from descheduler.kube.config_map import ConfigMapStore
+from descheduler.kube.leases.settings import LeaseSettings
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.supervision import Watch
@@ -47,6 +48,15 @@ POLICY = koordinator(
 )
 
 
+class Killed(BaseException):
+    """The end of a run that nobody catches."""
+
+
+def killed(*_: object) -> None:
+    """In the place of a call before which the run ends."""
+    raise Killed
+
+
 def loaded(minute: float) -> list[Object]:
     """The NodeMetrics of a minute in which node `hot` has too much to do."""
     now = NOW + minute * MINUTES
@@ -72,6 +82,12 @@ def run_every(fake_api: FakeApi, client: KubeClient, minutes: Sequence[float], *
     """The pods that runs at these minutes evict."""
     results = [run_at(fake_api, client, minute, **others) for minute in minutes]
     return [[move.pod.name for move in result.decisions.moves] for result in results]
+
+
+def kept_notes(fake_api: FakeApi) -> dict[str, Any]:
+    """What the ConfigMap holds."""
+    kept: dict[str, Any] = json.loads(fake_api.config_maps.objects["kube-system", MINE]["data"]["memory.json"])["notes"]
+    return kept
 
 
 def notes_about_memory(result: RunResult) -> list[str]:
@@ -110,11 +126,55 @@ def test_memory_is_one_config_map_beside_the_lease(fake_api: FakeApi, client: Ku
     assert list(fake_api.config_maps.objects) == [("kube-system", MINE)]
     kept = json.loads(fake_api.config_maps.objects["kube-system", MINE]["data"]["memory.json"])
     at = (NOW + 5 * MINUTES).timestamp()
-    assert kept == {
-        "version": "descheduler.memory/v1",
-        "savedAt": "2026-06-30T12:05:00Z",
-        "notes": {"p/LowNodeLoad": {"node": {"hot": [2, 0, None, at]}, "prod": {}}},
-    }
+    (note,) = kept["notes"].values()
+    assert kept["version"] == "descheduler.memory/v2"
+    assert next(iter(kept["notes"])).startswith("p/LowNodeLoad/")
+    assert note == {"savedAt": "2026-06-30T12:05:00Z", "note": {"node": {"hot": [2, 0, None, at]}, "prod": {}}}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(POLICY.replace("name: p\n", "name: q\n"), id="another profile"),
+        pytest.param(POLICY.replace("cpu: 70", "cpu: 69"), id="a profile of the same name"),
+        pytest.param(
+            POLICY.replace("profiles:", "nodeSelector: {matchLabels: {}}\nprofiles:"), id="the same on other nodes"
+        ),
+    ],
+)
+def test_policies_with_one_lease_keep_their_own_memory(fake_api: FakeApi, client: KubeClient, other: str) -> None:
+    serve_cluster(fake_api)
+
+    evicted = [
+        run_every(fake_api, client, [minute], policy=policy) for minute in (0, 5, 10) for policy in (POLICY, other)
+    ]
+
+    assert evicted[:4] == [[[]]] * 4
+    assert evicted[4] == [["p"]]
+
+
+def test_memory_outlasts_edits_of_the_policy_elsewhere(fake_api: FakeApi, client: KubeClient) -> None:
+    serve_cluster(fake_api)
+    edited = POLICY.replace("profiles:", "maxNoOfPodsToEvictTotal: 7\nprofiles:")
+
+    assert run_every(fake_api, client, [0, 5]) == [[], []]
+    assert run_every(fake_api, client, [10], policy=edited) == [["p"]]
+
+
+def test_run_that_is_killed_before_it_writes_leaves_the_memory_of_the_run_before(
+    fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve_cluster(fake_api)
+    run_at(fake_api, client, 0)
+    before = fake_api.config_maps.objects["kube-system", MINE]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ConfigMapStore, "update", killed)
+        with pytest.raises(Killed):
+            run_at(fake_api, client, 5)
+
+    assert fake_api.config_maps.objects["kube-system", MINE] == before
+    assert run_every(fake_api, client, [10, 15]) == [[], ["p"]]
 
 
 def test_dry_run_reads_the_memory_and_leaves_it_as_it_is(fake_api: FakeApi, client: KubeClient) -> None:
@@ -157,6 +217,24 @@ def test_policy_whose_plugins_remember_nothing_asks_for_no_config_map(fake_api: 
             id="damaged",
         ),
         pytest.param(
+            {"memory.json": '{"version": "descheduler.memory/v2", "notes": {"p": ' + "[" * 500_000},
+            "ConfigMap kube-system/d-memory holds no memory that can be read, so this run starts without: "
+            "it is damaged: maximum recursion depth exceeded while deserializing an object",
+            id="hostile",
+        ),
+        pytest.param(
+            {"memory.json": "x" * 2_000_000},
+            "ConfigMap kube-system/d-memory holds no memory that can be read, so this run starts without: "
+            "it has 2,000,000 characters, 900,000 are allowed",
+            id="two megabytes",
+        ),
+        pytest.param(
+            {"memory.json": '{"version": "descheduler.memory/v2", "notes": {"p/LowNodeLoad/0": 7}}'},
+            "ConfigMap kube-system/d-memory holds no memory that can be read, so this run starts without: "
+            "it is damaged: Expected `object`, got `int` - at `$.notes[...]`",
+            id="of wrong types",
+        ),
+        pytest.param(
             {"policy.yaml": "x"},
             "ConfigMap kube-system/d-memory has no key memory.json and is left alone; delete it, or name another Lease",
             id="foreign",
@@ -173,7 +251,7 @@ def test_what_is_no_memory_is_told_and_the_run_starts_without(
 
     assert notes_about_memory(result) == [note]
     kept = fake_api.config_maps.objects["kube-system", MINE]
-    assert ("memory.json" in kept["data"] and kept["data"]["memory.json"] != "{") == ("memory.json" in data)
+    assert ("memory.json" in kept["data"] and kept["data"] != data) == ("memory.json" in data)
     assert kept["metadata"]["labels"] == {"kept": "yes"}
 
 
@@ -202,14 +280,29 @@ def test_config_map_that_somebody_changes_meanwhile_is_written_all_the_same(
     result = run_at(fake_api, client, 5)
 
     assert notes_about_memory(result) == []
-    kept = json.loads(fake_api.config_maps.objects["kube-system", MINE]["data"]["memory.json"])
-    assert kept["savedAt"] == "2026-06-30T12:05:00Z"
+    (note,) = kept_notes(fake_api).values()
+    assert note["savedAt"] == "2026-06-30T12:05:00Z"
+
+
+def test_notes_of_a_run_that_wrote_between_reading_and_writing_stay(fake_api: FakeApi, client: KubeClient) -> None:
+    serve_cluster(fake_api)
+    run_at(fake_api, client, 0)
+    kept = recall(client, LeaseSettings("kube-system", "d"), Watch())
+    run_at(fake_api, client, 1, policy=POLICY.replace("name: p\n", "name: q\n"))
+    fake_api.fail_next("PUT", f"{CONFIG_MAPS}/{MINE}", failure(409, "Conflict", "changed"))
+
+    notes = kept.keep(kept.memory.after(NOW + 2 * MINUTES, {"r": b"1"}), Watch(), why_not=lambda: "")
+
+    assert notes == ()
+    assert [key.partition("/")[0] for key in kept_notes(fake_api)] == ["p", "q", "r"]
 
 
 def test_run_that_lost_its_lease_does_not_write(fake_api: FakeApi, client: KubeClient) -> None:
     kept = KeptMemory(RunMemory(), ConfigMapStore(client, "kube-system", MINE))
 
-    notes = kept.keep(RunMemory(NOW), Watch(), why_not=lambda: "lease kube-system/d was taken over by other")
+    notes = kept.keep(
+        RunMemory().after(NOW, {"p": b"1"}), Watch(), why_not=lambda: "lease kube-system/d was taken over by other"
+    )
 
     assert notes == ("the memory of this run is not kept: lease kube-system/d was taken over by other",)
     assert fake_api.requests == []

@@ -49,6 +49,7 @@ def make_eviction(
     request_evict_only: bool = False,
     grace_period_seconds: int | None = None,
     dry: bool = False,
+    bundle: int = 0,
 ) -> PlannedEviction:
     """An eviction that plugin PodLifeTime of profile p asked for."""
     return PlannedEviction(
@@ -62,6 +63,7 @@ def make_eviction(
         request_evict_only=request_evict_only,
         grace_period_seconds=grace_period_seconds,
         dry=dry,
+        bundle=bundle,
     )
 
 

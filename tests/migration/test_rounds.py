@@ -30,8 +30,10 @@ from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.eviction.drained_gangs import policy_of, snapshot_of, train
 from tests.eviction.evictors import ask, make_evictor, make_setting
 from tests.migration.stand_ins import Clock, ScriptedApi, broken_off, no_disruption, not_sent
+from tests.placement.plugins.coscheduling.worlds import group_of
 from tests.policy.builders import koordinator, upstream
 
 POLICY = load_policy(upstream(), REGISTRY)
@@ -259,3 +261,39 @@ def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.BUDGET]
     assert decisions.notes[-1] == "could not select other pods after refusals: internal error (ZeroDivisionError)"
+
+
+def carried_out(api: ScriptedApi) -> tuple[Decisions, dict[str, OutcomeCode]]:
+    """A live run of a policy that moves gangs whole, over a gang of which two pods are on a drained node."""
+    clock = Clock()
+    policy = load_policy(policy_of(), REGISTRY)
+    snapshot = snapshot_of(train(), group_of("train", 3))
+
+    def decide_with(answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
+        return decide(policy, snapshot, now=NOW, answers=answers, prior_moves=prior_moves)
+
+    decisions, outcomes = carry_out(
+        decide_with,
+        api,
+        ExecutorSettings(qps=1000.0),
+        stop=threading.Event(),
+        sink=None,
+        clock=clock.now,
+        sleep=clock.sleep,
+    )
+    return decisions, {outcome.eviction.name: outcome.code for outcome in outcomes}
+
+
+def test_gang_of_which_the_api_refuses_the_first_pod_stays_whole() -> None:
+    decisions, codes = carried_out(ScriptedApi(m0=[no_disruption()]))
+
+    assert codes == {"m0": OutcomeCode.BUDGET, "m1": OutcomeCode.BUNDLE, "m2": OutcomeCode.BUNDLE}
+    assert decisions.moves == ()
+    assert {refusal.verdict.reason for refusal in decisions.refusals} == {Reason.API_REFUSED}
+
+
+def test_gang_of_which_one_has_left_is_not_decided_again_pod_by_pod() -> None:
+    decisions, codes = carried_out(ScriptedApi(m1=[no_disruption()]))
+
+    assert codes == {"m0": OutcomeCode.DONE, "m1": OutcomeCode.BUDGET, "m2": OutcomeCode.DONE}
+    assert sorted(move.pod.name for move in decisions.moves) == ["m0", "m2"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.amounts import amount_text, amounts_text, percent_text
+from descheduler.model.text.amounts import amount_of, amount_text, amounts_text, percent_text
 
 
 @pytest.mark.parametrize(
@@ -16,10 +16,18 @@ from descheduler.model.text.amounts import amount_text, amounts_text, percent_te
         pytest.param("memory", -(2**20), "-1Mi", id="an overcommitted node"),
         pytest.param("hugepages-2Mi", 2**21, "2Mi", id="huge pages are bytes"),
         pytest.param("nvidia.com/gpu", 3, "3", id="devices"),
+        pytest.param("koordinator.sh/gpu-memory", 16 << 30, "16Gi", id="memory of GPUs is bytes"),
+        pytest.param("kubernetes.io/gpu-memory", 3 * 2**29, "1.5Gi", id="so it is under its old name"),
+        pytest.param("koordinator.sh/gpu-memory-ratio", 1024, "1024", id="percent of GPUs"),
+        pytest.param("kubernetes.io/batch-memory", 1 << 30, "1Gi", id="memory of batch pods is bytes"),
     ],
 )
 def test_amounts_are_written_as_people_read_them(resource: str, amount: int, text: str) -> None:
     assert amount_text(resource, amount) == text
+
+
+def test_amount_in_a_sentence_names_its_resource() -> None:
+    assert [amount_of("cpu", 1500), amount_of("memory", 1 << 30)] == ["1500m CPU", "1Gi memory"]
 
 
 def test_several_amounts_are_one_phrase() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.cluster.snapshot import Snapshot
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from tests.builders import (
@@ -19,21 +18,8 @@ from tests.builders import (
     required_anti_affinity,
 )
 from tests.placement.clusters import ZONE
+from tests.placement.considered import LANDS, LIKELY, NO, UNKNOWN, consider
 from tests.placement.workloads import cluster_of, pod_named, workload_object
-
-LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
-    LandingVerdict.LANDS,
-    LandingVerdict.LANDS_IF,
-    LandingVerdict.LIKELY,
-    LandingVerdict.NO,
-    LandingVerdict.UNKNOWN,
-)
-
-
-def consider(snapshot: Snapshot, victim: str = "victim") -> Landing:
-    """The landing of the pod of this name, with nothing booked."""
-    return LandingProver(snapshot).consider(pod_named(snapshot, victim))
-
 
 UNMODELLED = pytest.mark.parametrize(
     ("facts", "cause"),

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.koordinator.elastic_quota import ElasticQuota
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.decisions import Decisions
+from descheduler.policy.load import load_policy
 from descheduler.strategies.elastic_quota.victims import victims
 from tests.builders import make_node, make_pod
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
@@ -148,3 +150,23 @@ def test_victims_of_equal_importance_are_told_by_name() -> None:
     one, two = (quota_pod(name, "team") for name in ("one", "two"))
 
     assert victims([(one, {"cpu": 1}), (two, {"cpu": 1})], {"cpu": 2}, {"cpu": 1}) == [one]
+
+
+@pytest.mark.parametrize(
+    ("disabled", "expected"),
+    [
+        pytest.param([], ["profiles[0].plugins"], id="it verifies landings, as by default"),
+        pytest.param([{"name": "PlacementVerification"}], [], id="it does not"),
+    ],
+)
+def test_profile_that_also_verifies_landings_is_warned_about(
+    disabled: list[dict[str, str]], expected: list[str]
+) -> None:
+    plugins = {"deschedule": {"enabled": [{"name": PLUGIN}]}, "filter": {"disabled": disabled}}
+    profile = {"name": "quotas", "plugins": plugins}
+    document = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerConfiguration", "profiles": [profile]}
+
+    warnings = load_policy(document, REGISTRY).warnings
+
+    assert [warning.field for warning in warnings] == expected
+    assert all("does not admit the replacement pod (ElasticQuota)" in warning.message for warning in warnings)

@@ -53,7 +53,11 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @click.option(
-        "-n", "--namespace", metavar="NAME", help="Namespace of the pod or workload; 'default' when none is given."
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="Namespace of the pod or workload; by default that of the kubeconfig's context, with --snapshot "
+        "'default'.",
     )
     @click.option("-A", "--all-namespaces", is_flag=True, help="Look for the name in every namespace.")
     @click.option(

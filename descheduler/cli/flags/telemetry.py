@@ -94,7 +94,7 @@ def _settings(
     otel_sample_rate: float,
 ) -> TelemetrySettings:
     from descheduler.policy.run_name import run_name
-    from descheduler.telemetry.metrics_export import MetricsTarget
+    from descheduler.telemetry.metrics.export import MetricsTarget
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.tracing import OtlpSettings
 

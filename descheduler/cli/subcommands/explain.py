@@ -117,14 +117,27 @@ def explain(ctx: click.Context, /, connection: Callable[[], ConnectionOptions], 
     from descheduler.explanation.subjects import UnknownSubjectError
 
     options = _Flags(**flags)  # type: ignore[arg-type]  # click has checked every one
-    question = read_question(options.question, options.namespace, all_namespaces=options.all_namespaces)
     policy = None if options.policy_file is None else read_policy(options.policy_file)
+    connected = connection()
+    question = read_question(
+        options.question,
+        options.namespace,
+        all_namespaces=options.all_namespaces,
+        default=partial(_default_namespace, options, policy, connected),
+    )
     try:
-        explanation = _supervised(question, options, policy, connection(), ctx.ensure_object(Watch))
+        explanation = _supervised(question, options, policy, connected, ctx.ensure_object(Watch))
     except UnknownSubjectError as error:
         raise CommandError(str(error), ExitCode.INVALID) from error
     write_document(explanation, options.output)
     ctx.exit(ExitCode.DONE)
+
+
+def _default_namespace(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> str:
+    """That of the kubeconfig's context; none where a dump is read."""
+    from descheduler.explanation.sources import context_namespace
+
+    return "" if flags.snapshot else context_namespace(connection, policy)
 
 
 def _supervised(
@@ -143,7 +156,7 @@ def _explanation(
 ) -> Explanation:
     from descheduler.explanation.explaining import explain as make_explanation
     from descheduler.explanation.explaining import explain_plugin_alone
-    from descheduler.explanation.watched_run import RunOptions
+    from descheduler.explanation.watching.watched_run import RunOptions
 
     if question.subject == "plugin" and not (flags.snapshot or connection.kubeconfig or connection.context):
         now = flags.now or datetime.now(UTC)

@@ -187,17 +187,10 @@ def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) 
     if unserved:
         yield f"the cluster of the dump does not serve {_names(unserved)}, which an enabled plugin reads"
     if left_out:
-        always, optional = (_resources(left_out, is_optional=is_optional) for is_optional in (False, True))
-        adding = filter(None, (always, f"{optional} if the cluster has them" if optional else ""))
         yield (
-            f"the dump holds no {_names(left_out)}, which an enabled plugin reads; assuming there are none; "
-            f"add to kubectl get: {', and '.join(adding)}"
+            f"the dump holds no {_names(left_out)}; assuming there are none "
+            "(descheduler snapshot writes every kind that is read)"
         )
-
-
-def _resources(kinds: Iterable[AnyKind], *, is_optional: bool) -> str:
-    """The kinds that every cluster has, or else the others, as kubectl takes them."""
-    return ",".join(kind.resource for kind in _by_name(kinds) if kind.is_optional is is_optional)
 
 
 def _by_name(kinds: Iterable[AnyKind]) -> list[AnyKind]:

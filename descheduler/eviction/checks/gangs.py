@@ -7,12 +7,12 @@ whatever the scheduler does with its replacement; so the minimum holds for every
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.placement_verification.placement_verification import verification_args
+from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.koordinator.gang_settings import GangSettings, gang_id_of
 from descheduler.model.koordinator.gangs import Gangs
@@ -28,12 +28,14 @@ __all__ = ["GangCheck"]
 class GangCheck:
     """Lets members of a gang go while at least its min-available run, or all of its group at once.
 
+    Where a profile moves gangs whole, it names the pods with which one of them may go.
     Replacements of this run are not counted: they have to start first. Profiles that do not verify landings are not
     held to that, as koord-descheduler is not; what they evict counts for the others. Each pod is charged once.
     """
 
     def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, background: BackgroundEvictions) -> None:
-        self._is_asked = [verification_args(profile) is not None for profile in profiles]
+        found = map(verification_args, profiles)
+        self._on_minimum = ["" if args is None else args.on_gang_minimum or REFUSE for args in found]
         self._snapshot = snapshot
         self._background = background
         self._charged: set[str] = set()
@@ -41,14 +43,22 @@ class GangCheck:
 
     def verdict(self, bundle: Bundle) -> Verdict:
         """The first gang that would have too few pods left, else acceptance."""
-        if not self._is_asked[bundle.profile_index]:
+        on_minimum = self._on_minimum[bundle.profile_index]
+        if not on_minimum:
             return ACCEPTED
-        leaving = Counter(gang_id_of(pod) for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod))
-        for gang_id in leaving:
-            settings = self._gangs.settings(gang_id)
-            if settings is not None and not self._may_shrink(settings, leaving):
-                return self._refusal(settings, leaving[gang_id])
-        return ACCEPTED
+        leaving = self._leaving(bundle)
+        short = next(self._short(leaving), None)
+        return ACCEPTED if short is None else self._refusal(short, leaving[short.gang_id], on_minimum)
+
+    def mates(self, bundle: Bundle) -> Sequence[Pod]:
+        """The other running pods of gangs that `bundle` would leave too small, and of their groups, by name."""
+        if self._on_minimum[bundle.profile_index] != EVICT_GANG:
+            return ()
+        own = {pod.uid for pod in bundle.pods}
+        short = list(self._short(self._leaving(bundle)))
+        gang_ids = dict.fromkeys(gang_id for settings in short for gang_id in settings.group)
+        members = (pod for gang_id in gang_ids for pod in self._gangs.members.get(gang_id, ()))
+        return sorted((pod for pod in members if pod.uid not in own and self._is_running(pod)), key=lambda pod: pod.key)
 
     def charge(self, bundle: Bundle) -> Undo:
         """Counts the running members among those that go."""
@@ -58,6 +68,16 @@ class GangCheck:
         """Counts what earlier rounds have evicted."""
         self._charge(move.pod for move in moves)
 
+    def _leaving(self, bundle: Bundle) -> Counter[str]:
+        return Counter(gang_id_of(pod) for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod))
+
+    def _short(self, leaving: Mapping[str, int]) -> Iterator[GangSettings]:
+        """The gangs that would have too few pods left."""
+        for gang_id in leaving:
+            settings = self._gangs.settings(gang_id)
+            if settings is not None and not self._may_shrink(settings, leaving):
+                yield settings
+
     def _may_shrink(self, settings: GangSettings, leaving: Mapping[str, int]) -> bool:
         if self._left(settings.gang_id, leaving) >= settings.min_available:
             return True
@@ -66,13 +86,13 @@ class GangCheck:
     def _left(self, gang_id: str, leaving: Mapping[str, int]) -> int:
         return self._running[gang_id] - self._evicted[gang_id] - leaving.get(gang_id, 0)
 
-    def _refusal(self, settings: GangSettings, num_leaving: int) -> Verdict:
+    def _refusal(self, settings: GangSettings, num_leaving: int, on_minimum: str) -> Verdict:
         gang_id = settings.gang_id
         num_evicted = self._evicted[gang_id]
         already = f", {num_evicted} of them already evicted by this run" if num_evicted else ""
         message = (
             f"gang {gang_id} has {_pods(self._running[gang_id])} running{already};"
-            f" {_needed(settings)}, and {_pods(num_leaving)} would be evicted"
+            f" {_needed(settings)}, and {_pods(num_leaving)} would be evicted (onGangMinimum: {on_minimum})"
         )
         return refuse(Reason.GANG_MINIMUM, message, gang_id)
 

@@ -170,7 +170,8 @@ class MigrationControllerArgs(Args, frozen=True):
     arbitration_args: ArbitrationArgs | None = None
     """How waiting migrations are put in order."""
     reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
-    """How resources are reserved: `koordinator` (Reservation objects), `placeholder` (a pause pod) or `none`."""
+    """How room is held: `koordinator` (Reservations), `placeholder` (a pause pod) or `none`; unset, by Reservations
+    where the cluster has them."""
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
@@ -190,7 +191,6 @@ def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
         evict_burst=_or(args.evict_burst, 1),
         object_limiters=args.object_limiters or {"workload": MigrationObjectLimiter(duration=timedelta(minutes=5))},
         arbitration_args=arbitration,
-        reservation_provider=args.reservation_provider or "koordinator",
     )
 
 
@@ -220,7 +220,7 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_pace(args),
         *_check_choice("defaultJobMode", args.default_job_mode, _JOB_MODES),
         *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
-        *_check_choice("reservationProvider", args.reservation_provider, _RESERVATION_PROVIDERS),
+        *_check_choice("reservationProvider", args.reservation_provider, ("", *_RESERVATION_PROVIDERS)),
         *_check_limiters(args.object_limiters),
     ]
 

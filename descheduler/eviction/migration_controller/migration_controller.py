@@ -35,7 +35,7 @@ class MigrationController:
         self._jobs_by_name = {(job.pod_namespace, job.pod_name): job for job in live}
         self._checks = PodChecks(args, snapshot, self.migrating)
         self._needs_reservation = args.default_job_mode == JobMode.RESERVATION_FIRST and (
-            args.reservation_provider == "koordinator"
+            args.reservation_provider in ("", "koordinator")
         )
         self._other_node: tuple[Check, ...] = ()
         if args.node_fit and "NodeFit" not in args.skip_eviction_gates:

@@ -59,7 +59,5 @@ def _asks_for_another_policy(pod: Pod) -> bool:
 
 
 def _notes(args: MigrationControllerArgs) -> Iterator[str]:
-    if args.default_job_mode == "ReservationFirst":
-        yield "defaultJobMode ReservationFirst has no effect: pods are evicted without a Reservation"
     if args.eviction_policy != "Eviction":
         yield f"evictionPolicy {args.eviction_policy} has no effect: pods are always evicted through the eviction API"

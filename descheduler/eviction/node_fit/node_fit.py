@@ -21,7 +21,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS
 from descheduler.placement.shadow.node_masks import NodeMasks
-from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
+from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
 
 __all__ = ["NodeFit", "NodeSet"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.pod_tally import FoundPods, PodSum, PodTally
+from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodSum, PodTally
 
 __all__ = ["PodsByLabels"]
 

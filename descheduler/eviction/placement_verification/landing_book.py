@@ -20,7 +20,7 @@ from descheduler.placement.configuration.scheduler_names import KOORD_SCHEDULER
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.landings.landing import Landing
+    from descheduler.placement.landings.landing import JointVerdict, Landing
     from descheduler.placement.prover import LandingProver
 
 __all__ = ["LandingBook", "SchedulingSettings"]
@@ -83,11 +83,15 @@ class LandingBook:
         return self._landings.get(pod.uid)
 
     def arrival_of(self, pod: Pod) -> Pod | None:
-        """The pod that comes for an evicted one, bound to where it lands; None when none comes or it is not proven."""
+        """The pod that comes for an evicted one, bound to where it lands; None when none comes or it is not proven.
+
+        It has the annotations by which its scheduler notes what it gets there.
+        """
         landing = self.landing_of(pod)
         if landing is None or landing.node is None or landing.cause or landing.replacement.pod is None:
             return None
-        return msgspec.structs.replace(landing.replacement.pod, node_name=landing.node)
+        pod = landing.replacement.pod
+        return msgspec.structs.replace(pod, node_name=landing.node, annotations={**pod.annotations, **landing.patch})
 
     def scheduling_of(self, profile: str) -> SchedulingSettings | None:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
@@ -106,6 +110,12 @@ class LandingBook:
         self.num_judged += 1
         self._considered = settings, question, landing
         return landing
+
+    def consider_together(self, pods: Sequence[Pod], settings: SchedulingSettings) -> JointVerdict:
+        """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""
+        self._considered = None
+        self.num_judged += len(pods)
+        return self._prover(settings).prove_further(pods)
 
     def book(self, pod: Pod, settings: SchedulingSettings | None, *, mates: Sequence[Pod] = ()) -> Undo:
         """Takes in that `pod` is evicted with its `mates`, granted under `settings`; None when nobody asked where it

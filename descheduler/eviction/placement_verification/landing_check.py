@@ -71,6 +71,14 @@ class LandingCheck(PodByPod):
         self._background = background
         self._booked: set[str] = set()
 
+    def verdict(self, bundle: Bundle) -> Verdict:
+        """The first refusal of a pod on top of those before it; pods that leave together have to land so as well."""
+        verdict = super().verdict(bundle)
+        rules = self._rules_of(bundle)
+        if not verdict.is_accepted or rules is None or len(bundle.candidates) == 1:
+            return verdict
+        return self._together(bundle, rules)
+
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the replacement of the pod lands."""
         rules = self._rules_of(bundle)
@@ -89,6 +97,15 @@ class LandingCheck(PodByPod):
         """Books what earlier rounds have evicted."""
         for move in moves:
             self._book(move.pod, self._landings.scheduling_of(move.profile))
+
+    def _together(self, bundle: Bundle, rules: _Rules) -> Verdict:
+        new = [candidate for candidate in bundle.candidates if self._is_new(candidate.pod)]
+        joint = self._landings.consider_together([candidate.pod for candidate in new], rules.settings)
+        answers = (
+            rules.refusal(landing, candidate, bundle.plugin)
+            for landing, candidate in zip(joint.landings, new, strict=True)
+        )
+        return next((answer for answer in answers if answer is not None), ACCEPTED)
 
     def _rules_of(self, bundle: Bundle) -> _Rules | None:
         return self._rules[bundle.profile_index] if self._rules else None

@@ -27,6 +27,7 @@ from descheduler.policy.shared_args import (
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
+    "EVICT_GANG",
     "REFUSE",
     "REFUSE_BALANCE",
     "PlacementVerification",
@@ -42,9 +43,10 @@ __all__ = [
     "verification_notes",
 ]
 
-REFUSE, _ALLOW, REFUSE_BALANCE = "refuse", "allow", "refuseBalance"
+REFUSE, _ALLOW, REFUSE_BALANCE, EVICT_GANG = "refuse", "allow", "refuseBalance", "evictGang"
 _CHOICES = (REFUSE, _ALLOW)
 _RETURN_CHOICES = (REFUSE, REFUSE_BALANCE, _ALLOW)
+_GANG_CHOICES = (REFUSE, EVICT_GANG)
 
 
 class PlacementVerificationArgs(Args, frozen=True):
@@ -59,13 +61,18 @@ class PlacementVerificationArgs(Args, frozen=True):
     on_return_to_source: Annotated[str, one_of(_RETURN_CHOICES)] = ""
     """What to do when the replacement would be scheduled onto the same node again: `refuseBalance` (the default)
     refuses it to plugins that balance nodes, `refuse` to all plugins, `allow` to none."""
+    on_gang_minimum: Annotated[str, one_of(_GANG_CHOICES)] = ""
+    """What to do with a pod whose gang would have fewer pods than it needs (min-available): `refuse` (the default)
+    refuses it; `evictGang` evicts all pods of its gang, and of the gangs of its group, at once or not at all. Each of
+    them must pass filters, limits and budgets, and the replacements must be scheduled together. This restarts the job
+    that the gang runs."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
     empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
     that use what a scheduler does not run or what is not modelled are `likely` at best."""
     scheduler_config_file: str = ""
     """Path of the scheduler's KubeSchedulerConfiguration, also inside a ConfigMap as `kubectl get configmap -o yaml`
-    prints it; kube-scheduler's defaults when empty."""
+    prints it; kube-scheduler's defaults when empty. A relative path starts from the folder of the policy file."""
     kube_version: str = ""
     """Version of the cluster's scheduler, such as `1.34`; the API server's when empty, for a dump the newest known."""
     feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -79,6 +86,7 @@ def default_args(args: PlacementVerificationArgs) -> PlacementVerificationArgs:
         on_unknown=args.on_unknown or REFUSE,
         on_conditional=args.on_conditional or REFUSE,
         on_return_to_source=args.on_return_to_source or REFUSE_BALANCE,
+        on_gang_minimum=args.on_gang_minimum or REFUSE,
         scheduler_names=args.scheduler_names or (KOORD_SCHEDULER,),
     )
 
@@ -103,6 +111,7 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
         ("onUnknown", args.on_unknown, _CHOICES),
         ("onConditional", args.on_conditional, _CHOICES),
         ("onReturnToSource", args.on_return_to_source, _RETURN_CHOICES),
+        ("onGangMinimum", args.on_gang_minimum, _GANG_CHOICES),
     )
     problems = [
         ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")

@@ -9,6 +9,7 @@ from descheduler.explanation.scheduling.finality import finality
 from descheduler.explanation.scheduling.misses import Blocked, nearest_misses, num_nearest
 from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.explanation.scheduling.ranking import rank
+from descheduler.explanation.scheduling.unused_reservations import unused_reservations
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -60,6 +61,7 @@ def analyse(
             *notes,
             *filter(None, [evaluation.cause]),
             *dict.fromkeys(evaluation.cycle.notes),
+            *unused_reservations(evaluation, scheduler.profile),
             *(sentence for obstacle in waits for sentence in obstacle.short),
         ),
         quota=quota_facts(cluster, scheduler.profile, pod),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.explanation.moved_cluster import configuration_of
+from descheduler.explanation.scheduling.quota_excess import Sharing, excess_notes
 from descheduler.explanation.subjects import UnknownSubjectError
 from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
@@ -12,7 +13,8 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
-from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
+from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
+from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.plugins.elastic_quota.units import capped, in_units
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
@@ -47,10 +49,29 @@ def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSetting
             f"no elastic quota {shown(name)} in {cluster.snapshot.source or 'the snapshot'}{hint}"
         )
     admission.usage.settle()
-    children = sorted((each for each in forest.places if _is_below(each, place)), key=lambda each: each.quota.name)
-    return QuotaExplanation(
-        facts=_facts(admission, place, {}), children=tuple(_facts(admission, child, {}) for child in children)
-    )
+    below = sorted((each for each in forest.places if _is_below(each, place)), key=lambda each: each.quota.name)
+    facts, children = _facts(admission, place, {}), tuple(_facts(admission, child, {}) for child in below)
+    notes = excess_notes(facts, children, lambda quota, resource: _sharing(forest, quota.name, resource))
+    return QuotaExplanation(facts=facts, children=children, notes=tuple(notes))
+
+
+def _sharing(forest: QuotaForest, name: str, resource: str) -> Sharing:
+    """What the quota called `name` and its siblings share of `resource`."""
+    place = forest.place(name)
+    assert place is not None  # noqa: S101 - the facts are of a place
+    tree, column = place.tree, place.tree.resources.index(resource)
+    parent = tree.parents[place.index]
+    total = place.runtime.total if parent == NO_PARENT else place.runtime.of(parent)
+    siblings = (each for each in forest.places if _are_siblings(each, place))
+    return Sharing(int(total[column]), {each.quota.name: int(each.runtime.of(each.index)[column]) for each in siblings})
+
+
+def _are_siblings(one: QuotaPlace, other: QuotaPlace) -> bool:
+    """Whether two quotas share the same amounts; built-in ones take theirs first."""
+    tree = one.tree
+    if tree is not other.tree or one.is_built_in or one.quota.parent != other.quota.parent:
+        return False
+    return tree.parents[one.index] == tree.parents[other.index]
 
 
 def _is_below(child: QuotaPlace, parent: QuotaPlace) -> bool:

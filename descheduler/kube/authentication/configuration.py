@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,13 +19,16 @@ from descheduler.kube.errors import KubeConfigError
 from descheduler.kube.http.proxies import named_proxy, proxy_for
 from descheduler.model.text.urls import split_userinfo
 
-__all__ = ["SERVICE_ACCOUNT_CA", "SERVICE_ACCOUNT_TOKEN", "ClientConnection", "load_connection"]
+__all__ = ["SERVICE_ACCOUNT_CA", "SERVICE_ACCOUNT_TOKEN", "ClientConnection", "default_namespace", "load_connection"]
 
 SERVICE_ACCOUNT_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 """The token that the kubelet keeps fresh in every pod that wants one."""
 
 SERVICE_ACCOUNT_CA = Path("/var/run/secrets/kubernetes.io/serviceaccount/ca.crt")
 """The certificate authority of the cluster, next to the token."""
+
+SERVICE_ACCOUNT_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+"""The namespace of the pod."""
 
 
 class ClientConnection(msgspec.Struct, frozen=True):
@@ -55,16 +58,35 @@ def load_connection(
     account of the pod this runs in, then ~/.kube/config. With a `context` the service account is passed over.
     Raises KubeConfigError.
     """
+    files = _named_files(kubeconfig, environ)
+    if _is_in_cluster(files, context, environ):
+        return _in_cluster(environ)
+    return _from_context(choose_context(files or [_home_kubeconfig(environ)], context))
+
+
+def default_namespace(kubeconfig: str | None, context: str | None, *, environ: Mapping[str, str] = os.environ) -> str:
+    """The namespace that kubectl takes where none is named; "" where neither context nor pod says.
+
+    Raises KubeConfigError, as `load_connection` does with the same arguments.
+    """
+    files = _named_files(kubeconfig, environ)
+    if _is_in_cluster(files, context, environ):
+        return SERVICE_ACCOUNT_NAMESPACE.read_text("utf-8").strip() if SERVICE_ACCOUNT_NAMESPACE.exists() else ""
+    return choose_context(files or [_home_kubeconfig(environ)], context).namespace
+
+
+def _named_files(kubeconfig: str | None, environ: Mapping[str, str]) -> list[Path]:
     named = kubeconfig or environ.get("KUBECONFIG") or ""
     files = [_expanded(part) for part in named.split(os.pathsep) if part]
-    if not kubeconfig:
-        # As kubectl: KUBECONFIG may list files that are not there yet, a file named on the command line must exist.
-        files = [file for file in files if file.exists()] or files
-    if not files and context is None and environ.get("KUBERNETES_SERVICE_HOST") and SERVICE_ACCOUNT_TOKEN.exists():
-        return _in_cluster(environ)
-    if not files:
-        files = [_home_kubeconfig(environ)]
-    return _from_context(choose_context(files, context))
+    if kubeconfig:
+        return files
+    # As kubectl: KUBECONFIG may list files that are not there yet, a file named on the command line must exist.
+    return [file for file in files if file.exists()] or files
+
+
+def _is_in_cluster(files: Sequence[Path], context: str | None, environ: Mapping[str, str]) -> bool:
+    is_asked = not files and context is None
+    return is_asked and bool(environ.get("KUBERNETES_SERVICE_HOST")) and SERVICE_ACCOUNT_TOKEN.exists()
 
 
 def _expanded(name: str) -> Path:

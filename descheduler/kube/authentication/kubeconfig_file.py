@@ -42,6 +42,7 @@ class ChosenContext(msgspec.Struct, frozen=True):
     user_name: str
     user: UserBody
     user_folder: Path
+    namespace: str = ""
 
 
 class _Entry(msgspec.Struct, Generic[_Named], frozen=True):
@@ -76,7 +77,8 @@ def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
     if body.user:
         entry = _named(users, body.user, f"{where}: context {name!r} names user")
         user_folder, user = entry.folder, entry.body.user or UserBody()
-    return ChosenContext(where, name, body.cluster or "", server, cluster.folder, body.user or "", user, user_folder)
+    chosen = where, name, body.cluster or "", server, cluster.folder, body.user or "", user, user_folder
+    return ChosenContext(*chosen, namespace=body.namespace or "")
 
 
 def _read(file: Path) -> Document:

@@ -8,10 +8,11 @@ __all__ = ["Cluster", "ClusterBody", "Context", "ContextBody", "Document", "Exec
 
 
 class ContextBody(msgspec.Struct):
-    """Which cluster as which user."""
+    """Which cluster as which user, and the namespace that is meant where none is named."""
 
     cluster: str | None = None
     user: str | None = None
+    namespace: str | None = None
 
 
 class Extension(msgspec.Struct):

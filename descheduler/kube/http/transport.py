@@ -92,6 +92,7 @@ class Transport:
         body: bytes | None = None,
         max_bytes: int = STATUS_BYTES,
         accept: str = _TEXT,
+        content_type: str = _TEXT,
         may_send: Callable[[], bool] = lambda: True,
     ) -> RawResponse:
         """The answer to one request, whatever its status code.
@@ -99,10 +100,10 @@ class Transport:
         Raises TransportError when there is no complete answer in time (NotConnected when nothing was sent),
         AnswerTooLarge when its body takes more than `max_bytes`, and KubeError for a TLS handshake that failed, so
         that nothing was sent, which no repetition mends. No text holds the query or a header field. `accept` is the
-        media type asked for. `may_send` is asked when nothing is left but to send the request, after the wait for new
-        credentials: Withheld is raised when it says no.
+        media type asked for, `content_type` that of `body`. `may_send` is asked when nothing is left but to send the
+        request, after the wait for new credentials: Withheld is raised when it says no.
         """
-        request = _Request(method, _target(path, query), body, max_bytes, accept, may_send)
+        request = _Request(method, _target(path, query), body, max_bytes, accept, may_send, content_type)
         return self._renewing(request, self._send_as)
 
     def stream(self, path: str, *, query: Mapping[str, str], accept: str) -> RawResponse | StreamedResponse:
@@ -142,7 +143,7 @@ class Transport:
         if authorization:
             headers["Authorization"] = authorization
         if request.body is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = request.content_type
         answer = exchange(
             lambda: self._open(request, headers, whole_answer(self.timeout_seconds)),
             what=self._what(request),
@@ -227,6 +228,7 @@ class _Request(NamedTuple):
     max_bytes: int
     accept: str
     may_send: Callable[[], bool]
+    content_type: str = _TEXT
 
 
 def _target(path: str, query: Mapping[str, str] | None) -> str:

@@ -32,6 +32,7 @@ __all__ = [
     "PartitionTable",
     "VirtualFunction",
     "VirtualFunctionGroup",
+    "allocation_text",
     "current_name",
 ]
 
@@ -48,6 +49,7 @@ _DEPRECATED = {
 }
 
 Amounts = Mapping[str, int]
+_encode = msgspec.json.Encoder().encode
 
 
 def current_name(resource: str) -> str:
@@ -127,6 +129,26 @@ class AllocatedDevice(msgspec.Struct, frozen=True):
 
 AllocatedDevices = Mapping[str, tuple[AllocatedDevice, ...]]
 """Device type → what a pod has of devices of this type, in the order in which they were chosen."""
+
+
+def allocation_text(devices: AllocatedDevices) -> str:
+    """The annotation by which a scheduler notes what a pod has (`apis/extension/device_share.go`)."""
+    return _encode({name: [_allocation(each) for each in entries] for name, entries in devices.items()}).decode()
+
+
+def _allocation(device: AllocatedDevice) -> dict[str, object]:
+    """As it is written; what is empty is left out."""
+    extension: dict[str, object] = {}
+    if device.functions:
+        extension["vfs"] = [{"minor": each.minor, "busID": each.bus_id} for each in device.functions]
+    if device.template:
+        extension["gpuSharedResourceTemplate"] = device.template
+    return {
+        "minor": device.minor,
+        "resources": {name: str(amount) for name, amount in device.resources.items()},
+        **({"id": device.id} if device.id else {}),
+        **({"extension": extension} if extension else {}),
+    }
 
 
 class DeviceHint(msgspec.Struct, frozen=True):

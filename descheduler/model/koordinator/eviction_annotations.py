@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
-__all__ = ["COST_ANNOTATION", "DELETION_COST_ANNOTATION", "PASSED_ARBITRATION_ANNOTATION"]
+__all__ = [
+    "COST_ANNOTATION",
+    "CREATED_BY_ANNOTATION",
+    "DELETION_COST_ANNOTATION",
+    "EVICT_POLICY_LABEL",
+    "PASSED_ARBITRATION_ANNOTATION",
+    "PROVIDER_ANNOTATION",
+    "REASON_ANNOTATION",
+    "REPLACEMENT_ANNOTATION",
+    "TRIGGER_ANNOTATION",
+]
 
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"
+CREATED_BY_ANNOTATION = "koordinator.sh/job-created-by"
+"""Whose job it is; others leave it alone."""
+REASON_ANNOTATION = "koordinator.sh/evict-reason"
+TRIGGER_ANNOTATION = "koordinator.sh/evict-trigger"
+REPLACEMENT_ANNOTATION = "descheduler/replacement"
+"""By what the replacement of the pod is known, as JSON; this program's own."""
+PROVIDER_ANNOTATION = "descheduler/reservation-provider"
+"""How room is held for the job; this program's own."""
+EVICT_POLICY_LABEL = "koordinator.sh/evict-policy"
+"""On pods and jobs: how the pod is to be evicted."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
+from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
 
-__all__ = ["JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
+__all__ = ["JobCondition", "JobConditionType", "JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
 
 
 class JobPhase(StrEnum):
@@ -27,13 +28,33 @@ class JobPhase(StrEnum):
 
 
 class JobReason(StrEnum):
-    """`status.reason` of jobs that cannot go on, or have evicted their pod."""
+    """`status.reason`, and that of conditions."""
 
+    NONE = ""
     TIMEOUT = "Timeout"
+    FAILED_CREATE_RESERVATION = "FailedCreateReservation"
+    RESERVATION_EXPIRED = "ReservationExpired"
+    UNSCHEDULABLE = "Unschedulable"
     FORBIDDEN = "ForbiddenMigratePod"
     MISSING_POD = "MissingPod"
+    MISSING_RESERVATION = "MissingReservation"
     INVALID_POD = "InvalidPodRef"
     EVICTING = "Evicting"
+    EVICT_COMPLETE = "EvictComplete"
+    WAIT_FOR_BINDING = "WaitForPodBindReservation"
+    WAIT_FOR_READY = "WaitForBoundPodReady"
+
+
+class JobConditionType(StrEnum):
+    """What has come true of a job, or is about to."""
+
+    RESERVATION_CREATED = "ReservationCreated"
+    RESERVATION_SCHEDULED = "ReservationScheduled"
+    EVICTION = "Eviction"
+    POD_SCHEDULED = "PodScheduled"
+    POD_BOUND_RESERVATION = "PodBoundReservation"
+    RESERVATION_BOUND = "ReservationBound"
+    BOUND_POD_READY = "BoundPodReady"
 
 
 class JobMode(StrEnum):
@@ -51,6 +72,18 @@ class JobStatus(NamedTuple):
     reason: JobReason | None = None
 
 
+class JobCondition(msgspec.Struct, frozen=True, gc=False):
+    """One entry of `status.conditions`; words may be newer than those known here. Times are aware UTC."""
+
+    type: str
+    is_true: bool
+    reason: str = ""
+    message: str = ""
+    probed_at: datetime | None = None
+    transitioned_at: datetime | None = None
+
+
+_FINAL_PHASES = frozenset({JobPhase.SUCCEEDED, JobPhase.FAILED, JobPhase.ABORTED})
 _WAITING_PHASES = frozenset({JobPhase.NONE, JobPhase.PENDING})
 
 
@@ -58,7 +91,9 @@ class MigrationJob(msgspec.Struct, frozen=True):
     """One PodMigrationJob. The words of `phase` and `mode` may be newer than those known here.
 
     `mode` is empty where the controller's default counts; without `ttl`, or at 0, the job has no time limit.
-    `annotations` are those that some rule reads. `pod_uid` is empty where any pod of that name is meant.
+    `annotations` are those that some rule reads. `pod_uid` is empty where any pod of that name is meant. `condition`
+    is `status.status`: the type of the latest condition, `Complete` at the end. `reservation_name` is that of the
+    Reservation it uses, and `template` the JSON of one that a user wants. `replacement` is the pod that came.
     """
 
     name: str
@@ -71,6 +106,19 @@ class MigrationJob(msgspec.Struct, frozen=True):
     ttl: timedelta | None = None
     mode: str = ""
     annotations: Mapping[str, str] = {}
+    labels: Mapping[str, str] = {}
+    uid: str = ""
+    resource_version: str = ""
+    is_terminating: bool = False
+    reservation_name: str = ""
+    template: Mapping[str, Any] = {}
+    delete_options: Mapping[str, Any] = {}
+    condition: str = ""
+    reason: str = ""
+    message: str = ""
+    conditions: tuple[JobCondition, ...] = ()
+    node_name: str = ""
+    replacement: ObjectReference | None = None
 
     @property
     def is_live(self) -> bool:
@@ -96,6 +144,20 @@ class MigrationJob(msgspec.Struct, frozen=True):
     def ignores_object_limiters(self) -> bool:
         """Whether it goes however often its workload was evicted lately; the annotation's value is irrelevant."""
         return EVICT_ANNOTATION in self.annotations
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.phase in _FINAL_PHASES
+
+    def found(self, condition: JobConditionType) -> JobCondition | None:
+        """Its condition of this type, if it has one."""
+        return next((known for known in self.conditions if known.type == condition), None)
+
+    def has(self, condition: JobConditionType) -> bool:
+        """Whether this has come true."""
+        found = self.found(condition)
+        return found is not None and found.is_true
 
     def is_over_time(self, now: datetime) -> bool:
         """Whether its time limit has passed at `now`; that of a paused job never does."""

@@ -19,7 +19,9 @@ __all__ = [
     "RESERVE_POD_ANNOTATION",
     "ObjectReference",
     "Reservation",
+    "ReservationCondition",
     "ReservationOwner",
+    "allocated_text",
     "is_reserve_pod",
 ]
 
@@ -29,11 +31,17 @@ RESERVATION_NAME_ANNOTATION = "scheduling.koordinator.sh/reservation-name"
 RESERVATION_NODE_ANNOTATION = "scheduling.koordinator.sh/reservation-node"
 
 _RESTRICTED = "Restricted"
+_encode = msgspec.json.Encoder().encode
 
 
 def is_reserve_pod(pod: Pod) -> bool:
     """Whether `pod` stands for a Reservation."""
     return pod.annotations.get(RESERVE_POD_ANNOTATION) == "true"
+
+
+def allocated_text(name: str, uid: str) -> str:
+    """Annotation `reservation-allocated` of a pod that uses the Reservation `name`."""
+    return _encode({"name": name, "uid": uid}).decode()
 
 
 class ObjectReference(msgspec.Struct, frozen=True, gc=False):
@@ -86,6 +94,15 @@ class ReservationOwner(msgspec.Struct, frozen=True):
         )
 
 
+class ReservationCondition(msgspec.Struct, frozen=True, gc=False):
+    """One entry of `status.conditions`."""
+
+    type: str
+    is_true: bool
+    reason: str = ""
+    message: str = ""
+
+
 class Reservation(msgspec.Struct, frozen=True, eq=False):
     """One Reservation. Amounts are in nano units; times are aware UTC, None for the zero time.
 
@@ -114,6 +131,7 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
     allocatable: ResourceList = {}
     allocated: ResourceList = {}
     current_owners: tuple[ObjectReference, ...] = ()
+    conditions: tuple[ReservationCondition, ...] = ()
     restricted_to: tuple[str, ...] = ()
     fault: str = ""
 
@@ -123,9 +141,25 @@ class Reservation(msgspec.Struct, frozen=True, eq=False):
         return bool(self.node_name) and self.phase in ("Available", "Waiting")
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it waits on its node for room that pods still have (`preAllocation`)."""
+        return bool(self.node_name) and self.phase == "Waiting"
+
+    @property
     def is_available(self) -> bool:
         """Whether pods may use that room."""
         return bool(self.node_name) and self.phase == "Available"
+
+    def condition(self, kind: str) -> ReservationCondition | None:
+        """Its condition of this type, if it has one."""
+        return next((known for known in self.conditions if known.type == kind), None)
+
+    @property
+    def is_for_one_pod(self) -> bool:
+        """Whether it is for a certain pod that waits for a node, and not for what an owner will create."""
+        return any(
+            owner.object is not None and owner.controller is None and owner.selector is None for owner in self.owners
+        )
 
     @property
     def is_pending(self) -> bool:

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = ["amount_text", "amounts_text", "percent_text"]
+__all__ = ["amount_of", "amount_text", "amounts_text", "percent_text"]
 
+_BYTES = frozenset({MEMORY, EPHEMERAL_STORAGE})
+_BYTES_IN_DOMAINS = ("/gpu-memory", "/batch-memory", "/mid-memory")
+"""Extended resources of Koordinator that count bytes; the old domain of GPUs is kubernetes.io."""
 _STEPS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
@@ -18,13 +21,18 @@ def amount_text(resource: str, amount: int) -> str:
     return _bytes_text(amount) if _is_bytes(resource) else str(amount)
 
 
+def amount_of(resource: str, amount: int) -> str:
+    """Such as `4 CPU` or `16Gi memory`."""
+    return f"{amount_text(resource, amount)} {'CPU' if resource == CPU else resource}"
+
+
 def amounts_text(amounts: Iterable[tuple[str, int]]) -> str:
     """Such as `cpu 500m, memory 1Gi`; `nothing` without any."""
     return ", ".join(f"{resource} {amount_text(resource, amount)}" for resource, amount in amounts) or "nothing"
 
 
 def _is_bytes(resource: str) -> bool:
-    return resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-")
+    return resource in _BYTES or resource.startswith("hugepages-") or resource.endswith(_BYTES_IN_DOMAINS)
 
 
 def _bytes_text(amount: int) -> str:

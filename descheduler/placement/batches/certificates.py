@@ -16,8 +16,8 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import FoundPods
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
 __all__ = ["certificate"]
 

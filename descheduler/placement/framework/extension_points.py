@@ -7,7 +7,7 @@ takes part in; `placement.plugins.table` names them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
@@ -18,14 +18,17 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger
+from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Takings
 
 __all__ = [
     "PASS",
     "SKIP",
     "SKIP_FOR_GOOD",
     "FilterPlugin",
+    "FilterTransformer",
     "InteractingPlugin",
+    "NodeRewrite",
+    "PatchPlugin",
     "PermitPlugin",
     "Plugin",
     "PreBindPlugin",
@@ -35,6 +38,7 @@ __all__ = [
     "PreemptingPlugin",
     "ReasonBits",
     "ReservePlugin",
+    "ResizePodPlugin",
     "ScoreError",
     "ScorePlugin",
     "Scores",
@@ -132,6 +136,33 @@ class FilterPlugin(Plugin, Protocol):
         """The words for `bits`, which `filter` gave for `node` in this cycle. Reasons are sorted as text."""
 
 
+class NodeRewrite(NamedTuple):
+    """What filters take one node for, and the pod on it: None where that is as it is.
+
+    `seen` are pods that count on the node on top of those that are there, `unseen` those of them that do not.
+    """
+
+    pod: Pod | None = None
+    seen: tuple[Pod, ...] = ()
+    unseen: tuple[Pod, ...] = ()
+
+
+@runtime_checkable
+class FilterTransformer(Plugin, Protocol):
+    """Rewrites the pod or a node before Filter, as `FilterTransformer` of Koordinator's framework extension.
+
+    It is asked in every cycle of a profile that enables the plugin at Filter, after PreFilter. Filters answer for a
+    node that is rewritten as if they had been told before PreFilter; scores and what comes after them see it as it is.
+    What several transformers say of one node holds together, the pod of the last one.
+    """
+
+    def before_filter(self, cycle: Cycle) -> Mapping[int, NodeRewrite]:
+        """What to rewrite, by node; empty for nothing.
+
+        The same pod should be the same object each time: much is kept by its spec.
+        """
+
+
 @runtime_checkable
 class ScorePlugin(Plugin, Protocol):
     """PreScore, Score and normalisation in one."""
@@ -153,6 +184,19 @@ class ReservePlugin(Plugin, Protocol):
     @property
     def ledger(self) -> Ledger[Any]:
         """What is taken for placed pods."""
+
+
+@runtime_checkable
+class ResizePodPlugin(Plugin, Protocol):
+    """Changes what a pod requests once its node is chosen, before Reserve, as `ResizePod` of Koordinator's framework
+    extension. It is asked at whatever point the plugin is enabled; no filter is asked again."""
+
+    def resize_pod(self, cycle: Cycle, node: int) -> Pod | None:
+        """The pod as it takes room on `node`, and as ledgers are to see it; None as it is.
+
+        It requests no less than before, on which proofs rest that there is too little room. The same pod and size
+        should be the same object each time: much is kept by its spec.
+        """
 
 
 @runtime_checkable
@@ -183,6 +227,19 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class PatchPlugin(Plugin, Protocol):
+    """Notes at PreBind what a pod was given. All notes of one pod are written at once, as `PreBindExtensions` of
+    Koordinator's framework extension does it."""
+
+    def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The annotations that it writes on the pod, which was reserved `takings` on `node`; empty for none.
+
+        Whoever reads them of a pod that was placed has to know that no node name says so: the pod may as well be a copy
+        of one that had them before.
+        """
 
 
 @runtime_checkable

@@ -10,7 +10,15 @@ from typing import NamedTuple, Protocol
 
 from descheduler.model.pod import Pod
 
-__all__ = ["CAUTIOUS", "OWN_NODE", "EqualPods", "Interactions", "JoinedInteractions", "interact_across_nodes"]
+__all__ = [
+    "CAUTIOUS",
+    "OWN_NODE",
+    "EqualPods",
+    "Interactions",
+    "JoinedInteractions",
+    "OnOwnNode",
+    "interact_across_nodes",
+]
 
 
 class Interactions(Protocol):
@@ -30,6 +38,25 @@ class Interactions(Protocol):
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either of the pods, once placed, may bear on what the plugin says of the other on other nodes."""
+
+
+class OnOwnNode:
+    """Placed pods bear on nothing but the node that they are on; a subclass says when they help others there."""
+
+    def is_local(self, pod: Pod) -> bool:
+        """Always."""
+        del pod
+        return True
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Never."""
+        del pod
+        return False
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Never on other nodes."""
+        del first, second
+        return False
 
 
 class _Constant:

@@ -76,6 +76,8 @@ class ObstacleCounts:
 def open_for_good(scheduler: SchedulerModel, evaluation: Evaluation) -> BoolMask:
     """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
     is_open = np.full(len(evaluation.feasible), not evaluation.refusals)
+    if evaluation.is_rewritable:
+        return is_open
     if evaluation.narrowed is not None:
         is_open &= evaluation.narrowed
     for name, bits in evaluation.bits.items():
@@ -92,6 +94,9 @@ def _found(evaluation: Evaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
     narrowed = evaluation.narrowed
     if narrowed is not None and not narrowed.all():
         yield evaluation.first_obstacle_on(int(np.argmin(narrowed))), ~narrowed
+    for node, other in evaluation.rewritten.items():
+        for obstacle in other.refusals:
+            yield obstacle, np.arange(len(everywhere)) == node
     for name, bits in evaluation.bits.items():
         for pattern in _patterns(bits):
             if pattern:

@@ -7,8 +7,10 @@ at every node, because an operator wants all obstacles and not only the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,10 @@ from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
     FilterPlugin,
+    FilterTransformer,
     InteractingPlugin,
+    NodeRewrite,
+    PatchPlugin,
     PermitPlugin,
     Plugin,
     PreBindPlugin,
@@ -26,6 +31,7 @@ from descheduler.placement.framework.extension_points import (
     PreEnqueuePlugin,
     PreFilterTransformer,
     ReservePlugin,
+    ResizePodPlugin,
     ScoreError,
     ScorePlugin,
     Scores,
@@ -33,15 +39,17 @@ from descheduler.placement.framework.extension_points import (
     UnitPlugin,
 )
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
+from descheduler.placement.framework.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
-from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, Seen, ShadowCluster, Takings
 
 __all__ = ["Scheduler"]
 
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"
+_AS_IT_IS = NodeRewrite()
 _LEAST_TOTAL = np.iinfo(np.int64).min
 
 
@@ -75,11 +83,17 @@ class Scheduler:
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
+        self._patchers = [each for each in _those(made, profile.pre_binds) if isinstance(each, PatchPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
+        self._filter_transformers = [
+            each for each in _those(made, profile.filters) if isinstance(each, FilterTransformer)
+        ]
+        self._resizers = [each for each in made.values() if isinstance(each, ResizePodPlugin)]
+        self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
         self.interactions = JoinedInteractions(
             {name: _interactions(plugin, plugins[name], profile) for name, plugin in made.items()},
-            frozenset(each.name for each in self._transformers),
+            frozenset(each.name for each in (*self._transformers, *self._filter_transformers)),
         )
         """How pods that this scheduler places bear on each other."""
         self.preempts = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
@@ -122,8 +136,39 @@ class Scheduler:
         barred = self._barred(cycle)
         if barred is not None:
             return barred
+        self._prepare(cycle)
+        with cycle.view():
+            evaluation = self._filtered(cycle)
+            if not self._filter_transformers or evaluation.refusals:
+                return evaluation
+            rewrites = self._rewrites(cycle)
+        rewritten = {node: self._on_rewritten(pod, company, node, each) for node, each in rewrites.items()}
+        return evaluation.with_rewritten(rewritten)
+
+    def _prepare(self, cycle: Cycle) -> None:
+        """What comes before PreFilter."""
+        if self._nominee_plugins:
+            call_nominee_plugins(cycle, self._nominee_plugins)
         for transformer in self._transformers:
             transformer.before_pre_filter(cycle)
+
+    def _rewrites(self, cycle: Cycle) -> Mapping[int, NodeRewrite]:
+        """What the transformers before Filter say together."""
+        found: dict[int, NodeRewrite] = {}
+        for transformer in self._filter_transformers:
+            for node, new in transformer.before_filter(cycle).items():
+                old = found.get(node, _AS_IT_IS)
+                found[node] = NodeRewrite(new.pod or old.pod, old.seen + new.seen, old.unseen + new.unseen)
+        return found
+
+    def _on_rewritten(self, pod: Pod, company: Company | None, node: int, rewrite: NodeRewrite) -> Evaluation:
+        """What filters say of one node as it is rewritten, in a cycle of its own; of other nodes it means nothing."""
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster, company=company)
+        self._prepare(cycle)
+        if rewrite.pod is not None:
+            cycle.pod = self.cluster.placement_class(rewrite.pod)
+        cycle.seen += tuple([Seen(each, node) for each in rewrite.seen])
+        cycle.unseen += tuple([Seen(each, node) for each in rewrite.unseen])
         with cycle.view():
             return self._filtered(cycle)
 
@@ -173,6 +218,7 @@ class Scheduler:
             bits=bits,
             feasible=feasible,
             undecided=tuple(undecided),
+            is_rewritable=bool(self._filter_transformers),
         )
 
     def scores(self, evaluation: Evaluation) -> ScoreTable:
@@ -216,7 +262,24 @@ class Scheduler:
 
     def place(self, evaluation: Evaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
-        return self.cluster.place(evaluation.cycle, node, (*ledgers, *self._ledgers))
+        cycle = self._resized(evaluation.cycle, node) if self._resizers else evaluation.cycle
+        patch = partial(self._patch, cycle, node) if self._patchers else None
+        return self.cluster.place(cycle, node, (*ledgers, *self._ledgers), patch)
+
+    def _resized(self, cycle: Cycle, node: int) -> Cycle:
+        """`cycle` with the pod as it takes room on `node`."""
+        for plugin in self._resizers:
+            pod = plugin.resize_pod(cycle, node)
+            if pod is not None:
+                cycle = msgspec.structs.replace(cycle, pod=self.cluster.placement_class(pod))
+        return cycle
+
+    def _patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The annotations that the plugins write on the pod of `cycle`, the last one's where two write the same."""
+        written: dict[str, str] = {}
+        for plugin in self._patchers:
+            written |= plugin.patch(cycle, node, takings)
+        return written
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """What keeps the pod of `cycle` from being bound to `node`, although there is room; each plugin's word."""

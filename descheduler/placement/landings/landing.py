@@ -52,8 +52,8 @@ class Landing(msgspec.Struct, frozen=True):
     with `LANDS_IF` and `LIKELY`; `message` is one sentence for `LIKELY`, `UNKNOWN` and `NO`, `obstacles` maps each
     reason to how many nodes it stands against. `cause` names what was not checked, for `LIKELY` and `UNKNOWN`: the same
     words for every pod that it concerns, so that they are counted. `allocations` are what plugins take by name on
-    `node` for the replacement, such as devices. `refusal` is what keeps it from all nodes before one is looked at, such
-    as a quota; None for any other no.
+    `node` for the replacement, such as devices, and `patch` the annotations by which they note that. `refusal` is what
+    keeps it from all nodes before one is looked at, such as a quota; None for any other no.
     """
 
     victim: Pod
@@ -71,6 +71,7 @@ class Landing(msgspec.Struct, frozen=True):
     obstacles: Mapping[str, int] = msgspec.field(default_factory=dict)
     cause: str = ""
     allocations: tuple[Allocation, ...] = ()
+    patch: Mapping[str, str] = msgspec.field(default_factory=dict)
     refusal: Obstacle | None = None
 
     @property

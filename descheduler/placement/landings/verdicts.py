@@ -59,6 +59,7 @@ def landed(
         message=f"likely scheduled onto {node}; {cause}" if cause else "",
         cause=cause,
         allocations=allocations_of(placement.placed),
+        patch=placement.placed.patch,
     )
 
 
@@ -121,5 +122,5 @@ def _message(evaluation: Evaluation) -> str:
         return _UNSCORED
     if not evaluation.refusals:
         return ObstacleCounts(evaluation).sentence()
-    reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.reasons))
+    reasons = "; ".join(dict.fromkeys(reason for refusal in evaluation.refusals for reason in refusal.short))
     return f"the scheduler rejects the replacement pod: {reasons}"

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins import (
-    beside_koordinator,
-    beside_placement,
     dynamic_resources,
     image_locality,
     node_declared_features,
     node_name,
-    node_numa_resource,
     node_ports,
     node_resources_balanced_allocation,
     node_unschedulable,
@@ -27,17 +24,19 @@ from descheduler.placement.plugins.device_share import row as device_share_row
 from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
+from descheduler.placement.plugins.node_numa_resource import row as node_numa_resource_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.reservation import row as reservation_row
 from descheduler.placement.plugins.taint_toleration import row as taint_toleration_row
+from descheduler.placement.plugins.unmodelled import koord_scheduler, kube_scheduler
 from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
 __all__ = ["PLUGINS"]
 
 _ROWS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
-    "PrioritySort": beside_placement.PRIORITY_SORT,
+    "PrioritySort": kube_scheduler.PRIORITY_SORT,
     "NodeUnschedulable": node_unschedulable.ROW,
     "NodeName": node_name.ROW,
     "TaintToleration": taint_toleration_row.ROW,
@@ -51,22 +50,22 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "PodTopologySpread": pod_topology_spread_row.ROW,
     "InterPodAffinity": inter_pod_affinity_row.ROW,
     "DynamicResources": dynamic_resources.ROW,
-    "DefaultPreemption": beside_placement.DEFAULT_PREEMPTION,
+    "DefaultPreemption": kube_scheduler.DEFAULT_PREEMPTION,
     "NodeResourcesBalancedAllocation": node_resources_balanced_allocation.ROW,
     "ImageLocality": image_locality.ROW,
-    "DefaultBinder": beside_placement.DEFAULT_BINDER,
+    "DefaultBinder": kube_scheduler.DEFAULT_BINDER,
     "NodeDeclaredFeatures": node_declared_features.ROW,
-    "GangScheduling": beside_placement.GANG_SCHEDULING,
-    "PodGroupPodsCount": beside_placement.POD_GROUP_PODS_COUNT,
-    "TopologyPlacementGenerator": beside_placement.TOPOLOGY_PLACEMENT_GENERATOR,
+    "GangScheduling": kube_scheduler.GANG_SCHEDULING,
+    "PodGroupPodsCount": kube_scheduler.POD_GROUP_PODS_COUNT,
+    "TopologyPlacementGenerator": kube_scheduler.TOPOLOGY_PLACEMENT_GENERATOR,
     "Coscheduling": coscheduling_row.ROW,
-    "DefaultPreBind": beside_koordinator.DEFAULT_PRE_BIND,
+    "DefaultPreBind": koord_scheduler.DEFAULT_PRE_BIND,
     "DeviceShare": device_share_row.ROW,
     "ElasticQuota": elastic_quota_row.ROW,
-    "LoadAwareScheduling": beside_koordinator.LOAD_AWARE_SCHEDULING,
-    "NodeNUMAResource": node_numa_resource.ROW,
+    "LoadAwareScheduling": koord_scheduler.LOAD_AWARE_SCHEDULING,
+    "NodeNUMAResource": node_numa_resource_row.ROW,
     "Reservation": reservation_row.ROW,
-    "SchedulingHint": beside_koordinator.SCHEDULING_HINT,
+    "SchedulingHint": koord_scheduler.SCHEDULING_HINT,
 }
 """kube-scheduler's own plugins, in the order in which they run by default, as of Kubernetes 1.36
 (`pkg/scheduler/apis/config/v1/default_plugins.go`), then those of koord-scheduler 1.8, of which none runs by default.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import NodeSelectorTerm, PreferredNodeTerm
 from descheduler.model.labels import Requirement
 from descheduler.model.node import Node
-from descheduler.placement.shadow.label_columns import LabelColumns
+from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["NodeTerms"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 
 __all__ = ["PodCounts"]
 

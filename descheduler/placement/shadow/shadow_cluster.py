@@ -9,10 +9,10 @@ it was before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,38 +22,26 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.shadow.follower import ChoosyFollower, Follower, Tells
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
 
 __all__ = [
     "NO_NODE",
-    "ChoosyFollower",
     "Company",
     "Cycle",
-    "Follower",
     "Ledger",
     "Placed",
     "Seen",
     "ShadowCluster",
+    "Takings",
+    "taken_from",
 ]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
 NO_NODE = -1
 """Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
-
-
-class Follower(Protocol):
-    """State about placed pods that is derived from them one at a time."""
-
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """`pod` is on `node` (`NO_NODE` for one that the snapshot does not hold)."""
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The exact inverse of `pod_added`."""
-
-    def fingerprint(self) -> object:
-        """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
 class Company(msgspec.Struct, eq=False):
@@ -69,7 +57,7 @@ class Company(msgspec.Struct, eq=False):
 
 
 class Seen(NamedTuple):
-    """A pod that a scheduler counts on a node and that is none of the cluster's; see Cycle."""
+    """A pod on a node, where a scheduler counts it although it is none of the cluster's, or does not; see Cycle."""
 
     pod: Pod
     node: int
@@ -80,12 +68,12 @@ class Cycle(msgspec.Struct, eq=False):
 
     `credit` is room that the pod may use on top of what is free, resource row → amount a node: a plugin that holds
     room for this pod (a reservation) grants it in PreFilter. Placing further pods never makes it grow, on which proofs
-    that there is too little room rest. `seen` are pods that the pod's scheduler counts on top of
-    those of the cluster, such as what stands for reserved room: a transformer names them before PreFilter, and plugins
-    are asked about the cycle within `view`. `keeper` is the ledger that notes where the pod is put if that is no
-    pod of the cluster, which nobody else sees; None for pods. `notes` are conditions under which the answer holds,
-    such as a volume that another node still has attached. `scratch` carries a plugin's findings from one point to the
-    next, by plugin name. `company` is None for a pod that is tried alone.
+    that there is too little room rest. `seen` are pods that the pod's scheduler counts on top of those of the cluster,
+    such as what stands for reserved room, and `unseen` are pods of the cluster that it does not count: a transformer
+    names them before PreFilter, and plugins are asked about the cycle within `view`. `keeper` is the ledger that notes
+    where the pod is put if that is no pod of the cluster, which nobody else sees; None for pods. `notes` are conditions
+    under which the answer holds, such as a volume that another node still has attached. `scratch` carries a plugin's
+    findings from one point to the next, by plugin name. `company` is None for a pod that is tried alone.
     """
 
     pod: PlacementClass
@@ -95,16 +83,17 @@ class Cycle(msgspec.Struct, eq=False):
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
     company: Company | None = None
     seen: tuple[Seen, ...] = ()
+    unseen: tuple[Seen, ...] = ()
     keeper: Ledger[Any] | None = None
     is_in_view: bool = False
 
     def view(self) -> AbstractContextManager[None]:
         """The cluster as the pod's scheduler sees it, in a `with` statement; it is as it was at the end. They nest."""
-        return _View(self) if self.seen and not self.is_in_view else _AS_IT_IS
+        return _View(self) if (self.seen or self.unseen) and not self.is_in_view else _AS_IT_IS
 
 
 class _View:
-    """The pods that a cycle sees are on their nodes."""
+    """The pods that a cycle sees are on their nodes, and those that it does not see are not."""
 
     __slots__ = ("_cycle", "_trial")
 
@@ -115,6 +104,8 @@ class _View:
         self._trial = self._cycle.cluster.what_if()
         for each in self._cycle.seen:
             self._cycle.cluster.add(each.pod, each.node)
+        for each in self._cycle.unseen:
+            self._cycle.cluster.remove(each.pod, each.node)
         self._cycle.is_in_view = True
 
     def __exit__(
@@ -122,17 +113,6 @@ class _View:
     ) -> None:
         self._cycle.is_in_view = False
         self._trial.take_back()
-
-
-@runtime_checkable
-class ChoosyFollower(Follower, Protocol):
-    """A follower that most pods do not concern, and that is told of the others only."""
-
-    def concerns(self, spec: PodSpec) -> bool:
-        """Whether pods of `spec` concern it although they have neither claims nor ephemeral volumes.
-
-        It is told of all pods that have some.
-        """
 
 
 TakenType = TypeVar("TakenType")
@@ -158,30 +138,29 @@ class Ledger(Protocol[TakenType]):
         """A value whose `repr` differs when the state does, independent of the order of changes."""
 
 
-class _Tell(Protocol):
-    """`pod_added` or `pod_removed` of a follower."""
+Takings = tuple[tuple[Ledger[Any], object], ...]
+"""What was taken for one pod, ledger by ledger; those that gave nothing are left out."""
+Patch = Callable[[Takings], Mapping[str, str]]
+"""The annotations that are written on a pod for which all that was taken."""
 
-    def __call__(self, pod: Pod, node: int, /, *, is_terminating: bool) -> None:
-        """Tells of one pod."""
 
-
-class _Tells(NamedTuple):
-    """Whom to tell of pods that come, and of those that leave."""
-
-    added: list[_Tell]
-    removed: list[_Tell]
+def taken_from(takings: Takings, ledger: Ledger[TakenType]) -> TakenType | None:
+    """What `ledger` gave; None for nothing."""
+    return next((taken for each, taken in takings if each is ledger), None)  # type: ignore[return-value] # its own
 
 
 class Placed(NamedTuple):
     """A pod that was put on a node of the shadow cluster, with what was taken for it.
 
-    It is not among the cluster's pods unless `is_pod`; see Cycle.
+    `pod` has the annotations of `patch`, which its scheduler writes before it is bound; it has no node name. It is not
+    among the cluster's pods unless `is_pod`; see Cycle.
     """
 
     pod: Pod
     node: int
-    takings: tuple[tuple[Ledger[Any], object], ...]
+    takings: Takings
     is_pod: bool = True
+    patch: Mapping[str, str] = {}
 
 
 FollowerType = TypeVar("FollowerType", bound=Follower)
@@ -214,9 +193,9 @@ class ShadowCluster:
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers: dict[object, Follower] = {}
         self._choosy: dict[object, ChoosyFollower] = {}
-        self._tells_of_all = _Tells([], [])
+        self._tells_of_all = Tells([], [])
         # The spec is kept as well: an identity stands for it only as long as it lives.
-        self._tells_by_spec: dict[int, tuple[PodSpec, _Tells]] = {}
+        self._tells_by_spec: dict[int, tuple[PodSpec, Tells]] = {}
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[Entry] = []
         self._ended: set[int] = set()
@@ -279,18 +258,25 @@ class ShadowCluster:
             self._do(Change(pod, node, False, -1, takes_room=False))
             self._do(Change(pod, node, True, 1, takes_room=False))
 
-    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = ()) -> Placed:
-        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room."""
+    def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = (), patch: Patch | None = None) -> Placed:
+        """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room.
+
+        `patch` is asked about what was taken, before the pod is there.
+        """
         is_pod = cycle.keeper is None
         asked = ledgers if cycle.keeper is None else (*ledgers, cycle.keeper)
         with cycle.view():
             found = [(ledger, ledger.reserve(cycle, node)) for ledger in asked]
         # The view is gone from the log by now, and what was taken stays.
-        takings = [(ledger, taken) for ledger, taken in found if taken is not None]
+        takings = tuple([(ledger, taken) for ledger, taken in found if taken is not None])
         self._log += [Taking(ledger, taken, 1) for ledger, taken in takings]
+        pod = cycle.pod.pod
+        written = patch(takings) if is_pod and patch is not None else {}
+        if written:
+            pod = msgspec.structs.replace(pod, annotations={**pod.annotations, **written})
         if is_pod:
-            self.add(cycle.pod.pod, node)
-        return Placed(cycle.pod.pod, node, tuple(takings), is_pod)
+            self.add(pod, node)
+        return Placed(pod, node, takings, is_pod, written)
 
     def take_off(self, placed: Placed) -> None:
         """Takes a pod that was placed off its node again, and gives back what was taken for it."""
@@ -353,7 +339,7 @@ class ShadowCluster:
         for tell in tells.added if sign > 0 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
 
-    def _tells_of(self, pod: Pod) -> _Tells:
+    def _tells_of(self, pod: Pod) -> Tells:
         """Those that `pod` concerns."""
         if pod.claim_names or pod.ephemeral_volumes:
             return self._tells_of_all
@@ -364,7 +350,7 @@ class ShadowCluster:
                 for kind, each in self._followers.items()
                 if kind not in self._choosy or self._choosy[kind].concerns(pod.spec)
             ]
-            tells = _Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
+            tells = Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
             known = self._tells_by_spec[id(pod.spec)] = pod.spec, tells
         return known[1]
 

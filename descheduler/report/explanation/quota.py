@@ -34,7 +34,11 @@ class QuotaFacts(Fields, frozen=True):
 
 
 class QuotaExplanation(Fields, frozen=True):
-    """Everything about one elastic quota. `children` are the quotas directly below it, by name."""
+    """Everything about one elastic quota. `children` are the quotas directly below it, by name.
+
+    `notes` say why it or a child of it uses more than the runtime quota.
+    """
 
     facts: QuotaFacts
     children: tuple[QuotaFacts, ...]
+    notes: tuple[str, ...]

@@ -12,6 +12,7 @@ from descheduler.report.plan_document import BackgroundEviction, Move, Plan, Pla
 
 __all__ = ["CSV_HEADER", "csv_lines", "names"]
 
+_FORMULA = ("=", "+", "-", "@")
 CSV_HEADER = (
     *("decision", "namespace", "pod", "uid", "node", "target", "verdict"),
     *("profile", "plugin", "reason", "code", "message"),
@@ -31,7 +32,8 @@ def names(document: Plan | Outcome) -> Iterator[str]:
 def csv_lines(document: Plan | Outcome, *, has_header: bool = True) -> Iterator[str]:
     """The pods that are selected, evicted or not, as CSV (RFC 4180, but with bare line feeds).
 
-    A row is one line: messages are texts of others, and what does not print in them is escaped.
+    A row is one line: messages are texts of others, and what does not print in them is escaped. A cell that a
+    spreadsheet would take for a formula gets an apostrophe in front; no name that Kubernetes accepts begins so.
     """
     if has_header:
         yield _csv_line(CSV_HEADER)
@@ -72,5 +74,10 @@ def _result(result: EvictionResult) -> Sequence[str]:
 
 def _csv_line(values: Sequence[str]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(map(printable, values))
+    csv.writer(buffer, lineterminator="\n").writerow(map(_cell, values))
     return buffer.getvalue()
+
+
+def _cell(value: str) -> str:
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text

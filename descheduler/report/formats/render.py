@@ -73,6 +73,6 @@ def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterato
 
             return outcome_table(document, style)
         case _:
-            from descheduler.report.explanation.table import explanation_table
+            from descheduler.report.explanation.tables.explanation import explanation_table
 
             return explanation_table(document, style)

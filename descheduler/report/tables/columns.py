@@ -12,8 +12,10 @@ import msgspec
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.palette import PLAIN, Palette, Tone
 
-__all__ = ["Cell", "Row", "Toned", "aligned"]
+__all__ = ["TIE", "Cell", "Row", "Toned", "aligned"]
 
+TIE = "\u00a0"
+"""A space at which no line is broken; it is shown as a space."""
 _GAP = 3
 _NARROWEST_NAME = 12
 """A name is never shortened below this."""
@@ -61,7 +63,7 @@ def aligned(
 
 def _cell(cell: Cell) -> Toned:
     text, tone = (cell.text, cell.tone) if isinstance(cell, Toned) else (cell, Tone.PLAIN)
-    return Toned(printable(text) or "-", tone)
+    return Toned(TIE.join(map(printable, text.split(TIE))) or "-", tone)
 
 
 class _Layout(msgspec.Struct, frozen=True):
@@ -113,7 +115,7 @@ def _lines(row: Sequence[Toned], layout: _Layout, palette: Palette) -> Iterator[
 
 def _padded(cell: Toned, width: int, palette: Palette) -> str:
     """The cell and the gap after it; colours take no room."""
-    text = _without_middle(cell.text, width)
+    text = _without_middle(cell.text.replace(TIE, " "), width)
     return palette.toned(cell.tone, text) + " " * (width - _num_cells(text) + _GAP)
 
 
@@ -133,9 +135,10 @@ def _start(text: str, width: int) -> str:
 
 
 def _wrapped(sentence: str, room: int | None) -> list[str]:
-    if room is None:
-        return [sentence]
-    return textwrap.wrap(sentence, room, break_long_words=False, break_on_hyphens=False) or [sentence]
+    lines = [sentence]
+    if room is not None:
+        lines = textwrap.wrap(sentence, room, break_long_words=False, break_on_hyphens=False) or lines
+    return [line.replace(TIE, " ") for line in lines]
 
 
 def _num_cells(text: str) -> int:

@@ -9,8 +9,8 @@ from descheduler.report.document import PodReference
 from descheduler.report.outcome_document import EvictionResult, Outcome
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.palette import Tone
-from descheduler.report.tables.plan_table import decision_tables, message_lines, plugin_title, target_cell
-from descheduler.report.tables.summary import outcome_summary
+from descheduler.report.tables.plan_table import decision_tables, message_lines, target_cell
+from descheduler.report.tables.summary import outcome_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["outcome_table"]

@@ -13,8 +13,9 @@ from descheduler.report.figures import Amounts
 from descheduler.report.plan_document import Move, Plan, PlannedRefusal
 from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
+from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
-from descheduler.report.tables.summary import plan_summary
+from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["decision_tables", "message_lines", "plan_table", "target_cell"]
@@ -80,12 +81,6 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
         yield from style.table(header, its_rows, title=title, like=all_rows)
 
 
-def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
-    """The plugin, with its profile where several could be meant."""
-    several = len({figures.profile for figures in plan.plugins}) > 1
-    return printable(f"{plugin} (profile {profile})" if several else plugin)
-
-
 def _row(move: Move, style: TableStyle, has_targets: bool, has_allocations: bool) -> Row:
     return [
         move.pod.namespace,
@@ -139,21 +134,26 @@ def _background(plan: Plan, style: TableStyle) -> Iterator[str]:
 
 
 def _refusals(plan: Plan, style: TableStyle, listed: AbstractSet[PodReference]) -> Iterator[str]:
-    """Pods that something blocks, those aside that only a limit of the policy does; wide tables show all of them."""
+    """Pods that something blocks, those aside that only a limit of the policy does; wide tables show all of them.
+
+    A gang is one row, but for wide tables.
+    """
     shown = [r for r in plan.refusals if r.pod not in listed and (style.is_wide or (r.is_attempt and not r.limit))]
-    rows = [_refusal_row(r, style) for r in (shown if style.is_wide else shown[:_MOST_REFUSALS])]
-    number = counted(len(plan.refusals), "pod")
+    groups = [[each] for each in shown] if style.is_wide else by_gang(shown)[:_MOST_REFUSALS]
+    rows = [_refusal_row(group, style) for group in groups]
+    number, num_shown = counted(len(plan.refusals), "pod"), sum(map(len, groups))
     title = f"Not evicted: {number}"
-    if len(rows) < len(plan.refusals) - len(listed):
-        title = f"Not evicted: {len(rows):,} of {number}; -o wide shows all"
+    if num_shown < len(plan.refusals) - len(listed):
+        title = f"Not evicted: {num_shown:,} of {number}; -o wide shows all"
     header = ["NAMESPACE", "POD", "NODE", "PLUGIN", *(["SELECTED FOR"] if style.is_wide else []), "BLOCKED BY"]
     yield from style.table(header, rows, title=title)
 
 
-def _refusal_row(refusal: PlannedRefusal, style: TableStyle) -> Row:
-    pod = refusal.pod
-    why = [refusal.reason] if style.is_wide else []
-    return [pod.namespace, pod.name, refusal.node, refusal.plugin, *why, refusal.message]
+def _refusal_row(group: Sequence[PlannedRefusal], style: TableStyle) -> Row:
+    first = group[0]
+    why = [first.reason] if style.is_wide else []
+    nodes = shown_nodes(each.node for each in group)
+    return [first.pod.namespace, shown_pods(group), nodes, first.plugin, *why, first.message]
 
 
 def _refusal_counts(plan: Plan, style: TableStyle) -> Iterator[str]:

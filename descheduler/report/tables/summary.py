@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from descheduler.model.text.counted import counted
@@ -12,9 +12,10 @@ from descheduler.report.figures import TotalFigures
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome_document import Outcome, ResultKind
 from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
+from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary"]
+__all__ = ["landing_summary", "outcome_headline", "outcome_summary", "plan_headline", "plan_summary", "plugin_title"]
 
 _GIB = 2**30
 _MOST_SCOPES = 3
@@ -44,7 +45,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
         return
     yield from style.labelled(
         {
-            "By plugin": _by_plugin(Counter(move.plugin for move in plan.moves)),
+            "By plugin": _by_plugin(plan, [(move.profile, move.plugin) for move in plan.moves]),
             "Why": printable(why_nothing(plan)),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
@@ -61,7 +62,9 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     left = ", ".join(f"{counted(each.count, 'pod')} ({printable(each.message)})" for each in outcome.not_attempted)
     yield from style.labelled(
         {
-            "By plugin": _by_plugin(Counter(r.plugin for r in outcome.results if r.result == "evicted")),
+            "By plugin": _by_plugin(
+                outcome.plan, [(r.profile, r.plugin) for r in outcome.results if r.result == "evicted"]
+            ),
             "Why": printable(why_nothing(outcome.plan)),
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
@@ -117,7 +120,7 @@ def landing_summary(totals: LandingTotals) -> str:
 
 def _left_aside(plan: Plan) -> Mapping[str, str]:
     """What is not in the plan although it matches the policy."""
-    by_code = ", ".join(f"{count.code} {count.num_refusals:,}" for count in plan.refusal_counts)
+    by_code = ", ".join(f"{count.code}{TIE}{count.num_refusals:,}" for count in plan.refusal_counts)
     repeated = len(plan.repeated_requests)
     return {
         "Other controllers": f"{counted(plan.num_background, 'pod')} being evicted by them"
@@ -157,8 +160,16 @@ def _requested(total: TotalFigures) -> str:
     )
 
 
-def _by_plugin(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{printable(plugin)} {number:,}" for plugin, number in counts.items())
+def _by_plugin(plan: Plan, selected: Iterable[tuple[str, str]]) -> str:
+    """How many of the `selected` pods each profile and plugin evicts."""
+    counts = Counter(plugin_title(plan, *each) for each in selected)
+    return ", ".join(f"{plugin}{TIE}{number:,}" for plugin, number in counts.items())
+
+
+def plugin_title(plan: Plan, profile: str, plugin: str) -> str:
+    """The plugin, with its profile where several could be meant."""
+    several = len({figures.profile for figures in plan.plugins}) > 1
+    return printable(f"{plugin} (profile {profile})" if several else plugin)
 
 
 def _cores(cpu_milli: int) -> str:

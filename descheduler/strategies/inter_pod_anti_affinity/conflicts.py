@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.label_columns import LabelColumns
+from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["AntiAffinityConflicts", "Conflict"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.label_columns import LabelColumns
+from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
 __all__ = ["LabelIndex"]
 

@@ -8,7 +8,7 @@ import click
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
-from descheduler.telemetry.metrics_export import MetricsTarget
+from descheduler.telemetry.metrics.export import MetricsTarget
 from descheduler.telemetry.recording import TelemetrySettings
 from descheduler.telemetry.tracing import OtlpSettings
 from tests.cli.commands import Descheduler

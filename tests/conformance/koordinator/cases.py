@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from tests.conformance.outcomes import Outcomes
+from tests.conformance.outcomes import CaseTally, difference_or_crash
 
 __all__ = ["NOT_RUN", "SUBJECTS", "KoordinatorTally", "difference_of", "is_koordinator_case", "subject_of"]
 
@@ -52,18 +52,13 @@ def difference_of(case: Case) -> str | None:
     if subject is None or find_spec(name) is None:
         return f"nothing here checks cases about {subject}"
     check: Check = importlib.import_module(name).check
-    try:
-        return check(case)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    return difference_or_crash(check, case)
 
 
 @dataclass
-class KoordinatorTally:
-    """Outcomes by subject and class; `failures` maps the id of a case to what differs."""
+class KoordinatorTally(CaseTally):
+    """Outcomes by subject and class."""
 
-    outcomes: Outcomes = field(default_factory=Outcomes)
-    failures: dict[str, str] = field(default_factory=dict)
     not_run: dict[str, int] = field(default_factory=dict)
 
     def add(self, case: Case) -> str | None:
@@ -72,21 +67,7 @@ class KoordinatorTally:
         if subject in NOT_RUN:
             self.not_run[subject] = self.not_run.get(subject, 0) + 1
             return None
-        difference = difference_of(case)
-        self.outcomes.note(f"{subject}: {case['class']}", "cases", is_passed=difference is None)
-        if difference is not None:
-            self.failures[case["id"]] = difference
-        return difference
-
-    @property
-    def num_passed(self) -> int:
-        """Cases in which nothing differs."""
-        return sum(self.outcomes.passed.values())
-
-    @property
-    def num_failed(self) -> int:
-        """The other cases that were run."""
-        return sum(self.outcomes.failed.values())
+        return self.note(case["id"], f"{subject}: {case['class']}", "cases", difference_of(case))
 
     def table(self) -> str:
         """Passed of all, by subject and class, as a Markdown table."""

@@ -13,6 +13,7 @@ from typing import Any
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
+from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
 from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_value, parse_quantity
@@ -106,7 +107,7 @@ class _Run:
             return
         self._bound[pod.key] = placed
         devices = placed.takings[0][1].devices if placed.takings else {}  # type: ignore[attr-defined]
-        written = _annotation(devices)
+        written = _annotation(decode_allocated(placed.patch[DEVICES_ALLOCATED_ANNOTATION])) if devices else {}
         if written != _comparable(expect.get("device_allocated")):
             yield f"device_allocated: expected {expect.get('device_allocated')}, got {written}"
         order = {name: [each.minor for each in entries] for name, entries in devices.items()}

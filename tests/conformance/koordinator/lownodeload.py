@@ -112,7 +112,7 @@ def _round(policy: Policy, snapshot: Snapshot, now: datetime, memory: RunMemory)
     handle = Handle(policy, view, NodeFit(view, spares_namesakes=False), now)
     evictor = make_evictor(handle, checks=(*REQUEST_CHECKS, _RecordedAnswers))
     run = run_profiles(policy, _registry(), handle, evictor, view.ready_nodes(EVERYTHING), memory=memory)
-    return tuple(evictor.book.moves), memory.after(now, run.notes, [("p", "LowNodeLoad")])
+    return tuple(evictor.book.moves), memory.after(now, run.notes)
 
 
 class _RecordedFilter:

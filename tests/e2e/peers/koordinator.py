@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from descheduler.placement.configuration.koordinator import MANIFEST
 from tests.e2e.commands import answers
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.kube_api import Object
@@ -16,32 +18,6 @@ from tests.e2e.processes import Component, free_port
 SCHEDULER = "koord-scheduler"
 DESCHEDULER = "koord-descheduler"
 SYSTEM_NAMESPACE = "koordinator-system"
-
-# The plugins of Koordinator 1.8's own manifest, with one addition: Reservation comes first under reserve as well, or
-# no Reservation is ever consumed.
-_ENABLED: Mapping[str, Sequence[str]] = {
-    "preEnqueue": ("Coscheduling",),
-    "queueSort": ("PrioritySort",),
-    "preFilter": ("SchedulingHint", "Reservation", "NodeNUMAResource", "DeviceShare", "Coscheduling", "ElasticQuota"),
-    "filter": ("LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Reservation"),
-    "postFilter": ("Reservation", "Coscheduling", "ElasticQuota", "DefaultPreemption"),
-    "preScore": ("Reservation", "Coscheduling"),
-    "score": ("LoadAwareScheduling", "NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling"),
-    "reserve": (
-        "Reservation",
-        "LoadAwareScheduling",
-        "NodeNUMAResource",
-        "DeviceShare",
-        "Coscheduling",
-        "ElasticQuota",
-    ),
-    "permit": ("Coscheduling",),
-    "preBind": ("NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling", "DefaultPreBind"),
-    "bind": ("Reservation", "DefaultBinder"),
-    "postBind": ("Coscheduling",),
-}
-_REPLACED = ("queueSort", "postFilter", "bind")
-_RESERVATION_WEIGHT = 5000
 
 
 def install_koordinator(plane: ControlPlane) -> None:
@@ -126,36 +102,14 @@ def migration_job(name: str, pod: Object, *, mode: str = "ReservationFirst") -> 
 
 
 def _scheduler_configuration(kubeconfig: Path) -> Object:
-    return {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        **_local(kubeconfig),
-        "profiles": [
-            {
-                "schedulerName": SCHEDULER,
-                "plugins": {point: _plugin_set(point, names) for point, names in _ENABLED.items()},
-                "pluginConfig": [_elastic_quota_args(), _load_aware_args()],
-            }
-        ],
-    }
-
-
-def _plugin_set(point: str, names: Sequence[str]) -> Object:
-    enabled: list[Object] = [{"name": name} for name in names]
-    if point == "score":
-        enabled = [{**each, "weight": _RESERVATION_WEIGHT if each["name"] == "Reservation" else 1} for each in enabled]
-    return {"enabled": enabled, **({"disabled": [{"name": "*"}]} if point in _REPLACED else {})}
-
-
-def _elastic_quota_args() -> Object:
-    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "ElasticQuotaArgs"}
-    return {"name": "ElasticQuota", "args": {**kind, "quotaGroupNamespace": SYSTEM_NAMESPACE}}
-
-
-def _load_aware_args() -> Object:
-    """No limit of measured usage is in effect, as in the manifest."""
-    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "LoadAwareSchedulingArgs"}
-    return {"name": "LoadAwareScheduling", "args": {**kind, "usageThresholds": {"cpu": 0, "memory": 0}}}
+    """Koordinator's own manifest, with one addition: Reservation comes first under reserve as well, or no Reservation
+    is ever consumed."""
+    document: Object = deepcopy(dict(MANIFEST))
+    (profile,) = document["profiles"]
+    profile["plugins"]["reserve"]["enabled"].insert(0, {"name": "Reservation"})
+    for config in profile["pluginConfig"]:
+        config["args"] |= {"apiVersion": document["apiVersion"], "kind": f"{config['name']}Args"}
+    return {**document, **_local(kubeconfig)}
 
 
 def _local(kubeconfig: Path) -> Object:

@@ -2,6 +2,7 @@
 
 A run asks for pods and whole bundles in random order, some of them evicted by an earlier round. After every grant the
 members that run are counted again, in plain arithmetic: a gang has its minimum, or all of its group is gone at once.
+In some worlds gangs move whole (`onGangMinimum: evictGang`), and plugins ask pod by pod.
 """
 
 from __future__ import annotations
@@ -13,30 +14,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
+from descheduler.plan.bundles import Candidate
 from descheduler.plan.prior_moves import PriorMove
 from tests.builders import Object, make_node, make_snapshot
-from tests.eviction.runs import Run, bundle_of, make_run
+from tests.eviction.runs import Run, make_run
 from tests.placement.plugins.coscheduling.worlds import group_of, member
 
 __all__ = ["World", "faults_of", "make_world"]
 
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
 _PHASES = ("Running",) * 6 + ("Succeeded", "Pending")
-_POLICY: Object = {
-    "apiVersion": "descheduler/v1alpha2",
-    "kind": "DeschedulerConfiguration",
-    "profiles": [
-        {
-            "name": "p",
-            "pluginConfig": [
-                {"name": "MigrationController", "args": {"skipCheckExpectedReplicas": True, "maxMigratingPerNode": 100}}
-            ],
-        }
-    ],
-}
+
+
+def _policy(on_minimum: str) -> Object:
+    migration = {"skipCheckExpectedReplicas": True, "maxMigratingPerNode": 100}
+    arguments = {"MigrationController": migration, "PlacementVerification": {"onGangMinimum": on_minimum}}
+    configs = [{"name": name, "args": args} for name, args in arguments.items()]
+    return {
+        "apiVersion": "descheduler/v1alpha2",
+        "kind": "DeschedulerConfiguration",
+        "profiles": [{"name": "p", "pluginConfig": configs}],
+    }
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class World:
     is_group: bool
     bundles: Sequence[Sequence[Pod]]
     gone: Sequence[Pod]
+    on_minimum: str
 
     def run(self) -> Run:
         """A run over it on two nodes, one of which may be too small."""
@@ -57,7 +60,7 @@ class World:
         workloads = {uid: Workload("ReplicaSet", "default", name, uid, 10) for uid, name in owners.items()}
         nodes = [make_node("old", cpu="20", unschedulable=True), make_node("new", cpu="6")]
         snapshot = make_snapshot(nodes, self.pods, pod_groups=tuple(self.groups), workloads=workloads)
-        return make_run(_POLICY, snapshot, prior_moves=[PriorMove(pod, "p", "q") for pod in self.gone])
+        return make_run(_policy(self.on_minimum), snapshot, prior_moves=[PriorMove(pod, "p", "q") for pod in self.gone])
 
 
 def make_world(generator: Random) -> World:
@@ -73,7 +76,8 @@ def make_world(generator: Random) -> World:
         pods.append(member(name, gang, phase=phase, node="" if phase == "Pending" else "old"))
     on_nodes = [pod for pod in pods if pod.node_name]
     gone = [pod for pod in on_nodes if generator.random() < 0.1]
-    return World(pods, groups, minimum, gang_of, is_group, list(_bundles(on_nodes, gang_of, generator)), gone)
+    bundles = list(_bundles(on_nodes, gang_of, generator))
+    return World(pods, groups, minimum, gang_of, is_group, bundles, gone, generator.choice(("refuse", "evictGang")))
 
 
 def _bundles(pods: Sequence[Pod], gang_of: Mapping[str, str], generator: Random) -> Iterator[Sequence[Pod]]:
@@ -89,12 +93,13 @@ def _bundles(pods: Sequence[Pod], gang_of: Mapping[str, str], generator: Random)
 def faults_of(world: World) -> list[str]:
     """Each grant that left a gang with too few pods."""
     run = world.run()
+    evictor = PluginEvictor(run.evictor, profile="p", plugin="q", filters=(), pre_eviction_filters=())
     evicted = {pod.uid for pod in world.gone}
     faults: list[str] = []
     for bundle in world.bundles:
         before = _running(world, evicted)
-        if run.evictor.request(bundle_of(*bundle)).is_accepted:
-            evicted |= {pod.uid for pod in bundle}
+        if evictor.request_all(map(Candidate, bundle)).is_accepted:
+            evicted |= {move.pod.uid for move in run.evictor.book.moves} | {pod.uid for pod in bundle}
             faults += _faults(world, before, _running(world, evicted))
     return faults
 

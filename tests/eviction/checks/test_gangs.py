@@ -95,7 +95,7 @@ def test_refusal_names_the_gang_and_its_figures() -> None:
     assert (verdict.reason, verdict.subject) == (Reason.GANG_MINIMUM, "default/train")
     assert verdict.message == (
         "gang default/train has 4 pods running, 1 of them already evicted by this run;"
-        " it needs 3 (min-available), and 1 pod would be evicted"
+        " it needs 3 (min-available), and 1 pod would be evicted (onGangMinimum: refuse)"
     )
 
 

@@ -46,8 +46,7 @@ def test_pods_of_a_quota_over_its_limit_stay() -> None:
         ("q", "ElasticQuota"),
     ]
     assert result.refusals[0].message == (
-        "the scheduler rejects the replacement pod: Insufficient quotas, quotaName: team, runtime: cpu:3, "
-        "used: cpu:2, pod's request: cpu:2, exceedDimensions: [cpu]"
+        "the scheduler rejects the replacement pod: quota team: 2 CPU requested, 1 CPU over its max of 3"
     )
 
 

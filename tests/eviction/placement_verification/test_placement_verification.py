@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -274,6 +275,36 @@ def test_scheduler_configuration_that_is_not_there_is_named(tmp_path: Path) -> N
     (problem,) = caught.value.problems
     assert problem.field == "profiles[0].pluginConfig[1].args.schedulerConfigFile"
     assert "none.yaml" in problem.message
+
+
+def test_relative_scheduler_configuration_starts_from_the_folder_of_the_policy(tmp_path: Path) -> None:
+    """As ConfigMaps are mounted: each file is a link through a folder that is replaced with every change."""
+    (tmp_path / "..data").mkdir()
+    for name, document in (
+        ("policy.yaml", policy_of(schedulerConfigFile="scheduler.yaml")),
+        ("scheduler.yaml", {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}),
+    ):
+        (tmp_path / "..data" / name).write_text(json.dumps(document))
+        (tmp_path / name).symlink_to(Path("..data") / name)
+
+    policy = load_policy(tmp_path / "policy.yaml", REGISTRY)
+
+    assert list(policy.scheduler_files) == ["scheduler.yaml"]
+
+
+def test_relative_scheduler_configuration_that_is_not_there_is_named_with_where_it_was_looked_for(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "policy.yaml").write_text(json.dumps(policy_of(schedulerConfigFile="a/none.yaml")))
+
+    with pytest.raises(PolicyError) as caught:
+        load_policy(tmp_path / "policy.yaml", REGISTRY)
+
+    (problem,) = caught.value.problems
+    assert problem.message == (
+        f"a/none.yaml (relative to the policy file: {tmp_path}/a/none.yaml): "
+        "no such file; name the scheduler configuration file to read"
+    )
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from descheduler.kube.authentication.configuration import default_namespace
 from descheduler.kube.client import connect
 from descheduler.kube.errors import KubeConfigError
 from tests.integration.fake_api import FakeApi
@@ -187,6 +188,19 @@ def test_first_of_several_files_says_which_context_is_current(tmp_path: Path) ->
     client = connect(f"{first}:{second}")
 
     assert client.host == "https://east:6443"
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [pytest.param(None, "shop", id="the current context"), pytest.param("test", "", id="a context without one")],
+)
+def test_namespace_is_that_of_the_context(tmp_path: Path, context: str | None, expected: str) -> None:
+    document = make_config()
+    document["contexts"][0]["context"]["namespace"] = "shop"
+    document["contexts"].append({"name": "test", "context": {"cluster": "east", "user": "ops"}})
+    file = write(tmp_path / "config", document)
+
+    assert default_namespace(str(file), context, environ={}) == expected
 
 
 def test_home_kubeconfig_is_used_when_nothing_else_is_named(fake_api: FakeApi, tmp_path: Path) -> None:

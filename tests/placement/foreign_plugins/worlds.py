@@ -27,11 +27,14 @@ OTHERS: Mapping[str, MakeScheduler] = {last_node.NAME: last_node.LastNode}
 
 
 def configured(
-    point: str = "multiPoint", names: Iterable[str] = FOREIGN, args: Mapping[str, object] | None = None
+    point: str = "multiPoint",
+    names: Iterable[str] = FOREIGN,
+    args: Mapping[str, object] | None = None,
+    table: Mapping[str, SchedulingPlugin] = TABLE,
 ) -> SchedulerConfiguration:
     """The configuration that enables the plugins `names` at `point` on top of the default ones.
 
-    `args` are the arguments of plugins by name.
+    `args` are the arguments of plugins by name, `table` are the plugins that there are.
     """
     return load_scheduler_configuration(
         {
@@ -45,7 +48,7 @@ def configured(
                 }
             ],
         },
-        plugins=TABLE,
+        plugins=table,
     )
 
 

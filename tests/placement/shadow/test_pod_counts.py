@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from descheduler.model.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import TermHolders
-from descheduler.placement.shadow import pod_columns, pod_tally
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import PodQuery
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.tally import pod_columns, pod_tally
+from descheduler.placement.shadow.tally.pod_tally import PodQuery
 from tests.builders import make_node, make_pod, required_anti_affinity
 from tests.placement.clusters import make_cluster
 

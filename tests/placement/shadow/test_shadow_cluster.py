@@ -15,9 +15,10 @@ from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolum
 from descheduler.placement.plugins.volumes.claim_owners import ClaimOwners
 from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
 from descheduler.placement.plugins.volumes.disk_users import DiskUsers
+from descheduler.placement.shadow.follower import ChoosyFollower
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.shadow_cluster import ChoosyFollower, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.placement.default_scheduler import default_scheduler
 

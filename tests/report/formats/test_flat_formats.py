@@ -6,13 +6,14 @@ import csv
 import io
 import json
 
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.report.formats.flat_rows import CSV_HEADER
 from descheduler.report.formats.render import render
 from descheduler.report.plan_document import Plan
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_pod
-from tests.report.decided_cycles import make_test_plan
-from tests.report.outcomes import EVICTED, FAILED, outcome_of
+from tests.report.decided_cycles import OLD, make_test_plan
+from tests.report.outcomes import EVICTED, FAILED, executed, outcome_of
 
 
 def plan_with_a_blocked_pod() -> Plan:
@@ -56,6 +57,15 @@ def test_text_that_would_steer_a_terminal_or_break_a_row_is_escaped() -> None:
 
     assert [row["pod"] for row in rows("".join(render(plan, "csv")))] == [r"d\re\n", r"a\x1b[2J\rb\nc"]
     assert "".join(render(plan, "name")) == "default/d\\re\\n\n"
+
+
+def test_spreadsheet_takes_no_cell_for_a_formula() -> None:
+    messages = ["=HYPERLINK(1)", "+1", "-1", "@a", "a = b"]
+    failures = [executed(OLD[1], OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text, 500) for text in messages]
+
+    cells = [row["message"] for row in rows("".join(render(outcome_of(*failures), "csv")))]
+
+    assert cells == ["'=HYPERLINK(1)", "'+1", "'-1", "'@a", "a = b"]
 
 
 def test_csv_can_go_without_its_header() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.report.tables.columns import Row, Toned, aligned
+from descheduler.report.tables.columns import TIE, Row, Toned, aligned
 from descheduler.report.tables.palette import Palette, Tone
 
 
@@ -88,6 +88,12 @@ def test_only_the_header_is_marked_up() -> None:
     lines = list(aligned(["NAME", "WHY"], [["a", "b"]], palette=Palette(is_coloured=True)))
 
     assert lines == ["\x1b[1mNAME   WHY\x1b[0m", "a      b"]
+
+
+def test_tied_words_stay_on_one_line() -> None:
+    lines = list(aligned((), [["By plugin:", f"PodLifeTime{TIE}4, RemoveDuplicates{TIE}12"]], width=46))
+
+    assert lines == ["By plugin:   PodLifeTime 4,", "             RemoveDuplicates 12"]
 
 
 @given(

@@ -66,6 +66,12 @@ def test_titles_name_the_profile_where_several_could_be_meant() -> None:
     assert "PodLifeTime (profile main): 1 pod to evict" in text
 
 
+def test_summary_counts_a_plugin_of_several_profiles_for_each_of_them() -> None:
+    plan = make_test_plan([make_pod("old")], policy=pod_life_time_policy(["main", "again"]))
+
+    assert re.search(r"^By plugin: +PodLifeTime \(profile main\) 1$", text_of(plan), re.MULTILINE)
+
+
 def test_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
     plan = make_test_plan([make_pod("bare", owners=())])
 

@@ -22,6 +22,7 @@ from descheduler.model.koordinator.reservation import (
     RESERVE_POD_ANNOTATION,
     ObjectReference,
     Reservation,
+    ReservationCondition,
     ReservationOwner,
 )
 from descheduler.model.labels import LabelSelector, parse_int64
@@ -29,7 +30,7 @@ from descheduler.model.pod import Owner, Pod
 from descheduler.model.taints import Taint
 from descheduler.model.text.duration import parse_duration
 
-__all__ = ["allocated_reservation", "reservation_decoder"]
+__all__ = ["allocated_reservation", "decode_owners", "reservation_decoder"]
 
 _HIGHEST_PRIORITY = 2**31 - 1
 _DEFAULT_NAMESPACE = "default"
@@ -84,8 +85,16 @@ class _SpecWire(Wire):
     taints: list[_TaintWire] | None = None
 
 
+class _ConditionWire(Wire):
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
 class _StatusWire(Wire):
     phase: str | None = None
+    conditions: list[_ConditionWire] | None = None
     node_name: str | None = None
     allocatable: msgspec.Raw = ABSENT
     allocated: msgspec.Raw = ABSENT
@@ -108,6 +117,7 @@ class _AllocatedWire(Wire):
 
 _read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
 _read = msgspec.json.Decoder(_ReservationWire).decode
+_read_owners = msgspec.json.Decoder(list[_OwnerWire] | None).decode
 _read_options = msgspec.json.Decoder(_RestrictedOptionsWire | None).decode
 
 
@@ -142,12 +152,21 @@ def _reservation(wire: _ReservationWire, pods: PodDecoder) -> Reservation:
         allocatable=decode_quantities(bytes(status.allocatable)),
         allocated=decode_quantities(bytes(status.allocated)),
         current_owners=tuple(_reference(each) for each in status.current_owners or ()),
+        conditions=tuple(
+            ReservationCondition(each.type or "", each.status == "True", each.reason or "", each.message or "")
+            for each in status.conditions or ()
+        ),
         restricted_to=restricted_to,
         fault=fault or options_fault,
     )
     if not metadata.name:  # asked last, so that another fault stays the same without the name
         raise ValueError("metadata.name is missing")
     return reservation
+
+
+def decode_owners(text: str) -> tuple[tuple[ReservationOwner, ...], str]:
+    """The owners that an annotation lists, and what of them cannot be read. Raises ValueError."""
+    return _owners(_read_owners(text) or ())
 
 
 def _ttl(spec: _SpecWire) -> timedelta | None:

@@ -20,6 +20,8 @@ class GangReason(Enum):
     """Fewer pods exist than the gang needs."""
     TOO_FEW_WAITING = "gets rejected"
     """Fewer pods than the gang needs find a node at the same time."""
+    BY_ORDER = "is bound or not by the order in which its pods are created"
+    """Some gangs of the group are scheduled pod by pod, as they have been satisfied once, and others are not."""
 
 
 class GangShortage(NamedTuple):
@@ -71,6 +73,8 @@ class MissingMembers(NamedTuple):
                 return f"gang {names} has no PodGroup and no valid min-available"
             case GangReason.TOO_FEW_PODS:
                 return f"too few pods of gang {self._figures} exist"
+            case GangReason.BY_ORDER:
+                return f"the group of gangs {names} {self.why.value}"
             case GangReason.TOO_FEW_WAITING:
                 return f"too few pods of gang {self._figures} can be scheduled together"
 

@@ -21,6 +21,9 @@ _NOT_QUEUED = (GangReason.NO_GANG, GangReason.NO_SETTINGS, GangReason.TOO_FEW_PO
 class Coscheduling:
     """Keeps pods of a gang from being bound before enough of them can be.
 
+    Pods of a gang that counts nobody any more are scheduled one by one. Where others of its group do count, pods of
+    both that come together are bound or wait for good, whichever are created first: that was measured, and nothing is
+    decided here.
     Both modes come to the same: the scheduler rejects all waiting members when it has tried every one of them, also
     those of a gang that is not strict.
     """
@@ -46,6 +49,8 @@ class Coscheduling:
 
     def holds_back(self, pods: Sequence[Pod]) -> Obstacle | None:
         """What keeps members of one group from being bound if each finds a node: they are counted in their order."""
+        if by_order := self._by_order(pods):
+            return by_order
         left, unplaced = list(pods), Counter[str]()
         while left:
             tally = Tally(left, unplaced)
@@ -72,6 +77,17 @@ class Coscheduling:
         del node
         pod = cycle.pod.pod
         return self._waits(pod, Tally.of(cycle)) if gang_id_of(pod) else None
+
+    def _by_order(self, pods: Sequence[Pod]) -> Obstacle | None:
+        """What nobody can tell of pods of which some wait for the others, and those do not wait for them."""
+        found = filter(None, map(self._gangs.settings_for, pods))
+        gangs = {gang.gang_id: gang for gang in found}
+        if len({self._counts_nobody(gang, Tally(())) for gang in gangs.values()}) < 2:
+            return None
+        current = next(iter(gangs.values()))
+        shortages = tuple(GangShortage(gang_id, 0, 0) for gang_id in current.group)
+        missing = MissingMembers(GangReason.BY_ORDER, current.group, current.gang_id, shortages)
+        return Obstacle.of(self.name, Code.UNDECIDED, missing)
 
     def _incomplete(self, pod: Pod, tally: Tally) -> Obstacle | None:
         """Why a pod of a gang is not queued."""

@@ -17,7 +17,7 @@ from descheduler.model.koordinator.devices import (
     Amounts,
     VirtualFunction,
 )
-from descheduler.placement.framework.restored_devices import RestoredDevices
+from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero
 from descheduler.placement.plugins.device_share.gpu_partitions import gpus_by_partition
 from descheduler.placement.plugins.device_share.gpu_scopes import gpus_by_topology
@@ -40,7 +40,7 @@ class _Instances(NamedTuple):
     number: int
 
 
-_NOTHING = RestoredDevices({})
+_NOTHING = MatchedReservation("")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DeviceAllocator:
     state: DeviceState
     scorer: DeviceScorer | None = None
     leaves_secondaries: bool = True
-    restored: RestoredDevices = _NOTHING
+    restored: MatchedReservation = _NOTHING
 
     def allocate(self) -> Allocated | DeviceReason:
         """The devices, or the first thing that keeps the pod from getting them."""

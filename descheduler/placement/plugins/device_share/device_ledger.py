@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices
 from descheduler.placement.framework.allocation import Allocation
-from descheduler.placement.framework.restored_devices import taken_devices
+from descheduler.placement.framework.matched_reservations import taken_devices
 from descheduler.placement.plugins.device_share.allocation import Allocated
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.gpu_memory import with_gpu_memory
@@ -45,8 +45,9 @@ class DeviceLedger:
     def reserve(self, cycle: Cycle, node: int) -> TakenDevices | None:
         """Takes the devices that the scheduler would choose on `node`.
 
-        Nothing is taken for a pod that DeviceShare did not look at in the same cycle. Where Reserve fails after Filter
-        has passed the node, as with joint allocation, `cycle.notes` says so.
+        Nothing is taken for a pod that DeviceShare did not look at in the same cycle, nor for a Reservation, which is
+        to hold its devices itself. Where Reserve fails after Filter has passed the node, as with joint allocation,
+        `cycle.notes` says so.
         """
         reserving = cycle.scratch.get(NAME)
         found = reserving.reserve(node) if isinstance(reserving, Reserving) else None
@@ -56,10 +57,10 @@ class DeviceLedger:
             return None
         filled = with_gpu_memory(found, self.cache.state(node).total.get(GPU, {}))
         taken = TakenDevices(node, {name: tuple(self._with_ids(node, name, each)) for name, each in filled.items()})
+        taken_devices(cycle).update(taken.devices)
+        if cycle.keeper is not None:
+            return None
         self.restore(taken)
-        noted = taken_devices(cycle)
-        for name, each in taken.devices.items():
-            noted[name] = {entry.minor: entry.resources for entry in each}
         return taken
 
     def restore(self, taken: TakenDevices) -> None:

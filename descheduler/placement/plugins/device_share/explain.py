@@ -15,7 +15,6 @@ from descheduler.placement.plugins.device_share.hardware import ISOLATION_LABEL
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices
 from descheduler.placement.plugins.device_share.pod_on_nodes import PodOnNodes
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
-from descheduler.placement.plugins.device_share.requests import GPU_MEMORY
 
 __all__ = ["explain_devices"]
 
@@ -73,8 +72,4 @@ def _minors(minors: list[int]) -> str:
 
 
 def _amounts(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name.rpartition('/')[2]} {_amount(name, amount)}" for name, amount in amounts.items())
-
-
-def _amount(name: str, amount: int) -> str:
-    return amount_text("memory" if name == GPU_MEMORY else name, amount)
+    return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())

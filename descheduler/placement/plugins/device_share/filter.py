@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.devices import allocation_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
+from descheduler.placement.framework.matched_reservations import MatchedReservation, nominated_reservations
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
-from descheduler.placement.framework.restored_devices import offer_devices
 from descheduler.placement.plugins.device_share.answers import KnownAnswers
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
 from descheduler.placement.plugins.device_share.device_ledger import NAME, DeviceLedger
@@ -22,8 +24,9 @@ from descheduler.placement.plugins.device_share.reasons import (
 from descheduler.placement.plugins.device_share.requests import RequestError
 from descheduler.placement.plugins.device_share.unnamed_devices import UnnamedDevices
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster, Takings, taken_from
 
 __all__ = ["DeviceShare", "DeviceShareScore"]
 
@@ -51,16 +54,26 @@ class DeviceShare:
             return PreFilterResult(Obstacle.of(NAME, Code.UNDECIDED, _NO_TEMPLATES))
         if answers is None:
             return SKIP
-        found = PodOnNodes(answers, self.ledger.cache, cycle)
-        cycle.scratch[NAME] = found
-        offer_devices(cycle, found.gets)
+        cycle.scratch[NAME] = PodOnNodes(answers, self.ledger.cache, cycle)
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """The first thing that keeps the pod from getting devices on each node."""
-        found = cycle.scratch.get(NAME)
-        bits = found.bits() if isinstance(found, PodOnNodes) else None
+        found = _pod_of(cycle)
+        bits = None if found is None else found.bits()
         return bits if bits is not None and bits.any() else None
+
+    def filter_reservation(self, cycle: Cycle, node: int, reservation: MatchedReservation) -> bool:
+        """Whether the pod gets its devices with those of the Reservation."""
+        found = _pod_of(cycle)
+        return found is None or found.gets(node, reservation)
+
+    def score_reservations(self, cycle: Cycle, node: int, reservations: Sequence[MatchedReservation]) -> Sequence[int]:
+        """In proportion to the highest one."""
+        found = _pod_of(cycle)
+        scores = [0 if found is None else found.score(node, each) for each in reservations]
+        highest = max(scores, default=0)
+        return [MAX_SCORE * score // highest for score in scores] if highest else scores
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The reason, with the model of the GPUs where it is that."""
@@ -70,10 +83,16 @@ class DeviceShare:
             return Obstacle.of(NAME, reason.code, UnsupportedModel(traits.vendor, traits.model))
         return Obstacle.of(NAME, reason.code, reason)
 
+    def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The devices that the pod has."""
+        del cycle, node
+        taken = taken_from(takings, self.ledger)
+        return {} if taken is None else {DEVICES_ALLOCATED_ANNOTATION: allocation_text(taken.devices)}
+
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """What the scheduler does not see, and what makes it give up although nodes are free."""
-        found = cycle.scratch.get(NAME)
-        if not isinstance(found, PodOnNodes):
+        found = _pod_of(cycle)
+        if found is None:
             return ()
         return tuple(self._conditions(found, node))
 
@@ -93,12 +112,30 @@ class DeviceShareScore:
     name = NAME
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        self._answers = KnownAnswers(cluster.ledger(DeviceLedger).cache, profile.args.of(DeviceShareArgs))
+        self._cache = cluster.ledger(DeviceLedger).cache
+        self._answers = KnownAnswers(self._cache, profile.args.of(DeviceShareArgs))
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
-        """Sums over types, in proportion to the highest one."""
+        """Sums over types, in proportion to the highest one.
+
+        Where a Reservation is nominated, it and what nothing holds are scored alone: one without devices gets nothing.
+        """
         try:
             answers = self._answers.of(cycle.pod)
         except (RequestError, UnknownTemplatesError):
             return None
-        return None if answers is None else NormalizedScores(answers.scores()).among(feasible)
+        if answers is None:
+            return None
+        scores = answers.scores()
+        nominated = nominated_reservations(cycle)
+        if nominated:
+            pod = PodOnNodes(answers, self._cache, cycle)
+            for node, reservation in nominated.items():
+                scores[node] = pod.score(node, reservation)
+        return NormalizedScores(scores).among(feasible)
+
+
+def _pod_of(cycle: Cycle) -> PodOnNodes | None:
+    """What PreFilter found out about the pod; None for one that asks for no devices."""
+    found = cycle.scratch.get(NAME)
+    return found if isinstance(found, PodOnNodes) else None

@@ -9,7 +9,7 @@ from descheduler.model.annotations import (
 )
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.interactions import Interactions
+from descheduler.placement.framework.interactions import Interactions, OnOwnNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.device_share.args import ARGS
 from descheduler.placement.plugins.device_share.explain import explain_devices
@@ -19,7 +19,7 @@ from descheduler.placement.plugins.device_share.reasons import DeviceReason
 __all__ = ["ROW"]
 
 
-class _DeviceInteractions:
+class _DeviceInteractions(OnOwnNode):
     """Placed pods take devices of their own node.
 
     Joint allocation can be helped by that: Filter looks at devices by their minors, and a leading device that has no
@@ -29,21 +29,6 @@ class _DeviceInteractions:
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether it asks for devices on the same PCIe switch."""
         return JOINT_DEVICES_ANNOTATION in pod.annotations
-
-    def is_local(self, pod: Pod) -> bool:
-        """Always."""
-        del pod
-        return True
-
-    def is_felt_widely(self, pod: Pod) -> bool:
-        """Never."""
-        del pod
-        return False
-
-    def interact(self, first: Pod, second: Pod) -> bool:
-        """Never on other nodes."""
-        del first, second
-        return False
 
 
 def _interactions(profile: SchedulerProfile) -> Interactions:

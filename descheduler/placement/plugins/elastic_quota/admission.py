@@ -35,7 +35,7 @@ class Admission:
             return {}
         if self._uses_runtime:
             return self._named(place, place.runtime.of(place.index), place.runtime.limits(place.index))
-        return {name: capped(in_units(name, nano)) for name, nano in place.quota.max.items()}
+        return _most(place)
 
     def used(self, place: QuotaPlace, *, fixed: bool = False) -> _Amounts:
         """What placed pods of the quota use, in units; with `fixed` those alone that nobody may preempt."""
@@ -77,9 +77,14 @@ class Admission:
             return None
         names = tuple(place.quota.name for place in path)
         used = {name: amount for name, amount in used.items() if amount}
-        return QuotaShortage(kind, names[0], names, limit, used, requested, tuple(sorted(over)))
+        most = _most(path[0])
+        return QuotaShortage(kind, names[0], names, limit, used, requested, tuple(sorted(over)), most)
 
     @staticmethod
     def _named(place: QuotaPlace, amounts: Amounts, names: Collection[str]) -> _Amounts:
         resources = place.tree.resources
         return {name: amount for name, amount in zip(resources, amounts.tolist(), strict=True) if name in names}
+
+
+def _most(place: QuotaPlace) -> _Amounts:
+    return {name: capped(in_units(name, nano)) for name, nano in place.quota.max.items()}

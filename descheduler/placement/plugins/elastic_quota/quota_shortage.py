@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
-import msgspec
-
 from descheduler.model.requests import CPU, MEMORY
+from descheduler.model.text.amounts import amount_of, amount_text
 
 __all__ = ["QuotaLimit", "QuotaShortage", "shown_amount", "shown_amounts"]
 
@@ -28,11 +28,13 @@ class QuotaLimit(Enum):
     """What a parent of the quota may use now, where parents are checked."""
 
 
-class QuotaShortage(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class QuotaShortage:
     """A pod that exceeds a limit of a quota. Amounts are in units: cpu in thousandths, others whole.
 
     `quota` is the one that is exceeded, `path` leads from it down to the pod's own. `used` is what counts against
-    `limit`, `dimensions` are the resources that are exceeded.
+    `limit`, `dimensions` are the resources that are exceeded. `most` is the max of the quota, which a runtime quota is
+    often at.
     """
 
     kind: QuotaLimit
@@ -42,6 +44,7 @@ class QuotaShortage(msgspec.Struct, frozen=True):
     used: Mapping[str, int]
     requested: Mapping[str, int]
     dimensions: tuple[str, ...]
+    most: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def reason(self) -> str:
@@ -57,8 +60,24 @@ class QuotaShortage(msgspec.Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """As part of a sentence."""
-        return f"insufficient elastic quota {self.quota} ({self.kind.value} of {', '.join(self.dimensions)})"
+        """Such as `quota team: 4 CPU requested, 2 CPU over its max of 20`."""
+        heirs = f" (parent of {self.path[-1]})" if self.kind is QuotaLimit.PARENT and len(self.path) > 1 else ""
+        return f"quota {self.quota}{heirs}: {'; '.join(map(self._excess, self.dimensions))}"
+
+    def _excess(self, resource: str) -> str:
+        requested = self.requested.get(resource, 0)
+        over = self.used.get(resource, 0) + requested - self.limit[resource]
+        asked, more = amount_of(resource, requested), amount_of(resource, over)
+        return f"{asked} requested, {more} over its {self._limit_words(resource)}"
+
+    def _limit_words(self, resource: str) -> str:
+        limit, most = self.limit[resource], self.most.get(resource)
+        shown = amount_text(resource, limit)
+        if self.kind is QuotaLimit.MIN:
+            return f"min of {shown} (the limit of pods that cannot be preempted)"
+        if self.kind is QuotaLimit.MAX or limit == most:
+            return f"max of {shown}"
+        return f"runtime quota of {shown}" + ("" if most is None else f" (max: {amount_text(resource, most)})")
 
 
 def shown_amounts(amounts: Mapping[str, int]) -> str:

@@ -21,8 +21,8 @@ from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import PodQuery, PodSum
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
 from descheduler.placement.shadow.topology import Domains, Topology
 
 __all__ = ["AffinityFault", "AffinityInteractions", "InterPodAffinity"]

@@ -17,8 +17,8 @@ from descheduler.model.affinity import Affinity, PodAffinityTerm
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.selector_index import SelectorIndex
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
+from descheduler.placement.shadow.tally.selector_index import SelectorIndex
 
 __all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from descheduler.model.affinity import PodAffinityTerm
 from descheduler.model.labels import LabelSelector
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.pod_tally import PodQuery
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import PodQuery
 
 __all__ = ["AffinityTerms"]
 

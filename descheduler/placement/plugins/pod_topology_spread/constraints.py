@@ -17,8 +17,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.default_selector import DefaultSelectors
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.tolerations import honoured_tolerations
 from descheduler.placement.shadow.topology import Domains, Topology
 

@@ -19,8 +19,8 @@ from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySp
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import FoundPods
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
 __all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
 

@@ -21,8 +21,8 @@ from descheduler.placement.plugins.pod_topology_spread.constraints import Spread
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.topology import HOSTNAME_KEY
 
 __all__ = ["PodTopologySpreadScore", "rounded"]

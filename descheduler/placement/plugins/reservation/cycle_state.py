@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.framework.obstacle import Fact
-from descheduler.placement.framework.restored_devices import ReservedDevices
 from descheduler.placement.plugins.reservation.holdings import HeldReservation
 from descheduler.placement.plugins.reservation.matching import Match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
@@ -22,7 +22,7 @@ class CycleState(msgspec.Struct):
     of a reserve pod.
 
     By node: `usable` are those whose room the pod may use, `short` what is against it all the same, `nominated` those
-    of which it uses the first if it goes there, all equally good, `restored` the devices that they give back.
+    of which it uses the first if it goes there, all equally good. `restored` is what the usable ones give back.
     """
 
     request: ReservationRequest
@@ -30,7 +30,7 @@ class CycleState(msgspec.Struct):
     usable: dict[int, list[HeldReservation]] = msgspec.field(default_factory=dict)
     short: dict[int, tuple[Fact, ...]] = msgspec.field(default_factory=dict)
     nominated: dict[int, tuple[HeldReservation, ...]] = msgspec.field(default_factory=dict)
-    restored: dict[int, ReservedDevices] = msgspec.field(default_factory=dict)
+    restored: dict[HeldReservation, MatchedReservation] = msgspec.field(default_factory=dict)
     own: HeldReservation | None = None
 
 

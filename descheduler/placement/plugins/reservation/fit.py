@@ -4,15 +4,25 @@ filterWithReservations, fitsNode, fitsReservation; `nominator.go`)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from descheduler.placement.framework.obstacle import Fact
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["NodeFit", "NodeShortage", "ReservationShortage", "Unmet", "fit_on_node", "score"]
+__all__ = ["NodeFit", "NodeShortage", "NomineesOfOthers", "ReservationShortage", "Unmet", "fit_on_node", "score"]
 
 _HIGHEST = 100
+
+
+class NomineesOfOthers(Protocol):
+    """What other plugins say of the Reservations of one node that the pod may use."""
+
+    def allow(self, held: HeldReservation) -> bool:
+        """Whether the pod gets with `held` what they give."""
+
+    def scores(self, held: Sequence[HeldReservation]) -> Sequence[int]:
+        """The sum of what they give to each."""
 
 
 class NodeShortage(NamedTuple):
@@ -75,15 +85,15 @@ class NodeFit(NamedTuple):
 def fit_on_node(
     asked: Amounts,
     usable: Sequence[HeldReservation],
-    able: Sequence[HeldReservation],
     node: int,
     table: NodeTable,
+    others: NomineesOfOthers,
     *,
     is_required: bool,
 ) -> NodeFit:
     """How a pod that asks for `asked` fits on `node`, where it may use the room of `usable`.
 
-    `able` are those of them with which it gets its devices. `table` is as the scheduler sees it: what `usable` hold is
+    `others` are the plugins beside this one that have a say. `table` is as the scheduler sees it: what `usable` hold is
     free there. The pod may have what is left of one of them beside what none holds; of a `Restricted` one no more than
     is left. Unless it `is_required`, room that none holds will do as well.
     """
@@ -100,23 +110,31 @@ def fit_on_node(
         refused = tuple(_restrictions(asked, each, names))
         short_by_node.update(short)
         short_by_reservation += refused
-        if not short and not refused and each in able:
+        if not short and not refused:
             fitting.append(each)
-    if fitting:
-        return NodeFit(nominees=_nominees(asked, fitting))
+    nominees = [each for each in fitting if others.allow(each)]
+    if nominees:
+        return NodeFit(nominees=_nominees(asked, nominees, others))
     if is_required:
         found = (*_node_shortages(short_by_node, names), *short_by_reservation)
         return NodeFit(found or (Unmet(),))
+    if fitting:  # Filter goes by amounts alone, and nobody is nominated
+        return NodeFit()
     lacking = short_by_node or {row for row, amount in asked if amount > unheld[row]}
     return NodeFit(_node_shortages(lacking, names))
 
 
-def _nominees(asked: Amounts, fitting: Sequence[HeldReservation]) -> tuple[HeldReservation, ...]:
-    """Those of the lowest order, else those that are filled up most."""
+def _nominees(
+    asked: Amounts, fitting: Sequence[HeldReservation], others: NomineesOfOthers
+) -> tuple[HeldReservation, ...]:
+    """Those of the lowest order, else those that all plugins together prefer: this one by how full they are."""
+    if len(fitting) == 1:
+        return tuple(fitting)
     ordered = [each.order for each in fitting if each.order]
     if ordered:
         return tuple([each for each in fitting if each.order == min(ordered)])
-    scores = [score(asked, each) for each in fitting]
+    given = others.scores(fitting)
+    scores = [score(asked, each) + more for each, more in zip(fitting, given, strict=True)]
     return tuple([each for each, its in zip(fitting, scores, strict=True) if its == max(scores)])
 
 

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.placement.framework.restored_devices import DevicesByMinor
+from descheduler.model.koordinator.devices import (
+    AllocatedDevice,
+    AllocatedDevices,
+    VirtualFunction,
+    allocation_text,
+)
+from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
-__all__ = ["HeldDevices", "by_minor", "devices_of"]
-
-_encode = msgspec.json.Encoder().encode
+__all__ = ["HeldDevices", "devices_of"]
 
 
 class HeldDevices:
-    """What the annotation of a Reservation on a node says, less what owners have on the same minors."""
+    """What a Reservation on a node has by its annotation, less what owners have on the same minors."""
 
     __slots__ = ("_all", "_owned")
 
     def __init__(self, devices: AllocatedDevices) -> None:
         self._all = devices
-        self._owned: list[DevicesByMinor] = []
+        self._owned: list[AllocatedDevices] = []
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def change(self, owned: DevicesByMinor, by: int) -> None:
+    def hold(self, devices: AllocatedDevices) -> None:
+        """Has these devices from now on."""
+        self._all = devices
+
+    def change(self, owned: AllocatedDevices, by: int) -> None:
         """Counts what one owner has (`by` 1), or gives that very value back (-1)."""
         if by > 0:
             self._owned.append(owned)
@@ -51,25 +56,21 @@ class HeldDevices:
     def annotation(self) -> str:
         """The same, as the annotation of a pod says it; virtual functions go with a device that no owner has."""
         left = self.remaining()
-        return _encode(
+        return allocation_text(
             {
-                name: [
-                    {
-                        "minor": entry.minor,
-                        "resources": {key: str(amount) for key, amount in left[name][entry.minor].items()},
-                        "extension": {"vfs": self._functions(name, entry.minor)},
-                    }
-                    for entry in entries
-                ]
+                name: tuple(
+                    [
+                        AllocatedDevice(each.minor, left[name][each.minor], functions=self._functions(name, each))
+                        for each in entries
+                    ]
+                )
                 for name, entries in self._all.items()
             }
-        ).decode()
+        )
 
-    def _functions(self, name: str, minor: int) -> list[Mapping[str, object]]:
-        if any(minor in each.get(name, {}) for each in self._owned):
-            return []
-        entries = (entry for entry in self._all[name] if entry.minor == minor)
-        return [{"minor": each.minor, "busID": each.bus_id} for entry in entries for each in entry.functions]
+    def _functions(self, name: str, device: AllocatedDevice) -> tuple[VirtualFunction, ...]:
+        is_owned = any(other.minor == device.minor for each in self._owned for other in each.get(name, ()))
+        return () if is_owned else device.functions
 
 
 def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:
@@ -81,10 +82,5 @@ def devices_of(annotations: Mapping[str, str]) -> AllocatedDevices:
         return {}
 
 
-def by_minor(devices: AllocatedDevices) -> DevicesByMinor:
-    """The amounts alone."""
-    return {name: {entry.minor: entry.resources for entry in entries} for name, entries in devices.items()}
-
-
-def _amount(devices: DevicesByMinor, name: str, minor: int, resource: str) -> int:
-    return devices.get(name, {}).get(minor, {}).get(resource, 0)
+def _amount(devices: AllocatedDevices, name: str, minor: int, resource: str) -> int:
+    return sum(each.resources.get(resource, 0) for each in devices.get(name, ()) if each.minor == minor)

@@ -11,13 +11,14 @@ import msgspec
 
 from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION, RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.model.koordinator.reservation import Reservation, is_reserve_pod
 from descheduler.model.labels import parse_int64
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
-from descheduler.placement.framework.restored_devices import DevicesByMinor, RestoredDevices
-from descheduler.placement.plugins.reservation.held_devices import HeldDevices, by_minor, devices_of
+from descheduler.placement.framework.matched_reservations import MatchedReservation
+from descheduler.placement.plugins.reservation.held_devices import HeldDevices, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
@@ -35,7 +36,7 @@ class HeldReservation:
 
     `allocatable` is what it reserves, by resource row; `limited` are the rows that are counted per owner. `order` is
     its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
-    `devices` are those that it holds on the node that the snapshot has it on.
+    `devices` are those that it holds on its node.
     `is_spent` says that it was used up before the snapshot was taken, which nobody takes back.
     """
 
@@ -80,12 +81,22 @@ class HeldReservation:
     @property
     def is_active(self) -> bool:
         """Whether it holds room: it is on a node, and not used up."""
-        return self.node != NO_NODE and not self.is_spent and not (self.reservation.allocate_once and self.num_owners)
+        return self.node != NO_NODE and not self.is_spent and not (self.is_used_once and self.num_owners)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is to have room that pods of its node still have, which count as its owners."""
+        return self.reservation.is_waiting
+
+    @property
+    def is_used_once(self) -> bool:
+        """Whether the first owner uses it up."""
+        return self.reservation.allocate_once and not self.is_waiting
 
     @property
     def is_available(self) -> bool:
         """Whether pods may use that room."""
-        return self.is_active and self.reservation.phase != "Waiting" and not self.reservation.fault
+        return self.is_active and not self.is_waiting and not self.reservation.fault
 
     def allocated(self, row: int) -> int:
         """What its owners have of a resource."""
@@ -100,11 +111,10 @@ class HeldReservation:
         left = ((row, self.gap(row)) for row in self.allocatable)
         return tuple((row, amount) for row, amount in left if amount)
 
-    def change(self, amounts: Amounts, devices: DevicesByMinor, by: int) -> None:
+    def change(self, amounts: Amounts, devices: AllocatedDevices, by: int) -> None:
         """Counts an owner that takes `amounts` and `devices` (`by` 1), or that is gone (-1)."""
         self.num_owners += by
-        if self.devices:
-            self.devices.change(devices, by)
+        self.devices.change(devices, by)
         for row, amount in amounts:
             if row in self.limited:
                 self._allocated[row] += by * amount
@@ -121,9 +131,10 @@ class HeldReservation:
             known = self._pods[gaps, devices] = self._on_node(self._with_requests(gaps), devices)
         return known
 
-    def restored(self) -> RestoredDevices:
-        """What devices it gives back to a pod that may use it."""
-        return RestoredDevices(self.devices.remaining(), restricts=self.reservation.is_restricted)
+    def restored(self) -> MatchedReservation:
+        """What it gives back to a pod that may use it."""
+        devices = self.devices.remaining() if self.devices else {}
+        return MatchedReservation(self.name, self.reservation.annotations, devices, self.reservation.is_restricted)
 
     def state(self) -> object:
         """All that placed pods change of it."""
@@ -165,8 +176,10 @@ class Holdings:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._table = cluster.table
-        self._devices_by_owner: dict[str, DevicesByMinor] = {}
+        self._devices_by_owner: dict[str, AllocatedDevices] = {}
         self.held = tuple(_held(cluster))
+        self.pre_allocating = tuple([each for each in self.held if each.reservation.pre_allocation or each.is_waiting])
+        """Those that may take room that pods still have."""
         self._by_uid = {each.reservation.uid: each for each in self.held if each.reservation.uid}
         index, now = cluster.table.index, cluster.snapshot.taken_at
         for each in self.held:
@@ -176,7 +189,7 @@ class Holdings:
                 each.node = index[reservation.node_name]
         for pod, node in cluster.placed_pods:
             owned = self._owned_by(pod, node)
-            if owned is not None and owned.reservation.allocate_once:
+            if owned is not None and owned.is_used_once:
                 owned.is_spent = True
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
@@ -206,17 +219,18 @@ class Holdings:
         if owned is not None:
             owned.change(self.amounts(pod), self._devices(pod), by)
 
-    def _devices(self, pod: Pod) -> DevicesByMinor:
+    def _devices(self, pod: Pod) -> AllocatedDevices:
         """What an owner has of devices: the same value each time."""
         known = self._devices_by_owner.get(pod.uid)
         if known is None:
-            known = self._devices_by_owner[pod.uid] = by_minor(devices_of(pod.annotations))
+            known = self._devices_by_owner[pod.uid] = devices_of(pod.annotations)
         return known
 
     def _owned_by(self, pod: Pod, node: int) -> HeldReservation | None:
         text = pod.annotations.get(RESERVATION_ALLOCATED_ANNOTATION) if pod.annotations else None
-        # A reserve pod or a new pod may have the annotation of the pod that its template was copied from.
-        if not text or not pod.uid or is_reserve_pod(pod):
+        # A reserve pod or a new pod may have the annotation of the pod that its template was copied from; of pods that
+        # were placed since the snapshot was taken OwnerLedger knows.
+        if not text or not pod.node_name or is_reserve_pod(pod):
             return None
         owned = self._by_uid.get(allocated_reservation(text))
         return owned if owned is not None and node not in (NO_NODE,) and owned.node == node else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import OnOwnNode
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION
 
 __all__ = ["ReservationInteractions"]
 
 
-class ReservationInteractions:
+class ReservationInteractions(OnOwnNode):
     """A Reservation for a single pod is gone once that pod is placed, and what it leaves over is free for others.
 
     One that waits for a node may come to hold room for a pod that needs it. All this is felt on one node only: that of
@@ -19,24 +20,9 @@ class ReservationInteractions:
     def __init__(self, holdings: Holdings | None) -> None:
         held = () if holdings is None else holdings.held
         # What the snapshot has counts, for this is asked about pods that wait while others are placed.
-        self._is_one_used_up = any(each.reservation.allocate_once and not each.is_spent for each in held)
+        self._is_one_used_up = any(each.is_used_once and not each.is_spent for each in held)
         self._is_one_waiting = any(each.reservation.is_pending for each in held)
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether any Reservation may be used up by one pod, or one be bound that `pod` could ask for."""
         return self._is_one_used_up or (self._is_one_waiting and AFFINITY_ANNOTATION in pod.annotations)
-
-    def is_local(self, pod: Pod) -> bool:
-        """Always: a Reservation is on one node."""
-        del pod
-        return True
-
-    def is_felt_widely(self, pod: Pod) -> bool:
-        """Never."""
-        del pod
-        return False
-
-    def interact(self, first: Pod, second: Pod) -> bool:
-        """Never: what either uses up is on the node that it is on."""
-        del first, second
-        return False

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from descheduler.model.koordinator.devices import AllocatedDevices
 from descheduler.placement.framework.allocation import Allocation
-from descheduler.placement.framework.restored_devices import DevicesByMinor, ReservedDevices, taken_devices
+from descheduler.placement.framework.matched_reservations import taken_devices
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
@@ -18,7 +19,7 @@ class Use(NamedTuple):
 
     held: HeldReservation
     amounts: Amounts
-    devices: DevicesByMinor
+    devices: AllocatedDevices
     """Known once all ledgers have reserved."""
 
 
@@ -35,10 +36,6 @@ class OwnerLedger:
         """Takes the pod's requests of the Reservation that is nominated for it on `node`, if any."""
         state = state_of(cycle)
         nominees = () if state is None else state.nominated.get(node, ())
-        if state is not None and node in state.restored:
-            # Devices come from the nominated Reservation alone, or from what none holds.
-            own = tuple([each.restored() for each in nominees[:1]])
-            state.restored[node] = ReservedDevices(own, is_required=bool(own))
         if not nominees:
             return None
         taken = Use(nominees[0], cycle.pod.demand.amounts, taken_devices(cycle))
@@ -62,29 +59,41 @@ class OwnerLedger:
         return None if self.holdings is None else self.holdings.fingerprint()
 
 
+class BoundReservation(NamedTuple):
+    """Where a Reservation was bound, and the devices that it got there."""
+
+    held: HeldReservation
+    node: int
+    devices: AllocatedDevices
+
+
 class ReservePodLedger:
-    """Where reserve pods were put since the snapshot was taken: their Reservations hold room there."""
+    """Where reserve pods were put since the snapshot was taken: their Reservations hold room and devices there.
+
+    It is asked after the other ledgers.
+    """
 
     def __init__(self, cluster: ShadowCluster) -> None:
         del cluster
 
-    def reserve(self, cycle: Cycle, node: int) -> tuple[HeldReservation, int] | None:
+    def reserve(self, cycle: Cycle, node: int) -> BoundReservation | None:
         """Binds the Reservation of the cycle's pod to `node`."""
         state = state_of(cycle)
         if state is None or state.own is None:
             return None
-        taken = state.own, node
+        taken = BoundReservation(state.own, node, taken_devices(cycle))
         self.restore(taken)
         return taken
 
-    def release(self, taken: tuple[HeldReservation, int]) -> None:
+    def release(self, taken: BoundReservation) -> None:
         """The Reservation has no node again."""
-        taken[0].node = NO_NODE
+        taken.held.node = NO_NODE
+        taken.held.devices.hold({})
 
-    def restore(self, taken: tuple[HeldReservation, int]) -> None:
+    def restore(self, taken: BoundReservation) -> None:
         """It has that node again."""
-        held, node = taken
-        held.node = node
+        taken.held.node = taken.node
+        taken.held.devices.hold(taken.devices)
 
     def fingerprint(self) -> object:
         """Nothing beyond what OwnerLedger tells."""

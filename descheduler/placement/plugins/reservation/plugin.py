@@ -7,17 +7,25 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION, is_reserve_pod
+from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
+from descheduler.model.koordinator.reservation import RESERVATION_NODE_ANNOTATION, allocated_text, is_reserve_pod
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import Interactions
-from descheduler.placement.framework.obstacle import Code, Obstacle, Reason
-from descheduler.placement.framework.restored_devices import ReservedDevices, gets_devices, restore_devices
+from descheduler.placement.framework.matched_reservations import (
+    MatchedReservation,
+    MatchedReservations,
+    nominate_reservation,
+    nominee_plugins,
+    restore_reservations,
+)
+from descheduler.placement.framework.obstacle import Code, Obstacle, Reason, Unchecked
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
@@ -25,8 +33,9 @@ from descheduler.placement.plugins.reservation.interactions import ReservationIn
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
 from descheduler.placement.plugins.reservation.matching import Match, match
 from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, request_of
+from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster, Takings, taken_from
 
 __all__ = ["ReservationPlugin", "ReservationReason"]
 
@@ -61,6 +70,10 @@ class Unreadable(Reason):
     ANNOTATIONS = 0, "the Reservation annotations of the pod cannot be read"
 
 
+_OF_OPERATING_PODS = "pods that act as Reservations are not modelled"
+_OPERATING = Unchecked(_OF_OPERATING_PODS, _OF_OPERATING_PODS)
+
+
 class ReservationPlugin:
     """Transformer, filter and ledger of one profile. `match` is asked once for a placement class and a Reservation."""
 
@@ -75,6 +88,7 @@ class ReservationPlugin:
         """Placed pods use Reservations up, which helps others."""
         self._keeper = cluster.ledger(ReservePodLedger)
         self._table = cluster.table
+        self._operating = OperatingPods(cluster)
         self._known: dict[PlacementClass, dict[HeldReservation, tuple[int, Match]]] = {}
 
     def before_pre_filter(self, cycle: Cycle) -> None:
@@ -91,11 +105,13 @@ class ReservationPlugin:
             cycle.seen = tuple(Seen(each.stand_in(), each.node) for each in self._holdings.active())
         else:
             cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
-            state.restored = _restored(state)
-            restore_devices(cycle, state.restored)
+            state.restored = {held: held.restored() for usable in state.usable.values() for held in usable}
+            restore_reservations(cycle, _matched(state))
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone for which there is no Reservation, and which need none."""
+        if self._operating.concern(cycle.pod.pod):
+            return PreFilterResult(Obstacle.of(self.name, Code.UNDECIDED, _OPERATING))
         state = state_of(cycle)
         if state is None:
             return SKIP
@@ -118,13 +134,13 @@ class ReservationPlugin:
         if is_required:
             bits[:] = ReservationReason.NO_MATCH.bit
             bits[list(state.usable)] = 0
-        gets = gets_devices(cycle)
         if not state.request.is_ignoring:
             for node, usable in state.usable.items():
-                able = [held for held in usable if gets is None or gets(node, held.restored())]
-                fit = fit_on_node(cycle.pod.demand.amounts, usable, able, node, self._table, is_required=is_required)
+                others, asked = _Others(cycle, node, state.restored), cycle.pod.demand.amounts
+                fit = fit_on_node(asked, usable, node, self._table, others, is_required=is_required)
                 if fit.nominees:
                     state.nominated[node] = fit.nominees
+                    nominate_reservation(cycle, node, state.restored[fit.nominees[0]])
                 elif fit.against:
                     state.short[node] = fit.against
                     bits[node] |= ReservationReason.AMOUNTS.bit
@@ -137,15 +153,36 @@ class ReservationPlugin:
             return Obstacle.of(self.name, Code.UNSCHEDULABLE, *state.short[node])
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *(each for each in ReservationReason if bits & each.bit))
 
-    def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
-        """That the kubelet refuses the pod where owners of a Reservation have more than it reserves.
+    def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
+        """The Reservation that the pod uses."""
+        del cycle, node
+        taken = taken_from(takings, self.ledger)
+        if taken is None:
+            return {}
+        reservation = taken.held.reservation
+        return {RESERVATION_ALLOCATED_ANNOTATION: allocated_text(reservation.name, reservation.uid)}
 
-        koord-scheduler takes all that they have off what it counts, for pods that may not use the Reservation.
+    def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
+        """That the kubelet refuses the pod where owners of a Reservation have more than it reserves, and that no
+        Reservation comes first which takes the room of other pods.
+
+        koord-scheduler takes all that owners have off what it counts, for pods that may not use the Reservation.
         """
+        if self._holdings is None or cycle.keeper is not None:
+            return ()
         table = self._table
-        asked = cycle.pod.demand.amounts
+        asked, name = cycle.pod.demand.amounts, table.names[node]
         fits = all(table.requested[row, node] + amount <= table.allocatable[row, node] for row, amount in asked)
-        return () if fits or not cycle.seen else (_OVERCOMMITTED.format(table.names[node]),)
+        overcommitted = () if fits or not cycle.seen else (_OVERCOMMITTED.format(name),)
+        state = state_of(cycle)
+        usable = () if state is None else state.usable.get(node, ())
+        there = (each for each in self._holdings.pre_allocating if self._selects(each, node))
+        return (*overcommitted, *pre_allocations(there, usable, node, name))
+
+    def _selects(self, held: HeldReservation, node: int) -> bool:
+        """Whether the terms of the reserve pod do."""
+        spec = held.pod.spec
+        return bool(self._table.masks.selected(spec.node_selector, spec.affinity)[node])
 
     def _may_come(self) -> bool:
         """Whether a Reservation waits for a node, which the pod may then ask for."""
@@ -198,13 +235,33 @@ class ReservationPlugin:
         return bits
 
 
-def _restored(state: CycleState) -> dict[int, ReservedDevices]:
-    """The devices of the usable Reservations, by node."""
+class _Others(NamedTuple):
+    """The other plugins of the scheduler, about one node."""
+
+    cycle: Cycle
+    node: int
+    restored: Mapping[HeldReservation, MatchedReservation]
+
+    def allow(self, held: HeldReservation) -> bool:
+        """Whether none objects."""
+        known = self.restored[held]
+        return all(plugin.filter_reservation(self.cycle, self.node, known) for plugin in nominee_plugins(self.cycle))
+
+    def scores(self, held: Sequence[HeldReservation]) -> Sequence[int]:
+        """Their sums."""
+        known = [self.restored[each] for each in held]
+        given = [plugin.score_reservations(self.cycle, self.node, known) for plugin in nominee_plugins(self.cycle)]
+        return [sum(scores) for scores in zip(*given, strict=True)] or [0] * len(held)
+
+
+def _matched(state: CycleState) -> dict[int, MatchedReservations]:
+    """The usable Reservations by node. A pod that ignores Reservations prefers none of them."""
+    if state.request.is_ignoring:
+        return {}
     is_required = state.request.affinity is not None
     return {
-        node: ReservedDevices(tuple([held.restored() for held in usable if held.devices]), is_required)
+        node: MatchedReservations(tuple([state.restored[held] for held in usable]), is_required)
         for node, usable in state.usable.items()
-        if any(held.devices for held in usable)
     }
 
 

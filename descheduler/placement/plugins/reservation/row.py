@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from descheduler.model.koordinator.reservation import (
     RESERVATION_NAME_ANNOTATION,
     RESERVATION_NODE_ANNOTATION,
     RESERVE_POD_ANNOTATION,
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.reservation.explain import explain_held_room, explain_reservations
 from descheduler.placement.plugins.reservation.marks import marks_of
@@ -15,6 +18,7 @@ from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, 
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, EXACT_MATCH_ANNOTATION
 from descheduler.placement.plugins.reservation.queue import waiting_reserve_pods
 from descheduler.placement.plugins.reservation.score import ReservationScore
+from descheduler.placement.plugins.reservation.unmodelled import OPERATING_OWNERS_ANNOTATION
 from descheduler.policy.shared_args import Args
 
 __all__ = ["ROW"]
@@ -24,7 +28,7 @@ class ReservationSection(Args, frozen=True):
     """`ReservationArgs` of koord-scheduler 1.8."""
 
     enable_preemption: bool = False
-    """Without effect here: that Reservations preempt pods is not modelled."""
+    """Whether Reservations and their owners preempt pods of lower priority; not modelled."""
     min_candidate_nodes_percentage: int | None = None
     """Without effect here."""
     min_candidate_nodes_absolute: int | None = None
@@ -41,15 +45,30 @@ class ReservationSection(Args, frozen=True):
     """Without effect here."""
 
 
-def _read_nothing(block: ArgsBlock, section: ReservationSection) -> None:
-    del block, section
+class ReservationArgs(msgspec.Struct, frozen=True):
+    """What of the arguments decides."""
+
+    enable_preemption: bool = False
+
+
+def _read(block: ArgsBlock, section: ReservationSection) -> ReservationArgs | None:
+    if not section.enable_preemption:
+        return None
+    block.warn(("enablePreemption",), "preemption by Reservations is not modelled: every landing is `likely` at best")
+    return ReservationArgs(enable_preemption=True)
+
+
+def _doubt_of_preemption(profile: SchedulerProfile) -> str:
+    is_preempting = profile.args.of(ReservationArgs).enable_preemption
+    return "preemption by Reservations is not modelled" if is_preempting else ""
 
 
 ROW = SchedulingPlugin(
     plugin=ReservationPlugin,
     score=ReservationScore,
     points=frozenset({"pre_filter", "filter", "post_filter", "pre_score", "score", "reserve", "pre_bind", "bind"}),
-    args=ArgsKind(ReservationSection, _read_nothing),
+    args=ArgsKind(ReservationSection, _read, ReservationArgs),
+    doubt=_doubt_of_preemption,
     marks=marks_of,
     queues=waiting_reserve_pods,
     explain=explain_reservations,
@@ -60,6 +79,7 @@ ROW = SchedulingPlugin(
         RESERVE_POD_ANNOTATION,
         RESERVATION_NAME_ANNOTATION,
         RESERVATION_NODE_ANNOTATION,
+        OPERATING_OWNERS_ANNOTATION,
     ),
     reads_kinds=frozenset({"Reservation.scheduling.koordinator.sh"}),
     about=About(

@@ -31,7 +31,7 @@ from tests.placement.plugins.coscheduling.worlds import CONFIGURATION, group_of,
 __all__ = ["World", "are_all_released", "faults_of", "make_world"]
 
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
-LANDS, NO = LandingVerdict.LANDS, LandingVerdict.NO
+LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,10 @@ def faults_of(world: World) -> list[str]:
     is_released = are_all_released(world.gang_of, leaving, world.rules, is_group=world.is_group)
     can_land = is_released and _is_assignable(world)
     faults = []
+    if _goes_by_order(world):
+        said = verdict.verdict
+        is_fault = said in (LANDS, LANDS_IF) or (said is NO and can_land)
+        return [f"{said.value}, but that goes by the order of creation"] if is_fault else []
     if (verdict.verdict is NO) is can_land:
         faults.append(f"{verdict.verdict.value}, but an assignment {'exists' if can_land else 'does not exist'}")
     if verdict.verdict is LANDS and not _lands_in_every_order(world):
@@ -96,6 +100,12 @@ def faults_of(world: World) -> list[str]:
     if verdict.certificate and can_land:
         faults.append(f"a proof of what is not so: {verdict.certificate}")
     return faults
+
+
+def _goes_by_order(world: World) -> bool:
+    """Whether some of what leaves comes back pod by pod, and some of the same group all at once."""
+    gangs = {world.gang_of[pod.name] for pod in world.leaving} - {""}
+    return world.is_group and len({world.rules[gang][1] == "once-satisfied" for gang in gangs}) == 2
 
 
 def are_all_released(

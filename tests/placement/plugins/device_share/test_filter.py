@@ -6,8 +6,13 @@ import pytest
 
 from descheduler.placement.framework.allocation import allocations_of
 from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.matched_reservations import (
+    MatchedReservation,
+    MatchedReservations,
+    nominate_reservation,
+    restore_reservations,
+)
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.restored_devices import ReservedDevices, RestoredDevices, restore_devices
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.device_share.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.explain import explain_devices
@@ -127,16 +132,18 @@ def test_request_that_no_node_can_meet_is_refused_before_nodes_are_looked_at() -
     assert [refusal.reasons for refusal in evaluation.refusals] == [(f"invalid resource device requests: [{CORE}]",)]
 
 
-def devices_with(scheduler: Scheduler, restored: RestoredDevices, *, is_required: bool = False) -> str:
+def devices_with(scheduler: Scheduler, restored: MatchedReservation, *, is_required: bool = False) -> str:
     """The minor that a pod for half a GPU gets when a reservation has `restored` for it, or why it gets none."""
     plugin = scheduler.filters["DeviceShare"]
     assert isinstance(plugin, DeviceShare)
     cycle = Cycle(scheduler.cluster.placement_class(decoded(gpu_pod("new", HALF))), scheduler.cluster)
-    restore_devices(cycle, {0: ReservedDevices((restored,), is_required=is_required)})
+    restore_reservations(cycle, {0: MatchedReservations((restored,), is_required=is_required)})
     plugin.pre_filter(cycle)
     bits = plugin.filter(cycle)
     if bits is not None and bits[0]:
         return "; ".join(plugin.obstacle(cycle, 0, int(bits[0])).reasons)
+    if plugin.filter_reservation(cycle, 0, restored):
+        nominate_reservation(cycle, 0, restored)
     placed = scheduler.cluster.place(cycle, 0, [plugin.ledger])
     (allocation,) = allocations_of(placed)
     scheduler.cluster.take_off(placed)
@@ -146,14 +153,14 @@ def devices_with(scheduler: Scheduler, restored: RestoredDevices, *, is_required
 @pytest.mark.parametrize("restricts", [False, True], ids=["they are preferred", "nothing else is taken"])
 def test_devices_of_a_matching_reservation_come_first(restricts: bool) -> None:
     scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)))
-    restored = RestoredDevices({"gpu": {1: {CORE: 50, RATIO: 50}}}, restricts=restricts)
+    restored = MatchedReservation("r", devices={"gpu": {1: {CORE: 50, RATIO: 50}}}, restricts=restricts)
 
     assert devices_with(scheduler, restored) == "1"
 
 
 def test_reservation_that_restricts_and_is_required_gives_no_more_than_it_holds() -> None:
     scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)))
-    restored = RestoredDevices({"gpu": {1: {CORE: 30, RATIO: 30}}}, restricts=True)
+    restored = MatchedReservation("r", devices={"gpu": {1: {CORE: 30, RATIO: 30}}}, restricts=True)
 
     assert devices_with(scheduler, restored, is_required=True) == "Insufficient gpu devices"
     assert devices_with(scheduler, restored) == "0"

@@ -62,7 +62,38 @@ def test_pod_that_exceeds_its_quota_is_refused_in_the_words_of_the_scheduler() -
         "Insufficient quotas, quotaName: team, runtime: cpu:4, used: cpu:3, pod's request: cpu:2, "
         "exceedDimensions: [cpu]"
     )
+    assert found.short == "quota team: 2 CPU requested, 1 CPU over its max of 4"
     assert shortage(scheduler, new(cpu="1")) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "most", "words"),
+    [
+        pytest.param(QuotaLimit.RUNTIME, 20, "runtime quota of 8 (max: 20)", id="less than its max can be used now"),
+        pytest.param(QuotaLimit.RUNTIME, 8, "max of 8", id="all of its max can be used now"),
+        pytest.param(QuotaLimit.MAX, 8, "max of 8", id="runtime quota is off"),
+        pytest.param(QuotaLimit.MIN, 20, "min of 8 (the limit of pods that cannot be preempted)", id="pods are fixed"),
+    ],
+)
+def test_operators_read_how_much_is_over_which_limit(kind: QuotaLimit, most: int, words: str) -> None:
+    limit, used, requested = {"cpu": 8000}, {"cpu": 9000}, {"cpu": 2500}
+
+    found = QuotaShortage(kind, "team", ("team",), limit, used, requested, ("cpu",), {"cpu": most * 1000})
+
+    assert found.short == f"quota team: 2500m CPU requested, 3500m CPU over its {words}"
+
+
+def test_operators_read_each_resource_in_its_unit_and_whose_parent_is_over() -> None:
+    sizes = {"memory": 4 << 30, "koordinator.sh/gpu-memory": 16 << 30}
+
+    found = QuotaShortage(
+        QuotaLimit.PARENT, "all", ("all", "team"), sizes, {}, {n: 2 * a for n, a in sizes.items()}, tuple(sizes), sizes
+    )
+
+    assert found.short == (
+        "quota all (parent of team): 8Gi memory requested, 4Gi memory over its max of 4Gi; "
+        "32Gi koordinator.sh/gpu-memory requested, 16Gi koordinator.sh/gpu-memory over its max of 16Gi"
+    )
 
 
 def test_quota_that_is_over_in_one_resource_takes_no_pod_that_asks_for_another() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from descheduler.placement.framework.allocation import allocations_of
+from descheduler.placement.framework.feasibility import put_on_node
 from tests.builders import Object, node_object
 from tests.placement.plugins.reservation.worlds import World, koord_pod, reservation_object
 
@@ -16,9 +17,9 @@ def gpu(percent: int) -> dict[str, str]:
     return {_CORE: str(percent), _RATIO: str(percent)}
 
 
-def gpu_node(num_gpus: int) -> list[Object]:
-    """Node a with so many cards, and its Device."""
-    node = node_object("a", cpu="16", memory="64Gi")
+def gpu_node(num_gpus: int, name: str = "a") -> list[Object]:
+    """A node with so many cards, and its Device."""
+    node = node_object(name, cpu="16", memory="64Gi")
     node["status"]["allocatable"] |= gpu(100 * num_gpus)
     cards = [
         {
@@ -33,7 +34,7 @@ def gpu_node(num_gpus: int) -> list[Object]:
     device = {
         "apiVersion": "scheduling.koordinator.sh/v1alpha1",
         "kind": "Device",
-        "metadata": {"name": "a"},
+        "metadata": {"name": name},
         "spec": {"devices": cards},
     }
     return [node, device]
@@ -122,6 +123,88 @@ def test_aligned_reservation_lends_its_card_beside_free_ones() -> None:
     world = World([*gpu_node(2), gpu_reservation("r", 100, allocated(m0=100)), gpu_pod("p", 200)])
 
     assert minors(world, "p") == ("r", ["0", "1"])
+
+
+def raw_score(world: World, pod: str) -> dict[str, int]:
+    """What DeviceShare gives to the nodes that take a pod, before that is normalised."""
+    table = world.evaluate(pod).scores()
+    raw = table.by_plugin["DeviceShare"].raw
+    assert raw is not None
+    return {world.cluster.table.names[node]: int(score) for node, score in zip(table.nodes, raw, strict=True)}
+
+
+def test_one_reservation_does_not_lend_the_card_of_another() -> None:
+    """Each is tried with what nothing holds; a pod that needs none takes the cards of both, and uses none of them."""
+    held = [gpu_reservation(f"r{minor}", 100, allocated(**{f"m{minor}": 100})) for minor in range(2)]
+    busy = [gpu_pod(f"busy-{n}", 50, app="x", node="a", annotations=allocated(**{f"m{n}": 50})) for n in (2, 3)]
+    asks = {"scheduling.koordinator.sh/reservation-affinity": "{}"}
+    world = World([*gpu_node(4), *held, *busy, gpu_pod("p", 200, annotations=asks), gpu_pod("q", 200)])
+
+    assert world.fitting("p") == []
+    assert minors(world, "q") == ("", ["0", "1"])
+
+
+def test_nominated_reservation_is_scored_with_what_nothing_holds() -> None:
+    """Of three cards two are reserved for the pod by different Reservations: it uses one of them, the other is in use.
+
+    Nodes are preferred that have more left of gpu-memory-ratio, and of gpu-memory, of which nobody has any: (33 + 100)
+    / 2 and (66 + 100) / 2. A Reservation without devices is scored 0 on its node, as koord-scheduler has it.
+    """
+    held = [gpu_reservation(f"r{minor}", 100, allocated(**{f"m{minor}": 100})) for minor in range(2)]
+    bare = reservation_object("bare", node="b", cpu="4")
+    others = [*gpu_node(3, "b"), *gpu_node(3, "c")]
+    world = World([*gpu_node(3), *others, *held, bare, gpu_pod("p", 100)])
+
+    assert raw_score(world, "p") == {"a": 66, "b": 0, "c": 83}
+
+
+def test_restricted_reservation_is_scored_by_its_own_cards() -> None:
+    """Half of one card is left, or seven halves of four cards, and all of the gpu-memory."""
+    held = gpu_reservation("r", 100, allocated(m0=100), allocatePolicy="Restricted", allocateOnce=False)
+    world = World([*gpu_node(4), *gpu_node(4, "b"), held, gpu_pod("p", 50)])
+
+    assert raw_score(world, "p") == {"a": (50 + 100) // 2, "b": (87 + 100) // 2}
+
+
+def test_reservation_that_a_pod_uses_is_scored_by_its_devices_too() -> None:
+    """By amounts alone it would fill up the other one, which has no cards."""
+    cards = gpu_reservation("cards", 100, allocated(m0=100))
+    bare = reservation_object("bare", node="a", cpu="1")
+    world = World([*gpu_node(2), bare, cards, gpu_pod("p", 50)])
+
+    assert minors(world, "p") == ("cards", ["0"])
+
+
+def test_reservation_that_finds_a_node_holds_its_cards_for_its_owners() -> None:
+    pending = reservation_object("r", reserved={"cpu": "4", **gpu(100)}, annotations=allocated(m1=100))
+    world = World([*gpu_node(2), pending, gpu_pod("p", 100), gpu_pod("x", 200, app="x"), gpu_pod("y", 100, app="x")])
+    reserve_pod = world.snapshot.reservations[0].pod
+    assert reserve_pod is not None
+    world.cluster.take_off(world.placed("p").placed)  # so that whoever keeps count of anything does so
+    before = world.cluster.digest()
+
+    bound = put_on_node(world.scheduler, world.evaluate(reserve_pod), 0).placed
+    owner = world.placed("p").placed
+
+    assert [each.name for each in allocations_of(owner)] == ["r", "0"]
+    assert world.fitting("x") == []
+    assert world.fitting("y") == ["a"]
+    world.cluster.take_off(bound)
+    world.cluster.take_off(owner)
+    assert world.cluster.digest() == before
+
+
+def test_cards_of_a_reservation_that_finds_a_node_are_no_longer_free_for_others() -> None:
+    pending = reservation_object("r", reserved={"cpu": "4", **gpu(100)})
+    world = World([*gpu_node(2), pending, gpu_pod("x", 200, app="x"), gpu_pod("y", 100, app="x")])
+    reserve_pod = world.snapshot.reservations[0].pod
+    assert reserve_pod is not None
+
+    before = world.fitting("x")
+    put_on_node(world.scheduler, world.evaluate(reserve_pod), 0)
+
+    assert (before, world.fitting("x")) == (["a"], [])
+    assert minors(world, "y") == ("", ["1"])
 
 
 def test_placing_and_taking_off_leaves_the_cards_as_they_were() -> None:

@@ -1,0 +1,125 @@
+"""The jobs of a live run: which profiles use them, and what earlier runs have left of theirs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.eviction.migration_controller.profiles import migration_controllers
+from descheduler.kube.background import BackgroundCalls
+from descheduler.kube.errors import KubeError
+from descheduler.kube.leases.settings import own_namespace
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.controller.controller import Surroundings
+from descheduler.migration.paces import Paces
+from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+from descheduler.migration.setup.choice import ProviderMissing, choose
+from descheduler.migration.setup.halting import Halting
+from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
+from descheduler.migration.setup.offer import find_offer
+from descheduler.model.text.counted import counted
+from descheduler.policy.run_name import run_name
+from descheduler.policy.types import Policy
+
+if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+    from descheduler.kube.discovery import ServerFacts
+    from descheduler.kube.leases.settings import LeaseSettings
+    from descheduler.migration.controller.adoption import Adopted
+    from descheduler.migration.controller.removal import RemovalPort
+    from descheduler.migration.open_calls import OpenCalls
+    from descheduler.migration.ports import OutcomeSink
+    from descheduler.migration.settings import ExecutorSettings
+    from descheduler.supervision import Watch
+
+__all__ = ["JobPlan", "plan_jobs", "take_up_notes"]
+
+_MOST_THREADS = 16
+_LONGEST_LABEL = 63
+
+
+class JobPlan(msgspec.Struct, frozen=True):
+    """Which profiles carry their evictions out as jobs; `notes` say how, a sentence for each MigrationController."""
+
+    profiles: Mapping[str, JobProfile]
+    storage: JobStorage
+    notes: tuple[str, ...] = ()
+
+    def execution(
+        self,
+        client: KubeClient,
+        port: RemovalPort,
+        settings: ExecutorSettings,
+        watch: Watch,
+        *,
+        open_calls: OpenCalls,
+        may_call: Callable[[], str],
+        sink: OutcomeSink | None = None,
+    ) -> JobExecution | None:
+        """What carries the jobs out; None where no profile uses any."""
+        if not self.profiles:
+            return None
+        around = Surroundings(
+            calls=BackgroundCalls(_MOST_THREADS, name="job"),
+            paces=Paces(settings, now=watch.clock),
+            open_calls=open_calls,
+            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock),
+            may_call=may_call,
+            clock=watch.clock,
+            now=_utc_now,
+            sleep=watch.sleep,
+            sink=sink,
+        )
+        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around)
+
+
+def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: LeaseSettings | None) -> JobPlan:
+    """Which profiles of `policy` use jobs on the server behind `client`. Raises KubeError.
+
+    Jobs bear the name of the Lease, whose namespace holds their ConfigMaps; without a Lease, what it would be by
+    default.
+    """
+    namespace, owner = (own_namespace(), run_name(policy)) if lease is None else (lease.namespace, lease.name)
+    storage = JobStorage(_label_value(owner), namespace, in_objects=False)
+    controllers = migration_controllers(policy)
+    if not controllers:
+        return JobPlan({}, storage)
+    priority_class = PlaceholderSettings().priority_class
+    offer = find_offer(ObjectCalls(client), server, priority_class)
+    try:
+        chosen = {
+            name: JobProfile(args, choose(name, args, offer, priority_class)) for name, args in controllers.items()
+        }
+    except ProviderMissing as error:
+        raise KubeError(str(error)) from error
+    profiles = {name: each for name, each in chosen.items() if each.choice.uses_jobs and not each.args.dry_run}
+    notes = tuple(each.choice.why for each in chosen.values())
+    return JobPlan(profiles, replace(storage, in_objects=offer.has_jobs), notes)
+
+
+def take_up_notes(adopted: Adopted) -> tuple[str, ...]:
+    """What was found of earlier runs, a sentence each; none where they left nothing."""
+    notes = []
+    if adopted.unfinished:
+        notes.append(f"finished {counted(len(adopted.unfinished), 'migration')} that an earlier run had begun")
+    if adopted.undone:
+        notes.append(f"undid {counted(len(adopted.undone), 'migration')} of which an earlier run had evicted no pod")
+    if adopted.swept:
+        notes.append(f"removed {counted(len(adopted.swept), 'reservation')} that an earlier run had left behind")
+    return tuple(notes)
+
+
+def _label_value(name: str) -> str:
+    """`name` as the value of a label, which is shorter than names of objects may be."""
+    if len(name) <= _LONGEST_LABEL:
+        return name
+    return f"{name[:40].rstrip('-.')}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)

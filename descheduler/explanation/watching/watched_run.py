@@ -1,0 +1,152 @@
+"""What one run of a policy decides about one pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import partial
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.explanation.watching.not_selected import plugin_misses
+from descheduler.explanation.watching.watch import Watch, Wish
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, Verdict
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Refusal
+from descheduler.plan.staying import staying_pod
+from descheduler.policy.types import Policy
+from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDecision
+
+__all__ = ["RunOptions", "WatchedRun", "watched_run"]
+
+
+class WatchedRun(msgspec.Struct, frozen=True):
+    """One run of a policy, and what the watch saw of it."""
+
+    decisions: Decisions
+    watch: Watch
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What operators must know of the run: plugins that could not work, and what the policy leaves unclear."""
+        failures = (f"{f.plugin} (profile {f.profile}) failed: {f.message}" for f in self.decisions.failures)
+        return (*failures, *self.decisions.notes)
+
+    def wishes_for(self, pod: Pod) -> list[Wish]:
+        """The plugins that wanted `pod` gone, in order."""
+        return [wish for wish in self.watch.wishes if wish.pod is pod]
+
+    def moves_before(self, pod: Pod) -> list[Pod]:
+        """The pods whose eviction was booked when the run decided about `pod`, in order.
+
+        Of a pod that nobody asks for that is none: its landing is that of the cluster as it is.
+        """
+        wishes = self.wishes_for(pod)
+        decisive = next((wish for wish in wishes if wish.verdict.is_accepted), wishes[0] if wishes else None)
+        granted = [] if decisive is None else self.watch.granted[: decisive.num_granted]
+        return list({id(moved): moved for moved in granted if moved is not pod}.values())
+
+    def answers_about(self, pod: Pod) -> tuple[PluginAnswer, ...]:
+        """What the plugins met that selected `pod`; of one that stays, what blocks its eviction comes first."""
+        answers = [_answer(wish) for wish in self.wishes_for(pod)]
+        staying = staying_pod(self.decisions, pod)
+        refusals = [] if staying is None else [_refusal_answer(each) for each in (staying.first, *staying.others)]
+        return tuple({_said(answer): answer for answer in (*refusals, *answers)}.values())
+
+    def decision_about(self, pod: Pod) -> PodDecision:
+        """What becomes of `pod`."""
+        answers = self.answers_about(pod)
+        is_evicted = any(answer.result == "evicted" for answer in answers)
+        skipped = self.decisions.skipped
+        selecting = {(answer.profile, answer.plugin) for answer in answers}
+        return PodDecision(
+            outcome="unjudged" if skipped else "evicted" if is_evicted else "kept" if answers else "unwanted",
+            summary=f"skipped: {skipped}" if skipped else _summary(answers),
+            answers=answers,
+            not_selected=tuple(plugin_misses(pod, self.decisions, self.watch, selecting)),
+            filters=tuple(
+                _filter_answer(profile.name, self.watch.filters_of(profile.name, pod))
+                for profile in self.decisions.policy.profiles
+            ),
+            num_moves_before=len(self.moves_before(pod)),
+        )
+
+
+class RunOptions(msgspec.Struct, frozen=True):
+    """What beside the policy changes the decisions of a run: its feature gates, and which pods it may move."""
+
+    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    scope: Scope = EVERYWHERE
+
+
+def watched_run(
+    policy: Policy, snapshot: Snapshot, pods: Iterable[Pod], now: datetime, options: RunOptions | None = None
+) -> WatchedRun:
+    """One dry run in which `pods` are watched. Raises PolicyError as `decide` does."""
+    pods = tuple(pods)
+    watch, options = Watch(pods), options or RunOptions()
+    decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=options.feature_gates, scope=options.scope)
+    decisions = decide_by(policy, registry=watch.registry(REGISTRY), observer=watch, most_assessed=0)
+    return WatchedRun(with_beyond(decisions, decide_by, most_judged=None if pods else MOST_JUDGED), watch)
+
+
+def _summary(answers: tuple[PluginAnswer, ...]) -> str:
+    if not answers:
+        return "not selected by any plugin"
+    evicted = next((answer for answer in answers if answer.result == "evicted"), None)
+    if evicted is not None:
+        return f"evicted by {_selection(evicted)}"
+    first = answers[0]
+    return f"not evicted: selected by {_selection(first)}; blocked by {first.code}: {first.message}"
+
+
+def _selection(answer: PluginAnswer) -> str:
+    return f"{_named(answer)}{f': {answer.reason}' if answer.reason else ''}"
+
+
+def _named(answer: PluginAnswer) -> str:
+    return f"{answer.plugin} (profile {answer.profile})"
+
+
+def _answer(wish: Wish) -> PluginAnswer:
+    verdict = wish.verdict
+    return PluginAnswer(
+        profile=wish.profile,
+        plugin=wish.plugin,
+        result="evicted" if verdict.is_accepted else "refused" if wish.is_request else "kept",
+        reason=wish.reason,
+        code=_code(verdict),
+        message=verdict.message,
+        subject=verdict.subject,
+    )
+
+
+def _refusal_answer(refusal: Refusal) -> PluginAnswer:
+    verdict = refusal.verdict
+    return PluginAnswer(
+        profile=refusal.profile,
+        plugin=refusal.plugin,
+        result="refused" if refusal.is_attempt else "kept",
+        reason=refusal.reason,
+        code=_code(verdict),
+        message=verdict.message,
+        subject=verdict.subject,
+    )
+
+
+def _said(answer: PluginAnswer) -> tuple[str, str, str, str]:
+    return answer.profile, answer.plugin, answer.code, answer.message
+
+
+def _filter_answer(profile: str, verdict: Verdict) -> FilterAnswer:
+    return FilterAnswer(profile=profile, code=_code(verdict), message=verdict.message, subject=verdict.subject)
+
+
+def _code(verdict: Verdict) -> str:
+    return "" if verdict.is_accepted else str((verdict.reason or Reason.UNSET).value)

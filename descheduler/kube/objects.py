@@ -1,0 +1,110 @@
+"""Single objects of any kind by their path: read, created, changed and deleted, never blindly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from descheduler.kube.client import KubeClient
+from descheduler.kube.errors import ApiError, KindAbsent, TransportError
+from descheduler.kube.http.bounded_body import OBJECT_BYTES
+from descheduler.kube.http.found import describe_body
+from descheduler.kube.http.status import RawResponse, decode_status
+
+__all__ = ["ObjectCalls"]
+
+T = TypeVar("T")
+
+_PASSED = frozenset({"NotFound", "Conflict"})
+_MERGE_PATCH = "application/merge-patch+json"
+
+
+class _Items(msgspec.Struct):
+    items: list[msgspec.Raw] | None = None
+
+
+_decode_items = msgspec.json.Decoder(_Items).decode
+
+
+class ObjectCalls:
+    """Calls for single objects over `client`. Reading is retried by its rules; every other call is made once.
+
+    All raise ApiError for a refusal that is not named here, and TransportError when no usable answer came: whether a
+    call that writes took effect is unknown then, and the object has to be read.
+    """
+
+    def __init__(self, client: KubeClient) -> None:
+        self._client = client
+
+    @property
+    def client(self) -> KubeClient:
+        """What makes the calls."""
+        return self._client
+
+    def read(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T | None:
+        """What `decode` makes of the object at `path`, None when there is none."""
+        try:
+            return self._client.fetch(path, decode, query=query)
+        except ApiError as error:
+            if error.status_code == 404 and error.reason == "NotFound":
+                return None
+            raise
+
+    def list(self, list_path: str, decode: Callable[[bytes], T], *, label_selector: str | None = None) -> tuple[T, ...]:
+        """What `decode` makes of each object of a list; none where the server does not know the kind."""
+        try:
+            pages = tuple(self._client.list_pages(list_path, label_selector=label_selector))
+        except KindAbsent:
+            return ()
+        return tuple(decode(bytes(item)) for page in pages for item in _decode_items(page.body).items or ())
+
+    def create(self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
+        """The new object, None when there is one of its name already."""
+        response = self._send("POST", list_path, msgspec.json.encode(created))
+        if response.status_code == 409:
+            error = self._client.refusal("POST", list_path, response)
+            if error.reason == "AlreadyExists":
+                return None
+            raise error
+        return self._decoded("POST", list_path, response, decode)
+
+    def patch(self, path: str, patch: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
+        """The object after a JSON merge patch (RFC 7396); None when it is gone, or has another resource version."""
+        response = self._send("PATCH", path, msgspec.json.encode(patch), content_type=_MERGE_PATCH)
+        if self._has_passed(response):
+            return None
+        return self._decoded("PATCH", path, response, decode)
+
+    def delete(self, path: str, *, uid: str = "", grace_period_seconds: int | None = None) -> bool:
+        """Whether the object is being deleted; False when it is not there, or is another one than that of `uid`."""
+        options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if grace_period_seconds is not None:
+            options["gracePeriodSeconds"] = grace_period_seconds
+        response = self._send("DELETE", path, msgspec.json.encode(options))
+        if self._has_passed(response):
+            return False
+        if not response.is_success:
+            raise self._client.refusal("DELETE", path, response)
+        return True
+
+    def _send(self, method: str, path: str, body: bytes, *, content_type: str = "application/json") -> RawResponse:
+        return self._client.send(method, path, body=body, max_bytes=OBJECT_BYTES, content_type=content_type)
+
+    def _has_passed(self, response: RawResponse) -> bool:
+        """Whether the object that was meant is not there any more; a proxy's word does not count."""
+        return response.status_code in (404, 409) and decode_status(response).reason in _PASSED
+
+    def _decoded(self, method: str, path: str, response: RawResponse, decode: Callable[[bytes], T]) -> T:
+        if not response.is_success:
+            raise self._client.refusal(method, path, response)
+        try:
+            return decode(response.body)
+        except (ValueError, RecursionError) as error:
+            raise TransportError(
+                f"{method} {path} on {self._client.host}: the answer is cut short or not what was asked "
+                f"({describe_body(response.body)})"
+            ) from error

@@ -1,0 +1,335 @@
+"""Takes the jobs of a run through their steps, several at once, and evicts at the pace of the policy."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from descheduler.kube.errors import KubeError
+from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
+from descheduler.migration.controller.job_keeper import JobKeeper, Progress
+from descheduler.migration.controller.removal import RemovalPort, remove
+from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.conditions import aborted, failed
+from descheduler.migration.jobs.machine import evicting
+from descheduler.migration.jobs.steps import End, Evict, WaitForChange
+from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.judgement import Judgement, judge
+from descheduler.migration.open_calls import OpenCalls
+from descheduler.migration.paces import Paces
+from descheduler.migration.ports import OutcomeSink
+from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["Background", "JobController", "Surroundings"]
+
+_BUDGET_WAIT_SECONDS = 5.0
+"""Between two tries to evict a pod that a budget protects now."""
+
+_SLICE_SECONDS = 0.1
+"""How long the dispatcher may be deaf to the stop flag."""
+
+_Answer = Progress | EvictionResponse | MigrationJob | None
+
+
+class Background(Protocol):
+    """Where calls are made: on threads in a run, at once in a test."""
+
+    def submit(self, call: Callable[[], _Answer]) -> Future[_Answer]:
+        """The future of `call`."""
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What a run goes by from outside.
+
+    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
+    right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
+    """
+
+    calls: Background
+    paces: Paces
+    open_calls: OpenCalls
+    halted: Callable[[], tuple[OutcomeCode, str] | None]
+    may_call: Callable[[], str]
+    clock: Callable[[], float]
+    now: Callable[[], datetime]
+    sleep: Callable[[float], None]
+    sink: OutcomeSink | None = None
+
+
+class JobController:
+    """The dispatcher. All state belongs to the calling thread; `around.calls` makes the calls."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        keeper: JobKeeper,
+        port: RemovalPort,
+        settings: ControllerSettings,
+        new_job: Callable[[PlannedEviction], NewJob],
+        around: Surroundings,
+    ) -> None:
+        self._journal = journal
+        self._keeper = keeper
+        self._port = port
+        self._settings = settings
+        self._new_job = new_job
+        self._around = around
+        self._queue: deque[JobTask] = deque()
+        self._active: list[JobTask] = []
+        self._to_evict: deque[tuple[JobTask, Pod, str]] = deque()
+        self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
+        self._outcomes: dict[str, Outcome] = {}
+        self._stopped_by: tuple[OutcomeCode, str] | None = None
+
+    def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
+        """One outcome for each of `tasks`, in their order, once none of their jobs can go on.
+
+        Jobs that are adopted go on at once. Another one is created when no other of its workload is under way, and
+        while no more are than the settings allow.
+        """
+        all_tasks = list(tasks)
+        self._active = [task for task in all_tasks if task.job is not None]
+        self._queue.extend(task for task in all_tasks if task.job is None)
+        while self._queue or self._active:
+            if (halted := self._around.halted()) is not None:
+                self._wind_up(*halted)
+                break
+            has_begun = self._begin_next() | self._advance_due() | self._evict_next()
+            self._collect()
+            if not has_begun:
+                self._pause()
+        return tuple(self._outcomes[task.eviction.uid] for task in all_tasks)
+
+    def _begin_next(self) -> bool:
+        """Has the next job created whose workload is free; whether there was one."""
+        if len(self._active) >= self._settings.most_active:
+            return False
+        busy = {task.eviction.workload for task in self._active}
+        for task in self._queue:
+            if task.eviction.workload not in busy:
+                self._queue.remove(task)
+                self._active.append(task)
+                self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
+                return True
+        return False
+
+    def _advance_due(self) -> bool:
+        """Has every job looked at whose time has come; whether there was one."""
+        now, busy = self._around.clock(), self._busy()
+        due = [(task, task.job) for task in self._active if task.job and id(task) not in busy and task.due <= now]
+        for task, job in due:
+            call = partial(self._keeper.advance, job) if task.ends_at is None else partial(self._landed, task, job)
+            self._submit(task, call)
+        return bool(due)
+
+    def _landed(self, task: JobTask, job: MigrationJob) -> Progress:
+        """Runs on a thread: looks for the replacement of a pod for which no room was held."""
+        replacement = self._keeper.find_replacement(job, task.eviction)
+        return Progress(job, End(), replacement=replacement)
+
+    def _evict_next(self) -> bool:
+        """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
+        if not self._to_evict:
+            return False
+        task, pod, policy = self._to_evict[0]
+        if self._around.paces.try_take(task.eviction.profile) > 0:
+            return False
+        self._to_evict.popleft()
+        task.num_calls += 1
+        self._around.open_calls.began(task.eviction)
+        self._submit(task, partial(self._evict, task.eviction, policy), pod)
+        return True
+
+    def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
+        """Runs on a thread; None when the run was halted since the decision."""
+        at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+        return remove(self._port, policy, eviction, at, self._may_send)
+
+    def _may_send(self) -> bool:
+        return self._around.halted() is None and not self._around.may_call()
+
+    def _busy(self) -> set[int]:
+        under_way = {id(task) for task, _ in self._in_flight.values()}
+        return under_way | {id(task) for task, _, _ in self._to_evict}
+
+    def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
+        self._in_flight[self._around.calls.submit(call)] = (task, pod)
+
+    def _pause(self) -> None:
+        if self._in_flight:
+            wait(self._in_flight, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
+            return
+        dues = [task.due for task in self._active]
+        until_due = min(dues, default=0.0) - self._around.clock()
+        self._around.sleep(max(_SLICE_SECONDS, until_due) if not self._to_evict else _SLICE_SECONDS)
+
+    def _collect(self) -> None:
+        for future in [future for future in self._in_flight if future.done()]:
+            task, pod = self._in_flight.pop(future)
+            try:
+                answer = future.result()
+            except Exception as error:  # whatever it is, what was done so far has to be reported
+                self._failed(task, pod, error)
+                continue
+            match answer:
+                case Progress():
+                    self._progressed(task, answer)
+                case MigrationJob():
+                    task.take(answer)
+                case EvictionResponse():
+                    self._answered(task, pod, answer)
+                case None:
+                    self._around.open_calls.ended(task.eviction)
+                    task.num_calls -= 1
+
+    def _progressed(self, task: JobTask, progress: Progress) -> None:
+        task.num_errors = 0
+        now = self._around.clock()
+        if progress.job is None:
+            self._finish(task, deleted(task, now))
+            return
+        task.take(progress.job)
+        if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and self._stopped_by is not None:
+            self._finish(task, unfinished(task, *self._stopped_by, now))
+        elif isinstance(progress.step, End):
+            self._await_landing(task, progress)
+        elif not isinstance(progress.step, Evict) or progress.pod is None:
+            task.wait(now)
+        elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
+            self._give_up(task, task.judgement)
+        else:
+            self._to_evict.append((task, progress.pod, progress.step.policy))
+
+    def _await_landing(self, task: JobTask, progress: Progress) -> None:
+        """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
+        now, replacement = self._around.clock(), progress.replacement
+        if replacement is not None and replacement.is_ready:
+            task.landed_on = replacement.node_name
+        ending = ended(task, now)
+        is_left = ending.kind is OutcomeKind.EVICTED and not task.landed_on and bool(task.eviction.controller_uid)
+        if not is_left or task.is_adopted or ending.code is not OutcomeCode.DONE:
+            self._finish(task, ending)
+            return
+        if task.ends_at is None:
+            task.ends_at = now + self._settings.landing_seconds
+        if now < task.ends_at:
+            task.wait(now)
+        else:
+            self._finish(task, not_landed(task))
+
+    def _answered(self, task: JobTask, pod: Pod | None, response: EvictionResponse) -> None:
+        eviction = self._settings.eviction
+        judgement = judge(
+            task.eviction,
+            response,
+            evictions_in_background=eviction.evictions_in_background,
+            fault_wait_seconds=eviction.fault_wait_seconds,
+        )
+        task.judgement, task.status_code = judgement, response.status_code
+        now = self._around.clock()
+        if judgement.is_open:
+            task.settles_at = now + eviction.effect_seconds
+            self._around.open_calls.doubted(task.eviction, task.settles_at)
+        elif not task.is_in_doubt(now):
+            self._around.open_calls.ended(task.eviction)
+        task.num_faults += judgement.kind is OutcomeKind.FAILED
+        if task.job is None or pod is None:
+            raise ValueError(f"pod {task.eviction.name} was evicted without a job")
+        if judgement.kind.uses_limits:
+            self._submit(task, partial(self._note_eviction, task.job, pod))
+        elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
+            self._give_up(task, judgement)
+        else:
+            wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
+            task.due = now + min(wait_seconds, eviction.longest_wait_seconds)
+
+    def _may_be_granted(self, task: JobTask, judgement: Judgement, now: float) -> bool:
+        """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
+        if judgement.code is not OutcomeCode.BUDGET:
+            return judgement.retry_after_seconds is not None
+        if task.refused_since is None:
+            task.refused_since = now
+        return now - task.refused_since < self._settings.budget_seconds
+
+    def _note_eviction(self, job: MigrationJob, pod: Pod) -> Progress:
+        """Runs on a thread."""
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now()))
+        return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
+
+    def _give_up(self, task: JobTask, judgement: Judgement) -> None:
+        """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
+        if task.is_in_doubt(self._around.clock()):
+            task.due = task.settles_at
+        elif task.job is not None:
+            end = failed(task.job, JobReason.FORBIDDEN, judgement.message)
+            self._submit(task, partial(self._undo, task.job, end))
+
+    def _undo(self, job: MigrationJob, end: MigrationJob) -> Progress:
+        """Runs on a thread."""
+        self._keeper.undo(job, end)
+        return Progress(end, End())
+
+    def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
+        """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
+        now = self._around.clock()
+        # The error's text is not repeated unless it is made for people: it may quote a header field with a credential.
+        text = str(error) if isinstance(error, KubeError) else f"internal error ({type(error).__name__})"
+        task.num_errors += 1
+        if task.job is None:
+            self._finish(task, Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text))
+        elif task.num_errors >= self._settings.most_errors:
+            self._finish(task, unfinished(task, OutcomeCode.SERVER_ERROR, text, now))
+        else:
+            task.wait(now)
+
+    def _wind_up(self, code: OutcomeCode, why: str) -> None:
+        """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
+        self._stopped_by = code, why
+        for task in self._queue:
+            self._finish(task, left_out(code, why))
+        self._queue.clear()
+        self._to_evict.clear()
+        self._drain()
+        for task in list(self._active):
+            if not self._around.may_call() and task.job is not None and not task.was_evicted:
+                self._submit(task, partial(self._undo, task.job, aborted(task.job, why)))
+        self._drain()
+        now = self._around.clock()
+        for task in list(self._active):
+            self._finish(task, unfinished(task, code, why, now))
+
+    def _drain(self) -> None:
+        """Awaits the calls under way for as long as the settings say."""
+        give_up_at = self._around.clock() + self._settings.eviction.drain_seconds
+        while self._in_flight and self._around.clock() < give_up_at:
+            wait(self._in_flight, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
+            self._collect()
+
+    def _finish(self, task: JobTask, ending: Judgement) -> None:
+        outcome = Outcome(
+            task.eviction,
+            ending.kind,
+            ending.code,
+            ending.message,
+            status_code=task.status_code,
+            num_attempts=task.num_calls,
+            landed_on=task.landed_on,
+        )
+        if not outcome.is_unconfirmed:
+            self._around.open_calls.ended(task.eviction)
+        self._outcomes[task.eviction.uid] = outcome
+        if task in self._active:
+            self._active.remove(task)
+        if self._around.sink is not None and not task.is_adopted:
+            self._around.sink.record(outcome)

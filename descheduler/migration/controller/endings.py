@@ -1,0 +1,61 @@
+"""What a job at its end says of the eviction that it was for."""
+
+from __future__ import annotations
+
+from descheduler.migration.controller.task import JobTask
+from descheduler.migration.judgement import POD_GONE, Judgement
+from descheduler.model.koordinator.migration_job import JobPhase
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+
+__all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished"]
+
+
+def ended(task: JobTask, now: float) -> Judgement:
+    """The ending of a task whose job has ended, at `now` of the run's clock."""
+    job = task.job
+    if job is None:
+        raise ValueError(f"pod {task.eviction.name} never had a job")
+    if task.was_evicted and not task.num_calls and not task.is_adopted:
+        return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
+    if job.phase == JobPhase.SUCCEEDED:
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
+    if task.was_evicted:
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
+    return _kept(task, OutcomeCode.NO_ROOM, job.message, now)
+
+
+def deleted(task: JobTask, now: float) -> Judgement:
+    """The ending of a task whose job somebody has deleted."""
+    message = "another client deleted the PodMigrationJob"
+    if task.was_evicted:
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
+    return _kept(task, OutcomeCode.JOB_DELETED, message, now)
+
+
+def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judgement:
+    """The ending of a task whose job could not go on because the run could not."""
+    if task.was_evicted:
+        message = f"{why}; the next run awaits the replacement"
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
+    if task.num_calls:
+        return _kept(task, halted, why, now)
+    return left_out(halted, why)
+
+
+def not_landed(task: JobTask) -> Judgement:
+    """The ending of an eviction without room whose replacement is not ready in time."""
+    return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, "its replacement is not ready yet")
+
+
+def left_out(code: OutcomeCode, why: str) -> Judgement:
+    """The ending of a planned eviction that was never begun."""
+    return Judgement(OutcomeKind.NOT_ATTEMPTED, code, why)
+
+
+def _kept(task: JobTask, code: OutcomeCode, why: str, now: float) -> Judgement:
+    """The pod stays, as far as anybody knows: a call that may yet take effect counts as an eviction."""
+    if task.is_in_doubt(now):
+        return Judgement(OutcomeKind.EVICTED, OutcomeCode.OUTCOME_UNKNOWN, f"not confirmed: {why}")
+    if task.judgement is not None:
+        return task.judgement
+    return Judgement(OutcomeKind.REFUSED, code, why)

@@ -1,0 +1,142 @@
+"""One job against the cluster: looks at it, and does what its next steps ask for until it has to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from descheduler.kube.errors import KubeError
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.jobs.conditions import failed, with_condition
+from descheduler.migration.jobs.machine import JobTerms, next_step
+from descheduler.migration.jobs.seen import Seen
+from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, WaitForChange
+from descheduler.migration.journal.journal import Journal
+from descheduler.migration.pods import read_pod
+from descheduler.migration.providers.provider import CannotHold, ReservationProvider
+from descheduler.migration.replacements import Replacements, successors_of
+from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
+from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["JobKeeper", "Progress"]
+
+_MOST_STEPS = 12
+"""More than a job has from its beginning to its end: whoever needs more goes round in circles."""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a job has come: `pod` is the one that has its name now, and `step` what it waits for.
+
+    `job` is as it is kept; None when somebody has deleted it.
+    """
+
+    job: MigrationJob | None
+    step: Evict | WaitForChange | End
+    pod: Pod | None = None
+    replacement: Pod | None = None
+
+
+class JobKeeper:
+    """Looks and writes. Safe to use from several threads, each with another job. `now` is aware UTC.
+
+    `providers` are by name; a job that names none of them has its room held by the first.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectCalls,
+        journal: Journal,
+        providers: Mapping[str, ReservationProvider],
+        terms: JobTerms,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._objects = objects
+        self._journal = journal
+        self._providers = providers
+        self._terms = terms
+        self._now = now
+        self._replacements = Replacements(objects)
+
+    def advance(self, job: MigrationJob) -> Progress:
+        """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
+
+        It may be called again after any error, with the job as it was.
+        """
+        for _ in range(_MOST_STEPS):
+            seen = self._look(job)
+            step = next_step(job, seen, self._terms, self._now())
+            if isinstance(step, Evict | WaitForChange | End):
+                return Progress(job, step, seen.pod, seen.replacement)
+            kept = self._do(job, step)
+            if kept is None:
+                self._provider_of(job).release(job)
+                return Progress(None, End(), seen.pod)
+            job = kept
+        return Progress(job, WaitForChange("its status keeps changing"))
+
+    def find_replacement(self, job: MigrationJob, eviction: PlannedEviction) -> Pod | None:
+        """The pod that came for the one that was evicted, None as long as there is none."""
+        successors = successors_of(eviction)
+        if successors is None:
+            return None
+        return self._replacements.find(successors, of_uid=eviction.uid, since=job.created_at)
+
+    def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
+        """`new`, kept; what somebody else has made of the job where that came first; None when it was deleted."""
+        return self._journal.save(old, new) or self._journal.read(old)
+
+    def undo(self, job: MigrationJob, end: MigrationJob) -> None:
+        """Gives back what is held for `job`, and keeps it as `end`."""
+        if job.reservation_name:
+            self._provider_of(job).release(job)
+        self.save(job, end)
+
+    def _provider_of(self, job: MigrationJob) -> ReservationProvider:
+        first = next(iter(self._providers.values()))
+        return self._providers.get(job.annotations.get(PROVIDER_ANNOTATION, ""), first)
+
+    def _look(self, job: MigrationJob) -> Seen:
+        has_pod = bool(job.pod_namespace and job.pod_name)
+        pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
+        if not job.reservation_name:
+            return Seen(pod)
+        room, replacement = self._provider_of(job).look(job)
+        return Seen(pod, room, replacement)
+
+    def _do(self, job: MigrationJob, step: Save | HoldRoom | ReleaseRoom) -> MigrationJob | None:
+        match step:
+            case Save(new):
+                return self.save(job, new)
+            case ReleaseRoom(then):
+                self._provider_of(job).release(job)
+                return self.save(job, then)
+            case HoldRoom():
+                return self.save(job, self._hold(job))
+
+    def _hold(self, job: MigrationJob) -> MigrationJob:
+        try:
+            return replace(job, reservation_name=self._provider_of(job).hold(job, self._now()))
+        except CannotHold as error:
+            told = self._not_created(job, str(error))
+            return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))
+        except KubeError as error:
+            told = self._not_created(job, str(error))
+            if told is not job:
+                self.save(job, told)
+            raise
+
+    def _not_created(self, job: MigrationJob, why: str) -> MigrationJob:
+        return with_condition(
+            job,
+            JobConditionType.RESERVATION_CREATED,
+            False,
+            self._now(),
+            JobReason.FAILED_CREATE_RESERVATION,
+            why,
+        )

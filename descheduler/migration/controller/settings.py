@@ -1,0 +1,22 @@
+"""How jobs are carried out: how many at once, and with what patience."""
+
+from __future__ import annotations
+
+import msgspec
+
+from descheduler.migration.settings import ExecutorSettings
+
+__all__ = ["ControllerSettings"]
+
+
+class ControllerSettings(msgspec.Struct, frozen=True):
+    """At most `most_active` jobs are under way at once; the patience with the API server is that of evictions."""
+
+    eviction: ExecutorSettings
+    most_active: int = 100
+    most_errors: int = 10
+    """So many looks at one job in a row may fail."""
+    budget_seconds: float = 120.0
+    """For so long an eviction is asked for again that a budget refuses."""
+    landing_seconds: float = 120.0
+    """For so long the replacement of a pod is looked for, for which no room was held."""

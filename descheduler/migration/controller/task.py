@@ -1,0 +1,60 @@
+"""One job on its way through a run: what it is for, when it is looked at next, and how its eviction went."""
+
+from __future__ import annotations
+
+import msgspec
+
+from descheduler.migration.judgement import Judgement
+from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["JobTask"]
+
+_FIRST_WAIT_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 3.0
+"""As often as koord-descheduler looks at a job that waits."""
+
+
+class JobTask(msgspec.Struct, eq=False):
+    """A job, and the eviction that it is for.
+
+    `job` is None until it is created. `due` is in seconds of the run's clock. `judgement` is of the last eviction call;
+    until `settles_at` such a call can still take effect. A job that held no room has ended when its pod is gone: until
+    `ends_at` its replacement is looked for. One that an earlier run or a user has begun `is_adopted`: it
+    has no place in the plan.
+    """
+
+    eviction: PlannedEviction
+    job: MigrationJob | None = None
+    is_adopted: bool = False
+    due: float = 0.0
+    num_waits: int = 0
+    num_calls: int = 0
+    num_faults: int = 0
+    num_errors: int = 0
+    judgement: Judgement | None = None
+    status_code: int = 0
+    settles_at: float = 0.0
+    refused_since: float | None = None
+    landed_on: str = ""
+    ends_at: float | None = None
+
+    @property
+    def was_evicted(self) -> bool:
+        """Whether the pod was asked to leave, or is gone: nothing can be undone then."""
+        return self.job is not None and self.job.found(JobConditionType.EVICTION) is not None
+
+    def is_in_doubt(self, now: float) -> bool:
+        """Whether a call for its eviction may still take effect."""
+        return now < self.settles_at
+
+    def wait(self, now: float) -> None:
+        """Has the next look come later each time that nothing had changed."""
+        self.num_waits += 1
+        self.due = now + min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2.0 ** min(self.num_waits - 1, 8))
+
+    def take(self, job: MigrationJob) -> None:
+        """Goes on with `job` as it is kept now."""
+        if self.job is None or job.resource_version != self.job.resource_version:
+            self.num_waits = 0
+        self.job = job

@@ -1,0 +1,66 @@
+"""The status of a job as it changes: conditions, and the words in which people read the latest of them.
+
+Source: koordinator 1.8 `pkg/descheduler/controllers/migration/util/job.go`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from descheduler.model.koordinator.migration_job import (
+    JobCondition,
+    JobConditionType,
+    JobPhase,
+    JobReason,
+    MigrationJob,
+)
+
+__all__ = ["COMPLETE", "aborted", "failed", "succeeded", "with_condition"]
+
+COMPLETE = "Complete"
+"""`status.status` of a job that succeeded."""
+
+
+def with_condition(
+    job: MigrationJob,
+    condition: JobConditionType,
+    is_true: bool,
+    now: datetime,
+    reason: JobReason = JobReason.NONE,
+    message: str = "",
+) -> MigrationJob:
+    """`job` with this condition, and with its words those of the job; the very same job where nothing is new.
+
+    The time of transition stays where the condition is as true as it was.
+    """
+    old = job.found(condition)
+    if old is not None and (old.is_true, old.reason, old.message) == (is_true, reason, message):
+        return job
+    since = old.transitioned_at if old is not None and old.is_true == is_true else now
+    new = JobCondition(
+        type=condition.value,
+        is_true=is_true,
+        reason=reason.value,
+        message=message,
+        probed_at=now,
+        transitioned_at=since,
+    )
+    kept = [new if known is old else known for known in job.conditions] + ([new] if old is None else [])
+    return replace(job, conditions=tuple(kept), condition=condition.value, reason=reason.value, message=message)
+
+
+def failed(job: MigrationJob, reason: JobReason, message: str) -> MigrationJob:
+    """`job` at its end without success; its latest condition stays, as what it failed in."""
+    return replace(job, phase=JobPhase.FAILED.value, reason=reason.value, message=message)
+
+
+def aborted(job: MigrationJob, message: str) -> MigrationJob:
+    """`job` at its end because its run could not go on, with nothing evicted."""
+    return replace(job, phase=JobPhase.ABORTED.value, message=message)
+
+
+def succeeded(job: MigrationJob, message: str = "") -> MigrationJob:
+    """`job` at its good end."""
+    return replace(job, phase=JobPhase.SUCCEEDED.value, condition=COMPLETE, reason="", message=message)

@@ -1,0 +1,74 @@
+"""Jobs kept as PodMigrationJobs, where the cluster has that kind: `kubectl get pmj` shows them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
+from descheduler.kube.errors import KubeError, TransportError
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.journal.wire import new_job_object, spec_patch, status_of
+from descheduler.model.koordinator.migration_job import MigrationJob
+
+__all__ = ["LIST_PATH", "JobObjects"]
+
+LIST_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
+
+
+class JobObjects:
+    """The journal in PodMigrationJobs. `created_by` marks those of this program, in this run and the next."""
+
+    def __init__(
+        self, objects: ObjectCalls, created_by: str, *, make_name: Callable[[], str] = lambda: str(uuid.uuid4())
+    ) -> None:
+        self._objects = objects
+        self._created_by = created_by
+        self._make_name = make_name
+
+    def jobs(self) -> tuple[MigrationJob, ...]:
+        """All of the cluster, whoever created them."""
+        return self._objects.list(LIST_PATH, decode_migration_job)
+
+    def create(self, wanted: NewJob) -> MigrationJob:
+        """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
+        name = self._make_name()
+        body = new_job_object(wanted, name, self._created_by)
+        try:
+            created = self._objects.create(LIST_PATH, body, decode_migration_job)
+        except TransportError:
+            created = None
+        found = created or self._objects.read(_path(name), decode_migration_job)
+        if found is None:
+            raise KubeError(f"PodMigrationJob {name} could not be created: no answer came, and it does not exist")
+        return found
+
+    def read(self, job: MigrationJob) -> MigrationJob | None:
+        """`job` as the API server has it."""
+        return self._objects.read(_path(job.name), decode_migration_job)
+
+    def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
+        """Spec and status, each where it has changed; a status that says the same is not written."""
+        kept: MigrationJob | None = old
+        if spec := spec_patch(old, new):
+            kept = self._patch(old, "", {"spec": spec})
+        status = status_of(new)
+        if kept is None or status == status_of(old):
+            return kept
+        return self._patch(replace(new, resource_version=kept.resource_version), "/status", {"status": status})
+
+    def delete(self, job: MigrationJob) -> None:
+        """Removes the PodMigrationJob."""
+        self._objects.delete(_path(job.name), uid=job.uid)
+
+    def _patch(self, job: MigrationJob, subresource: str, patch: dict[str, Any]) -> MigrationJob | None:
+        body = {"metadata": {"resourceVersion": job.resource_version, "uid": job.uid}, **patch}
+        return self._objects.patch(_path(job.name) + subresource, body, decode_migration_job)
+
+
+def _path(name: str) -> str:
+    return f"{LIST_PATH}/{name}"

@@ -1,0 +1,49 @@
+"""What keeps jobs, wherever that is."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Protocol
+
+import msgspec
+
+from descheduler.model.koordinator.migration_job import MigrationJob
+
+__all__ = ["Journal", "NewJob"]
+
+
+class NewJob(msgspec.Struct, frozen=True):
+    """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
+
+    `provider` holds its room. `successors` is by what its replacement is known, "" where that has none.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    mode: str
+    reason: str
+    plugin: str
+    provider: str
+    ttl: timedelta | None = None
+    successors: str = ""
+    delete_options: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Journal(Protocol):
+    """The jobs of this program, and those that it carries out for others. All raise KubeError."""
+
+    def jobs(self) -> tuple[MigrationJob, ...]:
+        """All jobs that there are, those that have ended included."""
+
+    def create(self, wanted: NewJob) -> MigrationJob:
+        """A new job; a name that is taken is none of this program's."""
+
+    def read(self, job: MigrationJob) -> MigrationJob | None:
+        """`job` as it is kept now, None when it is gone."""
+
+    def delete(self, job: MigrationJob) -> None:
+        """Removes a job that has ended; it may be gone already."""
+
+    def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
+        """`new` as it is kept from now on, in place of `old`; None when that was changed or deleted meanwhile."""

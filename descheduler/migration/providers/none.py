@@ -1,0 +1,37 @@
+"""No room is held: jobs evict directly, and whatever the scheduler finds has to do."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+
+from descheduler.migration.jobs.seen import ABSENT, Room
+from descheduler.migration.providers.provider import CannotHold
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.pod import Pod
+
+__all__ = ["NoRooms"]
+
+
+class NoRooms:
+    """The provider `none`. A job that asks for room all the same fails, and nothing is evicted."""
+
+    name = "none"
+
+    def hold(self, job: MigrationJob, now: datetime) -> str:
+        """Raises CannotHold."""
+        del job, now
+        raise CannotHold("reservationProvider is none, which holds no room; use mode EvictDirectly")
+
+    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
+        """There is none."""
+        del job
+        return ABSENT, None
+
+    def release(self, job: MigrationJob) -> None:
+        """Nothing was created."""
+
+    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
+        """Nothing is ever left."""
+        del live
+        return ()

@@ -1,0 +1,80 @@
+"""The pod that holds the room of a replacement: it asks for as much, may go where that may go, and does nothing.
+
+It has none of the labels of the pod: a Service would send it requests, a budget would count it, a ReplicaSet would
+adopt it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from descheduler.migration.providers.labels import labels_of
+from descheduler.migration.providers.placement_away import keep_away
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.quantity import format_quantity
+from descheduler.model.requests import ResourceList
+
+__all__ = ["PlaceholderSettings", "placeholder_name", "placeholder_of"]
+
+_PLACED_BY = ("schedulerName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints")
+"""The fields of a pod's spec that placement goes by, but for what it asks for."""
+
+
+class PlaceholderSettings(msgspec.Struct, frozen=True):
+    """`image` does nothing for ever; the PriorityClass is below that of every pod to replace, and preempts nobody."""
+
+    image: str = "registry.k8s.io/pause:3.10"
+    priority_class: str = "descheduler-placeholder"
+
+
+def placeholder_name(job: MigrationJob) -> str:
+    """The name of the pod that holds the room of `job`."""
+    return f"placeholder-{job.uid}"
+
+
+def placeholder_of(
+    job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, settings: PlaceholderSettings, owner: str
+) -> dict[str, Any]:
+    """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that leaves, `requests` its own, in nano."""
+    spec = {field: pod["spec"][field] for field in _PLACED_BY if pod["spec"].get(field)}
+    keep_away(pod["spec"].get("nodeName", ""), spec)
+    amounts = {name: format_quantity(amount) for name, amount in sorted(requests.items()) if name != "pods"}
+    container = {
+        "name": "placeholder",
+        "image": settings.image,
+        "resources": {"requests": amounts, "limits": amounts},
+        "ports": _host_ports(pod["spec"]),
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": placeholder_name(job),
+            "namespace": job.pod_namespace,
+            "labels": {**labels_of(job.uid, owner), "app.kubernetes.io/managed-by": "descheduler"},
+        },
+        "spec": {
+            **spec,
+            "priorityClassName": settings.priority_class,
+            "terminationGracePeriodSeconds": 0,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "securityContext": {
+                "runAsNonRoot": True,
+                "runAsUser": 65535,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "containers": [container],
+        },
+    }
+
+
+def _host_ports(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    fields = ("containerPort", "hostPort", "hostIP", "protocol")
+    containers = spec.get("containers") or ()
+    ports = (port for container in containers for port in container.get("ports") or () if port.get("hostPort"))
+    return [{field: port[field] for field in fields if port.get(field)} for port in ports]

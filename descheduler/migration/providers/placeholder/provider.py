@@ -1,0 +1,117 @@
+"""Room held by a placeholder pod, in any cluster: the scheduler places it, and has it make way for the replacement."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from descheduler.kube.errors import ApiError
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
+from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod
+from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
+from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
+from descheduler.migration.providers.provider import CannotHold
+from descheduler.migration.replacements import Replacements, Successors
+from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
+from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
+from descheduler.model.koordinator.reservation import ObjectReference
+from descheduler.model.pod import Pod
+
+__all__ = ["PlaceholderRooms"]
+
+_REFUSALS = frozenset({400, 403, 404, 422})
+"""Answers that a repetition does not change."""
+
+
+class PlaceholderRooms:
+    """The provider `placeholder`, for the jobs of `owner`, a name that a label may have."""
+
+    name = "placeholder"
+
+    def __init__(self, objects: ObjectCalls, owner: str, settings: PlaceholderSettings) -> None:
+        self._objects = objects
+        self._owner = owner
+        self._settings = settings
+        self._replacements = Replacements(objects)
+
+    def hold(self, job: MigrationJob, now: datetime) -> str:
+        """Creates the placeholder named after the job's UID, or finds it created."""
+        del now
+        found = self._objects.read(pod_path(job.pod_namespace, job.pod_name), bytes)
+        pod: dict[str, Any] = {} if found is None else msgspec.json.decode(found)
+        if found is None or pod["metadata"]["uid"] != job.pod_uid:
+            raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
+        if _mounts_claims(pod):
+            raise CannotHold("a placeholder cannot hold room for a pod with PersistentVolumeClaims")
+        wanted = placeholder_of(job, pod, decode_pod(found).spec.requests, self._settings, self._owner)
+        try:
+            created = self._objects.create(pods_path(job.pod_namespace), wanted, decode_pod)
+        except ApiError as error:
+            if error.status_code in _REFUSALS:
+                raise CannotHold(f"the placeholder cannot be created: {error}") from error
+            raise
+        if created is None and self._find(job) is None:
+            raise CannotHold(f"a pod {placeholder_name(job)} exists, which is not of this job")
+        return placeholder_name(job)
+
+    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
+        """The placeholder as the API server has it; once the pod was asked to leave, the replacement too."""
+        placeholder = self._find(job)
+        if job.found(JobConditionType.EVICTION) is None:
+            return (ABSENT if placeholder is None else _room(placeholder)), None
+        replacement = self._replacement(job)
+        if replacement is not None and replacement.node_name:
+            taken_by = ObjectReference(replacement.namespace, replacement.name, replacement.uid)
+            is_left_over = placeholder is not None
+            return Room(
+                RoomState.TAKEN, replacement.node_name, taken_by=taken_by, is_left_over=is_left_over
+            ), replacement
+        if placeholder is None:
+            return Room(RoomState.YIELDED, job.node_name, "the placeholder has made way"), replacement
+        return _room(placeholder), replacement
+
+    def release(self, job: MigrationJob) -> None:
+        """Deletes the placeholder."""
+        placeholder = self._find(job)
+        if placeholder is not None:
+            self._delete(placeholder)
+
+    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
+        """Deletes the placeholders of jobs that are no more, in all namespaces."""
+        found = self._objects.list("/api/v1/pods", decode_pod, label_selector=f"{OWNER_LABEL}={self._owner}")
+        orphans = [pod for pod in found if pod.labels.get(JOB_LABEL) not in live]
+        return tuple(pod.key for pod in orphans if self._delete(pod))
+
+    def _delete(self, placeholder: Pod) -> bool:
+        path = pod_path(placeholder.namespace, placeholder.name)
+        return self._objects.delete(path, uid=placeholder.uid, grace_period_seconds=0)
+
+    def _find(self, job: MigrationJob) -> Pod | None:
+        """The placeholder of the job, while it holds anything."""
+        pod = read_pod(self._objects, job.pod_namespace, placeholder_name(job))
+        is_ours = pod is not None and pod.labels.get(JOB_LABEL) == job.uid and pod.deleted_at is None
+        return pod if is_ours else None
+
+    def _replacement(self, job: MigrationJob) -> Pod | None:
+        successors = Successors.decoded(job.annotations.get(REPLACEMENT_ANNOTATION, ""))
+        if successors is None:
+            return None
+        return self._replacements.find(successors, of_uid=job.pod_uid, since=job.created_at)
+
+
+def _room(placeholder: Pod) -> Room:
+    if placeholder.node_name:
+        return Room(RoomState.HELD, placeholder.node_name, is_left_over=True)
+    for condition in placeholder.conditions or ():
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return Room(RoomState.UNSCHEDULABLE, message="the scheduler has found no node for the placeholder")
+    return Room(RoomState.PENDING)
+
+
+def _mounts_claims(pod: dict[str, Any]) -> bool:
+    volumes = pod["spec"].get("volumes") or ()
+    return any("persistentVolumeClaim" in volume or "ephemeral" in volume for volume in volumes)

@@ -1,0 +1,43 @@
+"""What the way to hold room has to offer, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Protocol
+
+from descheduler.migration.jobs.seen import Room
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.pod import Pod
+
+__all__ = ["CannotHold", "ReservationProvider"]
+
+
+class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named after what it says
+    """Room cannot be asked for: the sentence says why, and no repetition helps."""
+
+
+class ReservationProvider(Protocol):
+    """Holds room for the replacement of a job's pod. Every call may be made again after one whose end is not known.
+
+    All raise KubeError.
+    """
+
+    @property
+    def name(self) -> str:
+        """As `reservationProvider` names it."""
+
+    def hold(self, job: MigrationJob, now: datetime) -> str:
+        """The name of what holds the room from now on, or will; that of an earlier call for the job. Raises CannotHold.
+
+        Nothing is created when the pod of the job is gone: CannotHold.
+        """
+
+    def look(self, job: MigrationJob) -> tuple[Room, Pod | None]:
+        """The room of `job` as it is, and the pod that took it, as far as that is there."""
+
+    def release(self, job: MigrationJob) -> None:
+        """Gives back what was created for `job`, and nothing that a user made; it may be gone already."""
+
+    def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
+        """Gives back what was created for jobs other than those with these UIDs; the names of what it was."""

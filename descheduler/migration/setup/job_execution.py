@@ -1,0 +1,201 @@
+"""Carries evictions out as jobs: those of a plan, and before it those that earlier runs left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.migration_controller.arbitration import JobOutcome, arbitrate
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
+from descheduler.migration.controller.controller import JobController, Surroundings
+from descheduler.migration.controller.job_keeper import JobKeeper
+from descheduler.migration.controller.removal import RemovalPort
+from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.conditions import failed
+from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
+from descheduler.migration.journal.job_objects import JobObjects
+from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.providers.koordinator.provider import ReservationRooms
+from descheduler.migration.providers.none import NoRooms
+from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
+from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.migration.replacements import successors_of
+from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.setup.choice import Choice
+from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
+from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.plan.outcome import Outcome
+from descheduler.plan.planned import PlannedEviction
+
+__all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
+
+_UNPLACED_PATIENCE = timedelta(seconds=60)
+"""A batch job does not wait for a node as long as a service can: the next run decides again."""
+
+
+class JobProfile(msgspec.Struct, frozen=True):
+    """How the evictions of one profile are carried out as jobs."""
+
+    args: MigrationControllerArgs
+    choice: Choice
+
+
+class JobStorage(msgspec.Struct, frozen=True):
+    """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
+
+    `owner` tells those of one policy, in this run and the next; it may be the value of a label.
+    """
+
+    owner: str
+    namespace: str
+    in_objects: bool
+
+    def journal(self, objects: ObjectCalls) -> Journal:
+        """What keeps the jobs."""
+        if self.in_objects:
+            return JobObjects(objects, self.owner)
+        return ConfigMapJobs(objects, self.namespace, self.owner)
+
+
+class UsersJobs(msgspec.Struct, frozen=True):
+    """How many jobs of users were carried out, and how many were not let go or had ended."""
+
+    num_started: int = 0
+    num_kept: int = 0
+
+
+class JobExecution:
+    """The jobs of one run. `profiles` are those that use jobs, by name."""
+
+    def __init__(
+        self,
+        objects: ObjectCalls,
+        profiles: Mapping[str, JobProfile],
+        storage: JobStorage,
+        port: RemovalPort,
+        settings: ExecutorSettings,
+        around: Surroundings,
+    ) -> None:
+        self._objects = objects
+        self._profiles = profiles
+        self._storage = storage
+        self._journal = storage.journal(objects)
+        self._port = port
+        self._settings = settings
+        self._around = around
+        self._providers = self._make_providers()
+        self._is_alone: bool | None = None
+        """Whether no koord-descheduler runs, which would carry out users' jobs; None until somebody asks."""
+
+    def takes(self, eviction: PlannedEviction) -> bool:
+        """Whether `eviction` is carried out as a job."""
+        return eviction.profile in self._profiles and bool(eviction.uid) and not eviction.dry
+
+    def take_up(self) -> Adopted:
+        """Finishes or undoes what earlier runs of the policy left. Raises KubeError."""
+        keeper = self._keeper(JobTerms())
+        adopted = adopt(
+            self._objects,
+            self._journal,
+            keeper,
+            self._providers.values(),
+            is_own=self._is_own,
+            is_users=self._is_users,
+            now=self._around.now(),
+        )
+        if adopted.unfinished:
+            self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
+        return adopted
+
+    def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
+        """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
+        outcomes: list[Outcome] = []
+        for name, profile in self._profiles.items():
+            tasks = [JobTask(eviction) for eviction in evictions if eviction.profile == name]
+            keeper = self._keeper(_terms(profile))
+            outcomes += self._controller(keeper, profile).run(tasks)
+        return tuple(outcomes)
+
+    def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
+        """Carries out the jobs that users have created, as far as arbitration lets them go now. Raises KubeError."""
+        waiting = [job for job in snapshot.migration_jobs if job.is_waiting and self._is_users(job)]
+        if not waiting or not self._profiles:
+            return UsersJobs()
+        profile = next(iter(self._profiles.values()))
+        view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
+        jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
+        keeper = self._keeper(_terms(profile))
+        decisions = arbitrate(jobs, view, profile.args, now=now)
+        started = [decision.job for decision in decisions if decision.outcome is JobOutcome.STARTED]
+        for decision in decisions:
+            if decision.outcome is JobOutcome.REFUSED:
+                keeper.save(decision.job, failed(decision.job, JobReason.FORBIDDEN, decision.verdict.message))
+        ended = [JobOutcome.MISSING, JobOutcome.TIMED_OUT]
+        tasks = [adopted_task(d.job) for d in decisions if d.job in started or d.outcome in ended]
+        self._controller(keeper).run(tasks)
+        return UsersJobs(len(started), len(decisions) - len(started))
+
+    def _is_users(self, job: MigrationJob) -> bool:
+        """Whether a user has created it, and nobody else looks after it."""
+        if CREATED_BY_ANNOTATION in job.annotations or not self._storage.in_objects:
+            return False
+        if self._is_alone is None:
+            self._is_alone = runs_koord_descheduler(self._objects, self._around.now()) is False
+        return self._is_alone
+
+    def _make_providers(self) -> dict[str, ReservationProvider]:
+        owner = self._storage.owner
+        wanted = {profile.choice.provider for profile in self._profiles.values()}
+        made: list[ReservationProvider] = [
+            ReservationRooms(self._objects, owner),
+            PlaceholderRooms(self._objects, owner, PlaceholderSettings()),
+            NoRooms(),
+        ]
+        # What an earlier run with another choice left is found by these as well.
+        return {provider.name: provider for provider in sorted(made, key=lambda each: each.name not in wanted)}
+
+    def _keeper(self, terms: JobTerms) -> JobKeeper:
+        return JobKeeper(self._objects, self._journal, self._providers, terms, now=self._around.now)
+
+    def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
+        settings = ControllerSettings(self._settings)
+        new_job = partial(_new_job, profile)
+        return JobController(self._journal, keeper, self._port, settings, new_job, self._around)
+
+    def _is_own(self, job: MigrationJob) -> bool:
+        return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner
+
+
+def _terms(profile: JobProfile) -> JobTerms:
+    return JobTerms(profile.choice.mode, profile.args.eviction_policy, _UNPLACED_PATIENCE)
+
+
+def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:
+    if profile is None:
+        raise ValueError(f"pod {eviction.name} has a job already")
+    options = profile.args.default_delete_options
+    grace_period_seconds = None if options is None else options.grace_period_seconds
+    successors = successors_of(eviction)
+    return NewJob(
+        namespace=eviction.namespace,
+        name=eviction.name,
+        uid=eviction.uid,
+        mode=profile.choice.mode,
+        reason=eviction.reason,
+        plugin=eviction.plugin,
+        provider=profile.choice.provider,
+        ttl=profile.args.default_job_ttl or None,
+        successors="" if successors is None else successors.encoded(),
+        delete_options={} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
+    )

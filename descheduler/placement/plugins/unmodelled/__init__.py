@@ -1,0 +1,1 @@
+"""Plugins of schedulers that are known and not asked."""

@@ -1,0 +1,1 @@
+"""Placed pods counted by their labels, on each node."""

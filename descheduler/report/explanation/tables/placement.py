@@ -1,0 +1,90 @@
+"""What the scheduler makes of a pod, as tables: obstacles, nearest misses, the best nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from descheduler.model.text.printable import printable
+from descheduler.report.explanation.placement import NearMiss, PlacementAnalysis, RankedNode
+from descheduler.report.explanation.tables.quota import quota_table
+from descheduler.report.tables.table_style import TableStyle
+
+__all__ = ["placement_table"]
+
+_MOST_OF_A_KIND = 2
+_MOST_RANKED = 5
+
+
+def placement_table(placement: PlacementAnalysis, style: TableStyle, lead: str) -> Iterator[str]:
+    """Lines about the pod that `lead` names."""
+    available, _, causes = placement.summary.partition(": ") if placement.obstacles else (placement.summary, "", "")
+    yield from style.heading(f"placement of {lead}: {available}")
+    if causes:
+        # The table of obstacles counts a node for every plugin that rejects it.
+        lead_in = "As an Event of the scheduler counts them, each node at the first plugin that rejects it"
+        yield from style.paragraph(f"{lead_in}: {causes}")
+    for note in placement.notes:
+        yield from style.paragraph(note)
+    yield ""
+    rows = [[refusal.plugin, ", ".join(refusal.reasons)] for refusal in placement.refusals]
+    yield from style.table(["BLOCKED BY", "REASON"], rows)
+    if placement.quota is not None:
+        yield from quota_table(placement.quota, style)
+    yield from _ranking(placement, style)
+    yield from _obstacles(placement, style)
+    yield from _misses(placement, style)
+
+
+def _obstacles(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
+    rows = [[str(o.num_nodes), str(o.num_alone), o.plugin, o.reason] for o in placement.obstacles]
+    yield from style.table(["NODES", "ONLY REASON", "PLUGIN", "REASON"], rows)
+
+
+def _misses(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
+    shown = placement.misses if style.is_wide else tuple(_first_of_each_kind(placement.misses))
+    rows = []
+    for miss in shown:
+        for obstacle in miss.obstacles:
+            source = " (current)" if miss.is_source else ""
+            why = "; ".join(obstacle.details) or ", ".join(obstacle.reasons)
+            rows.append([f"{miss.node}{source}", obstacle.plugin, why])
+    yield from style.table(["NODE THAT NEARLY FITS", "PLUGIN", "REASON"], rows)
+    if placement.num_misses > len(shown):
+        wide = "" if style.is_wide or len(shown) == len(placement.misses) else "; -o wide shows more of them"
+        yield f"{placement.num_misses} nodes are blocked by as few plugins as these{wide}"
+        yield ""
+
+
+def _first_of_each_kind(misses: Sequence[NearMiss]) -> Iterator[NearMiss]:
+    seen: Counter[tuple[str, ...]] = Counter()
+    for miss in misses:
+        kind = tuple(f"{o.plugin}: {reason}" for o in miss.obstacles for reason in o.reasons)
+        seen[kind] += 1
+        if seen[kind] <= _MOST_OF_A_KIND or miss.is_source:
+            yield miss
+
+
+def _ranking(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
+    """The best nodes; of plugins that give all nodes the same only wide tables speak."""
+    if placement.score_error:
+        yield style.palette.failure(f"the pod cannot be scored: {printable(placement.score_error)}")
+        yield ""
+    ranking = placement.ranking
+    plugins = [
+        plugin
+        for plugin in (ranking[0].scores if ranking else ())
+        if style.is_wide or len({node.scores[plugin] for node in ranking}) > 1
+    ]
+    shown = [node for index, node in enumerate(ranking) if style.is_wide or index < _MOST_RANKED or node.is_source]
+    rows = [[node.node, str(node.total), *(str(node.scores[p]) for p in plugins), _remark(node)] for node in shown]
+    yield from style.table(["AVAILABLE NODE", "TOTAL", *plugins, "REMARK"], rows)
+    num_others = placement.num_feasible - len(shown)
+    if num_others > 0:
+        yield f"and {num_others} more available nodes" if shown else f"{num_others} available nodes"
+        yield ""
+
+
+def _remark(node: RankedNode) -> str:
+    parts = ["best"] if node.is_best else []
+    return ", ".join([*parts, "current node"] if node.is_source else parts)

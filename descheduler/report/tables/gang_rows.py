@@ -1,0 +1,52 @@
+"""Members of a gang that are not evicted for one cause, which a table tells on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import Reason
+from descheduler.report.document import PodReference
+
+__all__ = ["by_gang", "shown_nodes", "shown_pods"]
+
+
+class _Refused(Protocol):
+    """A row about a pod; `code` and `message` say what blocks its eviction, if anything does."""
+
+    @property
+    def pod(self) -> PodReference: ...
+
+    @property
+    def plugin(self) -> str: ...
+
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def message(self) -> str: ...
+
+
+RowT = TypeVar("RowT", bound=_Refused)
+
+
+def by_gang(rows: Iterable[RowT]) -> list[list[RowT]]:
+    """`rows` in their order, those together that say the same of members of one gang; all others alone."""
+    groups: dict[object, list[RowT]] = {}
+    for index, row in enumerate(rows):
+        key = (row.plugin, row.message) if row.code == Reason.GANG_MINIMUM.value else index
+        groups.setdefault(key, []).append(row)
+    return list(groups.values())
+
+
+def shown_pods(group: Sequence[_Refused]) -> str:
+    """The pod, or the first one of several and how many more there are."""
+    name = group[0].pod.name
+    return name if len(group) == 1 else f"{name} and {len(group) - 1:,} more"
+
+
+def shown_nodes(nodes: Iterable[str | None]) -> str:
+    """The node, or how many there are."""
+    names = {node for node in nodes if node}
+    return names.pop() if len(names) == 1 else counted(len(names), "node") if names else ""

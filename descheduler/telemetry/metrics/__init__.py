@@ -1,0 +1,1 @@
+"""Metrics: what is counted, as text, pushed and written."""

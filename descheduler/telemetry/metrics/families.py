@@ -1,0 +1,177 @@
+"""The metrics of one finished run. They are made from what is known of it, so there is no registry to update."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from descheduler.report.outcome_document import EvictionResult, Outcome
+from descheduler.report.plan_document import Plan
+from descheduler.telemetry.metrics.table import LAST_SUCCESS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, spec_of
+from descheduler.telemetry.observer import RunObserver
+from descheduler.telemetry.run_record import RunRecord
+
+__all__ = ["last_success_registry", "run_registry"]
+
+Labels = tuple[str, ...]
+Values = Mapping[Labels, float]
+
+_NO_LABELS: Labels = ()
+_LOOP = "descheduler_loop_duration_seconds"
+_STRATEGY = "descheduler_strategy_duration_seconds"
+_LIMITS = {
+    "maxNoOfPodsToEvictPerNode": "maximum number of evicted pods per node reached",
+    "maxNoOfPodsToEvictPerNamespace": "maximum number of evicted pods per namespace reached",
+    "maxNoOfPodsToEvictTotal": "maximum number of evicted pods per a descheduling cycle reached",
+}
+"""Limit → the label that kubernetes-sigs/descheduler 0.36 gives to a request that it refused."""
+_RESULTS = {"evicted": "success", "gone": "error", "refused": "error", "failed": "error", "background": "background"}
+_ERROR = "error"
+_COUNTED_ELSEWHERE = frozenset({"APIRefused", "MissingUID", "AlreadyRequested"})
+"""Refused requests that are not counted here: the first is among the outcomes, and upstream leaves the others out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Families(Collector):
+    families: Sequence[Metric]
+
+    def collect(self) -> Iterable[Metric]:
+        return self.families
+
+
+def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorRegistry:
+    """All metrics of the run; metrics of what it never came to are left out.
+
+    `last_success` is when a run last succeeded, None to leave that out. Every registry is a new one.
+    """
+    observer = record.observer
+    values: Mapping[str, Values] = {
+        "descheduler_build_info": _build_info(),
+        "descheduler_pods_evicted_total": _pods_evicted(record.outcome),
+        "descheduler_run_duration_seconds": _one(observer.run_seconds),
+        "descheduler_run_timestamp_seconds": _one(record.ended_at),
+        LAST_SUCCESS: _one(last_success),
+        "descheduler_run_exit_code": _one(record.exit_code),
+        "descheduler_run_dry": _one(record.is_dry),
+        "descheduler_snapshot_duration_seconds": _one(observer.snapshot_seconds),
+        "descheduler_snapshot_objects": {(kind,): number for kind, number in observer.num_objects.items()},
+        "descheduler_moves_planned": _moves_planned(record.plan),
+        "descheduler_eviction_outcomes": _eviction_outcomes(record.outcome),
+        "descheduler_refusals": _refusals(record.plan),
+        "descheduler_strategy_failures": _strategy_failures(record.plan),
+    }
+    histograms: Mapping[str, Metric] = {
+        _LOOP: _histogram(_LOOP, _cycle_seconds(observer), LOOP_BUCKETS),
+        _STRATEGY: _histogram(_STRATEGY, _plugin_seconds(observer), STRATEGY_BUCKETS),
+    }
+    return _registry([histograms.get(spec.name) or _family(spec.name, values[spec.name]) for spec in METRICS])
+
+
+def last_success_registry(record: RunRecord) -> CollectorRegistry:
+    """Only when the run, which succeeded, ended."""
+    return _registry([_family(LAST_SUCCESS, {_NO_LABELS: record.ended_at})])
+
+
+def _registry(families: Sequence[Metric]) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(_Families(families))
+    return registry
+
+
+def _one(number: float | None) -> Values:
+    return {} if number is None else {_NO_LABELS: float(number)}
+
+
+def _cycle_seconds(observer: RunObserver) -> Mapping[Labels, Sequence[float]]:
+    return {} if observer.cycle_seconds is None else {_NO_LABELS: [observer.cycle_seconds]}
+
+
+def _plugin_seconds(observer: RunObserver) -> Mapping[Labels, Sequence[float]]:
+    observed: dict[Labels, list[float]] = {}
+    for run in observer.plugin_runs:
+        observed.setdefault((run.plugin, run.profile), []).append(run.seconds)
+    return observed
+
+
+def _family(name: str, values: Values) -> Metric:
+    spec = spec_of(name)
+    maker = CounterMetricFamily if spec.type == "counter" else GaugeMetricFamily
+    family = maker(name, spec.help, labels=spec.labels)
+    for labels, number in values.items():
+        family.add_metric(labels, number)
+    return family
+
+
+def _histogram(name: str, observed: Mapping[Labels, Sequence[float]], bounds: Sequence[float]) -> Metric:
+    spec = spec_of(name)
+    family = HistogramMetricFamily(name, spec.help, labels=spec.labels)
+    for labels, seconds in observed.items():
+        family.add_metric(labels, _buckets(seconds, bounds), sum(seconds))
+    return family
+
+
+def _buckets(seconds: Sequence[float], bounds: Sequence[float]) -> list[tuple[str, float]]:
+    """Upper bound → observations up to it."""
+    return [*((str(bound), sum(s <= bound for s in seconds)) for bound in bounds), ("+Inf", len(seconds))]
+
+
+def _build_info() -> Values:
+    version = importlib.metadata.version("descheduler")
+    return {(version, version, platform.python_version()): 1.0}
+
+
+def _pods_evicted(outcome: Outcome | None) -> Values:
+    return {} if outcome is None else Counter((*_requests_sent(outcome), *_requests_refused(outcome.plan)))
+
+
+def _requests_sent(outcome: Outcome) -> Iterator[Labels]:
+    for result in outcome.results:
+        if (text := _result_label(result)) is not None:
+            yield text, result.plugin, result.profile, result.pod.namespace, result.node
+
+
+def _result_label(result: EvictionResult) -> str | None:
+    """None for an eviction that was never asked for."""
+    if result.code == "limit":
+        return next((text for key, text in _LIMITS.items() if result.message.startswith(f"{key} ")), _ERROR)
+    return _RESULTS.get(result.result)
+
+
+def _requests_refused(plan: Plan) -> Iterator[Labels]:
+    for refusal in plan.refusals:
+        if refusal.is_attempt and refusal.code not in _COUNTED_ELSEWHERE:
+            text = _LIMITS.get(refusal.limit, _ERROR)
+            yield text, refusal.plugin, refusal.profile, refusal.pod.namespace, refusal.node
+
+
+def _moves_planned(plan: Plan | None) -> Values:
+    return {} if plan is None else _by_plugin(plan, ((move.plugin, move.profile) for move in plan.moves))
+
+
+def _strategy_failures(plan: Plan | None) -> Values:
+    return {} if plan is None else _by_plugin(plan, ((failure.plugin, failure.profile) for failure in plan.failures))
+
+
+def _by_plugin(plan: Plan, labels: Iterable[tuple[str, str]]) -> Values:
+    """How often each plugin is among `labels`, also when it is never."""
+    counts = Counter(labels)
+    return {(run.plugin, run.profile): counts[run.plugin, run.profile] for run in plan.plugins}
+
+
+def _eviction_outcomes(outcome: Outcome | None) -> Values:
+    return {} if outcome is None else Counter((str(result.result), result.code) for result in outcome.results)
+
+
+def _refusals(plan: Plan | None) -> Values:
+    values: dict[Labels, float] = {}
+    for count in () if plan is None else plan.refusal_counts:
+        values[count.code, "true"] = count.num_attempts
+        values[count.code, "false"] = count.num_refusals - count.num_attempts
+    return values

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from descheduler.cycle.decide import decide
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.explanation.watching.watch import Watch
+from descheduler.strategies.pod_life_time import PodLifeTime
+from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.explanation.questions import policy_of
+from tests.report.decided_cycles import pod_life_time_policy
+
+PODS = [make_pod("bare", owners=()), make_pod("old-1"), make_pod("old-2"), make_pod("old-3")]
+SNAPSHOT = make_snapshot([make_node("a"), make_node("b")], PODS)
+
+
+def watched(**policy: Any) -> tuple[Watch, tuple[object, ...]]:
+    seen = Watch(PODS)
+    loaded = policy_of(pod_life_time_policy(**policy))
+    decisions = decide(loaded, SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
+    return seen, (decisions.moves, decisions.refusals, dict(decisions.results))
+
+
+def test_watching_changes_no_decision() -> None:
+    policy = pod_life_time_policy(["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
+    plain = decide(policy_of(policy), SNAPSHOT, now=NOW, most_assessed=0)
+
+    _, decided = watched(profiles=["one", "two"], balance=["RemoveDuplicates"], maxNoOfPodsToEvictTotal=2)
+
+    assert decided == (plain.moves, plain.refusals, dict(plain.results))
+
+
+def test_wishes_are_noted_in_order_with_what_was_granted_before() -> None:
+    seen, _ = watched(maxNoOfPodsToEvictTotal=1)
+
+    noted = [(w.pod.name, w.is_request, w.verdict.is_accepted, w.num_granted) for w in seen.wishes]
+    assert noted == [("bare", False, False, 0), ("old-1", True, True, 0), ("old-2", True, False, 1)]
+    assert {(w.profile, w.plugin) for w in seen.wishes} == {("main", "PodLifeTime")}
+
+
+def test_only_watched_pods_are_noted_but_all_grants() -> None:
+    seen = Watch(PODS[:1])
+
+    decide(policy_of(), SNAPSHOT, now=NOW, registry=seen.registry(REGISTRY), observer=seen, most_assessed=0)
+
+    assert [wish.pod.name for wish in seen.wishes] == ["bare"]
+    assert [pod.name for pod in seen.granted] == ["old-1", "old-2", "old-3"]
+
+
+def test_pods_that_a_filter_refuses_are_kept_by_code() -> None:
+    seen, _ = watched()
+
+    assert {key: list(codes) for key, codes in seen.refused.items()} == {("main", "DefaultEvictor"): ["BarePod"]}
+
+
+def test_what_is_taken_back_is_not_noted() -> None:
+    def propose_first(args: Any, handle: StrategyHandle) -> Any:
+        with handle.evictor.what_if():
+            PodLifeTime(args, handle).deschedule(SNAPSHOT.nodes)
+        return PodLifeTime(args, handle)
+
+    once, _ = watched()
+    twice = Watch(PODS)
+    registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=propose_first)}
+    decide(policy_of(), SNAPSHOT, now=NOW, registry=twice.registry(registry), observer=twice, most_assessed=0)
+
+    assert twice.wishes == once.wishes
+    assert twice.granted == once.granted

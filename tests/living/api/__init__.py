@@ -1,0 +1,1 @@
+"""What a Kubernetes API server makes of requests."""

@@ -1,0 +1,1 @@
+"""An observer that shares no code with the program, and notes each promise that it breaks."""

@@ -1,0 +1,178 @@
+"""Jobs carried out on a living cluster, with every call made at once and all waits on the cluster's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from descheduler.kube.evict import EvictionClient
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
+from descheduler.migration.controller.controller import JobController, Surroundings
+from descheduler.migration.controller.job_keeper import JobKeeper
+from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.task import JobTask
+from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
+from descheduler.migration.journal.job_objects import JobObjects
+from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.open_calls import OpenCalls
+from descheduler.migration.paces import Paces
+from descheduler.migration.providers.koordinator.provider import ReservationRooms
+from descheduler.migration.providers.none import NoRooms
+from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
+from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
+from descheduler.migration.providers.provider import ReservationProvider
+from descheduler.migration.replacements import successors_of
+from descheduler.migration.settings import ExecutorSettings
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
+from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.plan.outcome import Outcome, OutcomeCode
+from descheduler.plan.planned import PlannedEviction
+from tests.living.cluster import LivingCluster
+from tests.living.transport import Passage
+
+Object = dict[str, Any]
+Halted = tuple[OutcomeCode, str]
+
+
+class AtOnce:
+    """Makes each call when it is submitted."""
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """The future of `call`, done."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(call())
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@dataclass
+class Play:
+    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept."""
+
+    cluster: LivingCluster
+    provider: str = "koordinator"
+    keeps_objects: bool = True
+    mode: str = "ReservationFirst"
+    ttl: timedelta | None = timedelta(minutes=5)
+    terms: JobTerms = field(default_factory=JobTerms)
+    settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
+    halted: Callable[[], Halted | None] = lambda: None
+
+    def __post_init__(self) -> None:
+        """Makes the client."""
+        self.client = self.cluster.client()
+        self.objects = ObjectCalls(self.client)
+
+    def through(self, way: Passage) -> Play:
+        """The same, with all calls going this way."""
+        self.client = self.cluster.client(passage=way)
+        self.objects = ObjectCalls(self.client)
+        return self
+
+    def take_up(self) -> Adopted:
+        """Finishes or undoes what earlier runs left."""
+        journal = self.journal()
+        keeper = self.keeper(journal)
+        now = self.cluster.clock.now()
+        adopted = adopt(
+            self.objects,
+            journal,
+            keeper,
+            [self.rooms()],
+            is_own=self._is_own,
+            is_users=lambda job: CREATED_BY_ANNOTATION not in job.annotations,
+            now=now,
+        )
+        self.run([adopted_task(job) for job in adopted.unfinished])
+        return adopted
+
+    def _is_own(self, job: MigrationJob) -> bool:
+        return job.annotations.get(CREATED_BY_ANNOTATION) in ("descheduler-test", "test")
+
+    def evict(self, *pods: Object) -> tuple[Outcome, ...]:
+        """The outcomes of evictions of these pods, each by a job of its own."""
+        return self.run([self.task(pod) for pod in pods])
+
+    def run(self, tasks: Iterable[JobTask]) -> tuple[Outcome, ...]:
+        """The outcomes of these tasks."""
+        return self.controller().run(tasks)
+
+    def task(self, pod: Object) -> JobTask:
+        """The task of evicting `pod`."""
+        meta = pod["metadata"]
+        owners = meta.get("ownerReferences") or [{"uid": ""}]
+        return JobTask(
+            PlannedEviction(
+                meta["namespace"],
+                meta["name"],
+                meta["uid"],
+                pod["spec"]["nodeName"],
+                "p",
+                "Plugin",
+                controller_uid=owners[0]["uid"],
+                labels=meta["labels"],
+            )
+        )
+
+    def controller(self) -> JobController:
+        """A controller over the cluster as it is."""
+        clock = self.cluster.clock
+        journal = self.journal()
+        keeper = self.keeper(journal)
+        around = Surroundings(
+            calls=AtOnce(),
+            paces=Paces(self.settings, now=clock.monotonic),
+            open_calls=OpenCalls(self.settings.effect_seconds, now=clock.monotonic),
+            halted=self.halted,
+            may_call=lambda: "",
+            clock=clock.monotonic,
+            now=clock.now,
+            sleep=clock.sleep,
+        )
+        port = EvictionClient(self.client)
+        return JobController(journal, keeper, port, ControllerSettings(self.settings), self._new_job, around)
+
+    def keeper(self, journal: Journal) -> JobKeeper:
+        """What takes single jobs on."""
+        rooms = {self.provider: self.rooms()}
+        return JobKeeper(self.objects, journal, rooms, self.terms, now=self.cluster.clock.now)
+
+    def journal(self) -> Journal:
+        """Where jobs are kept."""
+        if self.keeps_objects:
+            return JobObjects(self.objects, "descheduler-test")
+        return ConfigMapJobs(self.objects, "kube-system", "test")
+
+    def rooms(self) -> ReservationProvider:
+        """How room is held."""
+        rooms: dict[str, ReservationProvider] = {
+            "koordinator": ReservationRooms(self.objects, "test"),
+            "placeholder": PlaceholderRooms(self.objects, "test", PlaceholderSettings()),
+            "none": NoRooms(),
+        }
+        return rooms[self.provider]
+
+    def jobs(self) -> tuple[MigrationJob, ...]:
+        """The jobs that there are."""
+        return self.journal().jobs()
+
+    def _new_job(self, eviction: PlannedEviction) -> NewJob:
+        successors = successors_of(eviction)
+        return NewJob(
+            eviction.namespace,
+            eviction.name,
+            eviction.uid,
+            self.mode,
+            "a reason",
+            eviction.plugin,
+            self.provider,
+            ttl=self.ttl,
+            successors="" if successors is None else successors.encoded(),
+        )

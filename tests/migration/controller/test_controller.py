@@ -1,0 +1,147 @@
+"""Jobs end well on a cluster that lives: room is held, the pod leaves, its replacement takes the room and is ready."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
+from tests.living.cluster import LivingCluster
+from tests.migration.controller.playing import Play
+
+KOORD = "koord-scheduler"
+TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
+LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
+
+
+def test_a_pod_of_koord_scheduler_moves_to_its_reservation() -> None:
+    cluster = living_cluster(3, [deployment("web", 2, on=["n1", "n1"], scheduler=KOORD)])
+    play = Play(cluster)
+    victim = cluster.pods("web")[0]
+    (outcome,) = play.evict(victim)
+    assert (outcome.kind, outcome.code) == (OutcomeKind.EVICTED, OutcomeCode.DONE)
+    (job,) = play.jobs()
+    assert (job.phase, job.condition) == ("Succeeded", "Complete")
+    assert job.replacement is not None
+    moved = cluster.get("pods", job.replacement.name, "shop")
+    assert moved is not None
+    assert moved["spec"]["nodeName"] == job.node_name != "n1"
+
+
+def test_a_pod_of_any_scheduler_moves_to_its_placeholder() -> None:
+    cluster = living_cluster(3, [deployment("web", 1, on=["n1"])], [LOWEST])
+    play = Play(cluster, provider="placeholder", keeps_objects=False)
+    (outcome,) = play.evict(*cluster.pods("web"))
+    assert outcome.code is OutcomeCode.DONE
+    (job,) = play.jobs()
+    assert job.phase == "Succeeded"
+    assert left_over(cluster) == []
+
+
+def test_a_pod_of_a_stateful_set_moves_with_its_name() -> None:
+    cluster = living_cluster([TAINTED, node("n2")], [stateful_set("db", 1, on=["n1"])], [LOWEST])
+    play = Play(cluster, provider="placeholder", keeps_objects=False)
+    (outcome,) = play.evict(*cluster.pods("db"))
+    assert outcome.code is OutcomeCode.DONE
+    (pod,) = cluster.pods("db")
+    assert pod["spec"]["nodeName"] == "n2"
+    assert left_over(cluster) == []
+
+
+def test_a_replacement_that_fits_nowhere_else_preempts_its_placeholder() -> None:
+    big = deployment("big", 1, on=["n1"], cpu="3")
+    cluster = living_cluster([TAINTED, node("n2")], [big, deployment("small", 1, on=["n2"], cpu="1")], [LOWEST])
+    (outcome,) = Play(cluster, provider="placeholder", keeps_objects=False).evict(*cluster.pods("big"))
+    assert outcome.code is OutcomeCode.DONE
+    assert [pod["spec"]["nodeName"] for pod in cluster.pods("big")] == ["n2"]
+    assert left_over(cluster) == []
+
+
+def test_a_placeholder_makes_way_for_a_replacement_that_preempts_nobody() -> None:
+    meek = priority_class("meek", 0, preempts=False)
+    big = deployment("big", 1, on=["n1"], cpu="3", priorityClassName="meek")
+    cluster = living_cluster([TAINTED, node("n2")], [big], [LOWEST, meek])
+    (outcome,) = Play(cluster, provider="placeholder", keeps_objects=False).evict(*cluster.pods("big"))
+    assert outcome.code is OutcomeCode.DONE
+    assert [pod["spec"]["nodeName"] for pod in cluster.pods("big")] == ["n2"]
+
+
+@pytest.mark.parametrize("provider", ["koordinator", "placeholder"])
+def test_nothing_is_evicted_where_no_room_can_be_held(provider: str) -> None:
+    full = deployment("full", 2, on=["n1", "n2"], cpu="3", scheduler=KOORD)
+    cluster = living_cluster(2, [full], [LOWEST])
+    before = [pod["metadata"]["uid"] for pod in cluster.pods("full")]
+    (outcome,) = Play(cluster, provider, ttl=timedelta(seconds=60)).evict(cluster.pods("full")[0])
+    assert (outcome.kind, outcome.code) == (OutcomeKind.REFUSED, OutcomeCode.NO_ROOM)
+    assert [pod["metadata"]["uid"] for pod in cluster.pods("full")] == before
+    assert left_over(cluster) == []
+
+
+def test_pods_of_one_workload_leave_one_after_the_other() -> None:
+    cluster = living_cluster(4, [deployment("web", 3, on=["n1", "n1", "n1"], scheduler=KOORD)])
+    seen: list[int] = []
+    play = Play(cluster, halted=lambda: seen.append(len(ready(cluster, "web"))))
+    assert {outcome.code for outcome in play.evict(*cluster.pods("web"))} == {OutcomeCode.DONE}
+    assert min(seen) == 2
+
+
+def test_a_budget_that_refuses_is_waited_for() -> None:
+    web = deployment("web", 3, on=["n1", "n1"], scheduler=KOORD)
+    cluster = living_cluster(4, [web], [budget("web", minAvailable=3)])
+    (outcome,) = Play(cluster).evict(cluster.pods("web")[0])
+    assert (outcome.kind, outcome.code) == (OutcomeKind.REFUSED, OutcomeCode.BUDGET)
+    assert left_over(cluster) == []
+
+
+def test_a_run_that_is_stopped_gives_back_what_it_holds() -> None:
+    cluster = living_cluster(2, [deployment("full", 2, on=["n1", "n2"], cpu="3", scheduler=KOORD)])
+    play = Play(cluster)
+    end = cluster.clock.monotonic() + 20
+    stopped = OutcomeCode.STOPPED, "the run was interrupted"
+    play.halted = lambda: stopped if cluster.clock.monotonic() > end else None
+    (outcome,) = play.evict(cluster.pods("full")[0])
+    assert (outcome.kind, outcome.code) == (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.STOPPED)
+    assert left_over(cluster) == []
+    assert [job.phase for job in play.jobs()] == ["Aborted"]
+
+
+def left_over(cluster: LivingCluster) -> list[str]:
+    """What still holds room for nobody."""
+    placeholders = [pod["metadata"]["name"] for pod in cluster.pods() if JOB_LABEL in pod["metadata"]["labels"]]
+    reservations = cluster.all("reservations.scheduling.koordinator.sh")
+    return placeholders + [each["metadata"]["name"] for each in reservations if each["status"]["phase"] != "Succeeded"]
+
+
+def ready(cluster: LivingCluster, app: str) -> list[str]:
+    """The pods of `app` that serve."""
+    return [
+        pod["metadata"]["name"]
+        for pod in cluster.pods(app)
+        if any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", ()))
+        and "deletionTimestamp" not in pod["metadata"]
+    ]
+
+
+def test_a_pod_is_deleted_past_its_budget_where_the_policy_says_so() -> None:
+    web = deployment("web", 1, on=["n1"], labels={"koordinator.sh/evict-policy": "Delete"})
+    cluster = living_cluster(2, [web], [budget("web", minAvailable=1)])
+    (outcome,) = Play(cluster, provider="none", mode="EvictDirectly").evict(*cluster.pods("web"))
+    assert outcome.code is OutcomeCode.DONE
+    assert cluster.api.sent("POST", "/eviction") == []
+
+
+def test_a_pod_that_is_evicted_softly_stays_until_somebody_deletes_it() -> None:
+    web = deployment("web", 1, on=["n1"], labels={"koordinator.sh/evict-policy": "SoftEviction"})
+    cluster = living_cluster(2, [web])
+    (victim,) = cluster.pods("web")
+    play = Play(cluster, provider="none", mode="EvictDirectly", ttl=timedelta(seconds=30))
+    (outcome,) = play.evict(victim)
+    (pod,) = cluster.pods("web")
+    asked = json.loads(pod["metadata"]["annotations"]["scheduling.koordinator.sh/soft-eviction"])
+    assert (asked["initiator"], pod["metadata"]["uid"]) == ("descheduler", victim["metadata"]["uid"])
+    assert outcome.code is OutcomeCode.NOT_REPLACED
+    assert [(job.phase, job.reason) for job in play.jobs()] == [("Failed", "Timeout")]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from descheduler.telemetry.metrics.export import MetricsTarget, export_metrics
+from descheduler.telemetry.run_record import RunRecord
+from tests.telemetry.pushgateway import Pushgateway, pushgateway
+
+__all__ = ["pushgateway"]
+
+
+def reason_of(record: logging.LogRecord) -> object:
+    """The field `reason` of an event."""
+    return vars(record)["event_fields"]["reason"]
+
+
+def test_refused_push_is_a_warning_with_the_status(pushgateway: Pushgateway, caplog: pytest.LogCaptureFixture) -> None:
+    pushgateway.status_code = 503
+
+    export_metrics(RunRecord(), MetricsTarget(push_url=pushgateway.url))
+
+    assert [reason_of(record) for record in caplog.records] == ["the server answered 503"]
+
+
+@pytest.mark.parametrize(
+    ("proxy", "reason"),
+    [
+        pytest.param("http://ops:s3cr3t@127.0.0.1:1", "connection refused", id="a proxy that is not there"),
+        pytest.param("http://ops:s3cr3t@127.0.0.1:s3cr3t", "InvalidURL", id="a proxy with an odd port"),
+        pytest.param("s3cr3t://ops:s3cr3t@127.0.0.1:1", "URLError", id="a proxy of another kind"),
+    ],
+)
+def test_password_of_a_proxy_is_not_shown_when_a_push_fails(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, proxy: str, reason: str
+) -> None:
+    for name in ("HTTP_PROXY", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", proxy)
+
+    export_metrics(RunRecord(), MetricsTarget(push_url="http://192.0.2.1:9091"))
+
+    (warning,) = caplog.records
+    assert reason_of(warning) == reason
+    assert "s3cr3t" not in str(vars(warning))
