@@ -45,8 +45,8 @@ class GangShortage(NamedTuple):
 class MissingMembers(NamedTuple):
     """What the group `group` lacks, `gangs` being those of it that are at fault. `current` is the pod's own gang.
 
-    `num_more` gangs are at fault as well, and too many to be named. In the figures of a gang that nobody has described
-    all is 0.
+    Up to `num_more` gangs are at fault as well, and too many to be looked at and named. In the figures of a gang
+    that nobody has described all is 0.
     """
 
     why: GangReason
@@ -83,4 +83,4 @@ class MissingMembers(NamedTuple):
     @property
     def _figures(self) -> str:
         named = ", ".join(gang.text for gang in self.gangs)
-        return f"{named} and {self.num_more} more" if self.num_more else named
+        return f"{named} and up to {self.num_more} more" if self.num_more else named

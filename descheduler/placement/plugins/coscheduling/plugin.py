@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import length_hint
 
 from descheduler.model.koordinator.gang_settings import GangSettings, MatchPolicy, gang_id_of
 from descheduler.model.pod import Pod
@@ -113,12 +114,12 @@ class Coscheduling:
         settings = self._gangs.settings_for(pod)
         if settings is None:
             return None
-        short = self._short(settings.group, tally, settings)
-        gangs = tuple(islice(short, _MOST_NAMED))
+        group = iter(settings.group)
+        gangs = tuple(islice(self._short(group, tally, settings), _MOST_NAMED))
         if not gangs:
             return None
-        why, num_more = GangReason.TOO_FEW_WAITING, sum(1 for _ in short)
-        return _obstacle(MissingMembers(why, settings.group, settings.gang_id, gangs, num_more))
+        why = GangReason.TOO_FEW_WAITING
+        return _obstacle(MissingMembers(why, settings.group, settings.gang_id, gangs, length_hint(group)))
 
     def _counts_nobody(self, settings: GangSettings, tally: Tally) -> bool:
         return settings.match_policy is MatchPolicy.ONCE_SATISFIED and self._is_satisfied(settings, tally)
@@ -144,16 +145,12 @@ class Coscheduling:
 
     def _short(self, group: Iterable[str], tally: Tally, settings: GangSettings) -> Iterator[GangShortage]:
         """The gangs of the group that wait for more pods, once the pod of `settings` is placed as well."""
-        counts_nobody: dict[tuple[MatchPolicy, str], bool] = {}  # by what it hangs on, for gangs of large groups
         for gang_id in group:
             gang = self._gangs.settings(gang_id)
             if gang is None:
                 yield GangShortage(gang_id, 0, 0)
                 continue
-            key = gang.match_policy, gang.group_id
-            if key not in counts_nobody:
-                counts_nobody[key] = self._counts_nobody(gang, tally)
-            if counts_nobody[key]:
+            if self._counts_nobody(gang, tally):
                 continue
             num_counted = tally.held[gang_id] + (gang_id == settings.gang_id)
             if gang.match_policy is MatchPolicy.WAITING_AND_RUNNING:

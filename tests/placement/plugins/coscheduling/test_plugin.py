@@ -141,5 +141,5 @@ def test_of_a_group_of_thousands_the_first_hundred_gangs_that_it_waits_for_are_n
     assert len(missing.gangs) == 100
     assert len(missing.group) == 3000
     assert missing.short.endswith(
-        "default/g0098 (0 of 2), default/g0099 (0 of 2) and 2900 more can be scheduled together"
+        "default/g0098 (0 of 2), default/g0099 (0 of 2) and up to 2900 more can be scheduled together"
     )
