@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
@@ -60,3 +60,10 @@ class PluginFacts:
     nearest: tuple[NearestValue, ...] = ()
     nodes: NodeClasses | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def without(self, key: str, number: int) -> PluginFacts:
+        """The same where `number` of the selected pods turned out not to be needed, which `key` left out instead."""
+        if not number:
+            return self
+        left_out = {**self.left_out, key: self.left_out.get(key, 0) + number}
+        return replace(self, pods_selected=self.pods_selected - number, left_out=left_out)
