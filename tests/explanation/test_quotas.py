@@ -65,7 +65,7 @@ def test_table_of_a_quota() -> None:
 def test_default_quota_has_no_limit() -> None:
     facts = _explained("koordinator-default-quota").facts
 
-    assert [each.runtime for each in facts.resources] == [None, None]
+    assert [(each.max, each.runtime) for each in facts.resources] == [(None, None)] * 2
 
 
 def test_quota_that_does_not_exist_is_named() -> None:

@@ -11,7 +11,7 @@ from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.elastic_quota.admission import Admission
-from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
+from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
@@ -20,6 +20,8 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
 
 __all__ = ["explain_quota", "quota_facts"]
+
+_NO_LIMIT = min(nano for _, nano in BUILT_IN_MAX)
 
 
 def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> QuotaFacts | None:
@@ -86,7 +88,7 @@ def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> Q
         QuotaResource(
             resource=name,
             min=in_units(name, quota.min.get(name, 0)),
-            max=capped(in_units(name, quota.max[name])) if name in quota.max else None,
+            max=_most(name, quota.max.get(name)),
             runtime=limit.get(name),
             used=used.get(name, 0),
             requested=requested.get(name, 0),
@@ -96,3 +98,8 @@ def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> Q
     )
     parent = "" if quota.parent == ROOT_QUOTA else quota.parent
     return QuotaFacts(name=quota.name, parent=parent, tree=quota.tree_id, resources=resources)
+
+
+def _most(resource: str, nano: int | None) -> int | None:
+    """A max in units; None where there is none, and for what koord-scheduler writes for none."""
+    return None if nano is None or nano >= _NO_LIMIT else capped(in_units(resource, nano))
