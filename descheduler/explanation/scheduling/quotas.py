@@ -22,6 +22,7 @@ from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, Q
 __all__ = ["explain_quota", "quota_facts"]
 
 _NO_LIMIT = min(nano for _, nano in BUILT_IN_MAX)
+_MOST_OF_LOOP = 5
 
 
 def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> QuotaFacts | None:
@@ -53,8 +54,28 @@ def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSetting
     admission.usage.settle()
     below = sorted((each for each in forest.places if _is_below(each, place)), key=lambda each: each.quota.name)
     facts, children = _facts(admission, place, {}), tuple(_facts(admission, child, {}) for child in below)
+    if all(each.runtime == 0 for each in facts.resources) and (detached := _detached(place)):
+        return QuotaExplanation(facts=facts, children=children, notes=(f"{name} has a runtime quota of 0: {detached}",))
     notes = excess_notes(facts, children, lambda quota, resource: _sharing(forest, quota.name, resource))
     return QuotaExplanation(facts=facts, children=children, notes=tuple(notes))
+
+
+def _detached(place: QuotaPlace) -> str:
+    """Why the parents that are stated do not lead to the root, so that nothing is shared out below; else empty."""
+    tree, quota = place.tree, place.quota
+    passed: dict[str, None] = {}
+    while quota.parent not in ("", ROOT_QUOTA) and quota.name not in passed:
+        passed[quota.name] = None
+        if quota.parent not in tree.index:
+            whose = "its parent" if len(passed) == 1 else "the parent"
+            of = "" if len(passed) == 1 else f" of {quota.name}"
+            return f"{whose} {quota.parent}{of} does not exist"
+        quota = tree.quotas[tree.index[quota.parent]]
+    if quota.name not in passed:
+        return ""
+    loop = [*passed][list(passed).index(quota.name) :]
+    more = ["..."] if len(loop) > _MOST_OF_LOOP else []
+    return f"its parents form a loop ({', '.join([*loop[:_MOST_OF_LOOP], *more, quota.name])})"
 
 
 def _sharing(forest: QuotaForest, name: str, resource: str) -> Sharing:
