@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.kube.background import BackgroundCalls
@@ -41,8 +43,7 @@ _MOST_THREADS = 16
 _LONGEST_LABEL = 63
 
 
-@dataclass(frozen=True, slots=True)
-class JobPlan:
+class JobPlan(msgspec.Struct, frozen=True):
     """Which profiles carry their evictions out as jobs; `notes` say how, a sentence for each MigrationController."""
 
     profiles: Mapping[str, JobProfile]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
@@ -45,16 +46,14 @@ _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobProfile:
+class JobProfile(msgspec.Struct, frozen=True):
     """How the evictions of one profile are carried out as jobs."""
 
     args: MigrationControllerArgs
     choice: Choice
 
 
-@dataclass(frozen=True, slots=True)
-class JobStorage:
+class JobStorage(msgspec.Struct, frozen=True):
     """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
 
     `owner` tells those of one policy, in this run and the next; it may be the value of a label.
@@ -71,8 +70,7 @@ class JobStorage:
         return ConfigMapJobs(objects, self.namespace, self.owner)
 
 
-@dataclass(frozen=True, slots=True)
-class UsersJobs:
+class UsersJobs(msgspec.Struct, frozen=True):
     """How many jobs of users were carried out, and how many were not let go or had ended."""
 
     num_started: int = 0

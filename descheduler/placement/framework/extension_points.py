@@ -8,9 +8,9 @@ takes part in; `placement.plugins.table` names them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,8 +51,7 @@ ReasonBits = NDArray[np.uint32]
 """A set of a plugin's own reasons a node, one bit each; 0 where the pod passes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterResult:
+class PreFilterResult(msgspec.Struct, frozen=True):
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
@@ -71,7 +70,7 @@ SKIP = PreFilterResult(is_skipped=True)
 SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
-class Scores(NamedTuple):
+class Scores(msgspec.Struct, frozen=True, gc=False):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that

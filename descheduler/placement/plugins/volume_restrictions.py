@@ -83,6 +83,8 @@ class VolumeRestrictions:
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """For each volume that keeps the pod waiting on `node`: who has to let it go."""
+        if not cycle.pod.pod.claim_names:
+            return ()
         return tuple(
             f"volume of claim {claim.namespace}/{claim.name} is attached to one node at a time and is in use on"
             f" {', '.join(sorted(self._node_name(holder) for holder in holders))}"

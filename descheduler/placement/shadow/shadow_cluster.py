@@ -189,6 +189,7 @@ class ShadowCluster:
         self.read_annotations = AnnotationKeys(reads_annotations)
         self._marks = tuple(marks)
         self._classes: dict[object, PlacementClass] = {}
+        self._last_class: tuple[Pod, PlacementClass] | None = None
         self._demands: dict[int, tuple[object, Demand]] = {}
         self._followers = Followers()
         self._ledgers: dict[object, Ledger[Any]] = {}
@@ -229,29 +230,33 @@ class ShadowCluster:
 
     def placement_class(self, pod: Pod) -> PlacementClass:
         """The placement class of a pod that looks for a node."""
+        # One pod is asked about several times in a row.
+        if self._last_class is not None and self._last_class[0] is pod:
+            return self._last_class[1]
         key = class_key(pod, self.read_annotations, self._marks)
         known = self._classes.get(key)
         if known is None:
             spec = pod.spec
             known = PlacementClass(pod, self.table.demand(spec.requests, spec.incoming_scoring_requests))
             self._classes[key] = known
+        self._last_class = pod, known
         return known
 
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""
-        self._do(Change(pod, node, False, 1))
+        self._change(Change(pod, node, False, 1))
 
     def remove(self, pod: Pod, node: int | None = None) -> None:
         """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""
         node = self._node_of(pod) if node is None else node
-        self._do(Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
+        self._change(Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
 
     def terminate(self, pod: Pod) -> None:
         """Marks a pod of the snapshot as being deleted: it keeps its room, and spread constraints ignore it."""
         if not pod.is_terminating and id(pod) not in self._ended:
             node = self._node_of(pod)
-            self._do(Change(pod, node, False, -1, takes_room=False))
-            self._do(Change(pod, node, True, 1, takes_room=False))
+            self._change(Change(pod, node, False, -1, takes_room=False))
+            self._change(Change(pod, node, True, 1, takes_room=False))
 
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = (), patch: Patch | None = None) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room.
@@ -330,6 +335,10 @@ class ShadowCluster:
         while len(self._log) > start:
             entry = self._log.pop()
             self._apply(entry, -entry.sign)
+
+    def _change(self, change: Change) -> None:
+        self._log.append(change)
+        self._apply_change(change, change.sign)
 
     def _do(self, entry: Entry) -> None:
         self._log.append(entry)
