@@ -51,12 +51,22 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
     from descheduler.kube.leases.settings import make_identity
 
     identity = make_identity()
-    take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check, tell=_warn)
+    take = partial(
+        acquire,
+        client,
+        settings,
+        retry=client.retry,
+        identity=identity,
+        now=watch.now,
+        check=watch.check,
+        tell=_warn,
+    )
     try:
         lease = watch.call("taking the Lease", take, undo=HeldLease.release)
     except RunStopped:
         # The server may have taken the write and never answered.
-        give_back(client, settings, identity, timeout_seconds=watch.patience_seconds(_GIVE_BACK_SECONDS))
+        seconds = watch.patience_seconds(_GIVE_BACK_SECONDS)
+        give_back(client, settings, identity, timeout_seconds=seconds, now=watch.now)
         raise
     watch.find_loss = lambda: lease.loss
     return lease.stopping(watch.stop, release_seconds=partial(watch.patience_seconds, _RELEASE_SECONDS))

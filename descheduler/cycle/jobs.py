@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
@@ -70,7 +69,7 @@ class JobPlan:
             halted=Halting(watch.stop, watch.deadline, may_call, watch.clock),
             may_call=may_call,
             clock=watch.clock,
-            now=_utc_now,
+            now=watch.now,
             sleep=watch.sleep,
             sink=sink,
         )
@@ -118,7 +117,3 @@ def _label_value(name: str) -> str:
     if len(name) <= _LONGEST_LABEL:
         return name
     return f"{name[:40].rstrip('-.')}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
