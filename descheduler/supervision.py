@@ -66,9 +66,9 @@ class RunStopped(Exception):  # noqa: N818 - an answer callers act on, named aft
 class Watch:
     """The time that one run has, and the work that is bound to it. For the main thread, but where it says otherwise.
 
-    Times are seconds of `clock`, which is monotonic. The time is over when `stop` is set or, with a deadline, so many
-    seconds after `started` (by default now). `now` is the time of day, aware. `promise` is what a stopped run can say of its effects. `sleep` passes
-    seconds, by default those of the machine until `stop` is set.
+    Times are seconds of `clock`, which is monotonic; `now` is the time of day, aware. The time is over when `stop` is
+    set or, with a deadline, so many seconds after `started` (by default now). `promise` is what a stopped run can say
+    of its effects. `sleep` passes seconds, by default those of the machine until `stop` is set.
     """
 
     def __init__(

@@ -6,7 +6,10 @@ import pytest
 
 from tests.migration.controller.schedules import play
 
+LIST_NESTED_TOO_DEEP = 221
+"""The list of jobs holds what no decoder follows to its end."""
 
-@pytest.mark.parametrize("seed", range(30))
+
+@pytest.mark.parametrize("seed", [*range(30), LIST_NESTED_TOO_DEEP])
 def test_faults_of_the_api_break_no_promise(seed: int) -> None:
     assert play(seed).faults == []

@@ -24,7 +24,17 @@ from tests.living.observing.promises import Limits
 from tests.living.transport import Passage
 from tests.policy.builders import koordinator
 
-__all__ = ["LEASE_SECONDS", "WAYS", "Way", "live_run", "observed", "one_after_the_other", "policy_of", "world"]
+__all__ = [
+    "LEASE_SECONDS",
+    "WAYS",
+    "Way",
+    "live_run",
+    "observed",
+    "one_after_the_other",
+    "policy_of",
+    "watch_of",
+    "world",
+]
 
 LEASE_SECONDS = 900
 """Renewals follow real time, in which a whole run takes less than a second."""
@@ -106,7 +116,7 @@ def watch_of(cluster: LivingCluster, deadline_seconds: float | None = None) -> W
 
 @contextmanager
 def one_after_the_other() -> Iterator[None]:
-    """Has every call of the program that is made in the background made at once instead: the same seed, the same run."""
+    """Has every call in the background made at once instead: the same seed, the same run."""
     with mock.patch.object(BackgroundCalls, "submit", _submit_at_once):
         yield
 
