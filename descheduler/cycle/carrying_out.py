@@ -59,9 +59,14 @@ class Carrier:
         return 0 if execution is None else execution.carry_out_users(snapshot).num_started
 
     def carry_out(
-        self, decide_with: Decide, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+        self,
+        decide_with: Decide,
+        snapshot: Snapshot,
+        settings: ExecutorSettings,
+        open_calls: OpenCalls,
+        may_call: Callable[[], str],
     ) -> RunResult:
-        """Decides and evicts until a round brings no refusal; see `migration.rounds`."""
+        """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
         events = EventRecorder(self.client)
         sink = EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer)
         decisions, outcomes = carry_out_rounds(
@@ -69,7 +74,7 @@ class Carrier:
             self._evictions(),
             settings,
             stop=self.watch.stop,
-            jobs=self._execution(settings, open_calls, may_call, sink),
+            jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
             open_calls=open_calls,
             may_call=may_call,
             sink=sink,
@@ -85,6 +90,7 @@ class Carrier:
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         sink: OutcomeSink | None = None,
+        snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         return self.jobs.execution(
             self.client.watched(self._note_effect),
@@ -94,6 +100,7 @@ class Carrier:
             open_calls=open_calls,
             may_call=may_call,
             sink=sink,
+            snapshot=snapshot,
         )
 
     def _evictions(self) -> EvictionClient:

@@ -24,6 +24,7 @@ from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import Snapshot
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
@@ -58,6 +59,7 @@ class JobPlan:
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         sink: OutcomeSink | None = None,
+        snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         """What carries the jobs out; None where no profile uses any."""
         if not self.profiles:
@@ -73,7 +75,7 @@ class JobPlan:
             sleep=watch.sleep,
             sink=sink,
         )
-        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around)
+        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
 
 def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: LeaseSettings | None) -> JobPlan:

@@ -104,7 +104,7 @@ def run_with(
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
         decide_with = decide_in_time(rounds.decide, watch)
-        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with)
+        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
     guard = find_guard(lease, watch, result.outcomes)
@@ -264,9 +264,9 @@ class _Live:
         """Carries out what users have asked for; how many of their jobs were let go."""
         return self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
 
-    def carry_out(self, decide_with: Decide) -> RunResult:
-        """Decides and evicts, in rounds."""
-        return self._carrier.carry_out(decide_with, self._settings, self._open_calls, self._may_call)
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
+        """Decides over `snapshot` and evicts, in rounds."""
+        return self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
 
 
 def _executor_settings(

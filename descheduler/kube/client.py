@@ -115,14 +115,16 @@ class KubeClient:
         *,
         limit: int = 500,
         label_selector: str | None = None,
+        field_selector: str | None = None,
     ) -> Iterator[ListPage]:
         """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.lists.listing.list_pages`.
 
         With a limit of 0 the list is asked for as a whole; see `descheduler.kube.lists.streamed.list_pieces`.
         """
+        selectors = {"labelSelector": label_selector, "fieldSelector": field_selector}
+        query = {name: selector for name, selector in selectors.items() if selector}
         if limit:
-            return list_pages(self, path, limit=limit, label_selector=label_selector)
-        query = {"labelSelector": label_selector} if label_selector else {}
+            return list_pages(self, path, limit=limit, query=query)
         return self._asked_for(path, list_pieces(self, path, query))
 
     def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:

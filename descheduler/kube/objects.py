@@ -52,9 +52,17 @@ class ObjectCalls:
                 return None
             raise
 
-    def list(self, list_path: str, decode: Callable[[bytes], T], *, label_selector: str | None = None) -> tuple[T, ...]:
+    def list(
+        self,
+        list_path: str,
+        decode: Callable[[bytes], T],
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+    ) -> tuple[T, ...]:
         """What `decode` makes of each object of a list. Raises KindAbsent where the server does not know the kind."""
-        bodies = [page.body for page in self._client.list_pages(list_path, label_selector=label_selector)]
+        pages = self._client.list_pages(list_path, label_selector=label_selector, field_selector=field_selector)
+        bodies = [page.body for page in pages]
         return tuple(found for body in bodies for found in self._decoded_items(list_path, body, decode))
 
     def _decoded_items(self, path: str, body: bytes, decode: Callable[[bytes], T]) -> tuple[T, ...]:

@@ -52,6 +52,9 @@ class OutcomeCode(Enum):
     """Evicted, and the replacement was not seen ready in the time of the job or the run; `message` says why."""
     NO_ROOM = "no-room"
     """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
+    CHANGED = "changed"
+    """The cluster has changed since the plan, and the move no longer holds; `message` says what. Nothing was evicted,
+    and the next run decides again."""
     JOB_DELETED = "job-deleted"
     """Another client deleted the PodMigrationJob; nothing was evicted."""
     POD_GONE = "pod-gone"
