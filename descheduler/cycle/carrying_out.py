@@ -24,6 +24,7 @@ from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
+    from descheduler.migration.guards.watchman import Watchman
 
 __all__ = ["Carrier"]
 
@@ -34,7 +35,8 @@ _EVENT_FLUSH_SECONDS = 10.0
 class Carrier:
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too.
+    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
+    there is a `watchman`, its guards may end the run.
     """
 
     client: KubeClient
@@ -43,6 +45,7 @@ class Carrier:
     policy_version: str
     announces_failures: bool
     jobs: JobPlan
+    watchman: Watchman | None = None
 
     def take_up(
         self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
@@ -77,6 +80,7 @@ class Carrier:
             jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
             open_calls=open_calls,
             may_call=may_call,
+            tripped=self._tripped,
             sink=sink,
             clock=self.watch.clock,
             sleep=self.watch.sleep,
@@ -93,22 +97,32 @@ class Carrier:
         snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         return self.jobs.execution(
-            self.client.watched(self._note_effect),
+            self._watched(),
             self._evictions(),
             settings,
             self.watch,
             open_calls=open_calls,
             may_call=may_call,
+            tripped=self._tripped,
             sink=sink,
             snapshot=snapshot,
         )
 
     def _evictions(self) -> EvictionClient:
         return EvictionClient(
-            self.client.watched(self._note_effect),
+            self._watched(),
             policy_version=self.policy_version,
             timeout_seconds=self.client.request_timeout_seconds,
         )
+
+    def _watched(self) -> KubeClient:
+        """The client, whose calls are known to the watch and the guards."""
+        if self.watchman is None:
+            return self.client.watched(self._note_effect)
+        return self.client.watched(self._note_effect, self.watchman.errors.note)
+
+    def _tripped(self) -> str:
+        return "" if self.watchman is None else self.watchman.look()
 
     def _flush(self, events: EventRecorder) -> tuple[str, ...]:
         """Waits until the Events are written, and says what is missing."""

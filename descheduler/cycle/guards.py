@@ -113,8 +113,8 @@ def _told_open_seconds(calls: OpenCalls) -> float:
     return seconds
 
 
-def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome]) -> Guard | None:
-    """What stopped a run that ended with `outcomes`; None when it came to its end.
+def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome], tripped: str = "") -> Guard | None:
+    """What stopped a run that ended with `outcomes`; None when it came to its end. `tripped` is what a guard found.
 
     A run whose time ended when every eviction was made already was not stopped.
     """
@@ -122,6 +122,8 @@ def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome
         return Guard(f"the loss of its Lease ({lease.loss})")
     if watch.is_over and not all(outcome.is_settled for outcome in outcomes):
         return Guard(watch.cause, watch.signal_number)
+    if tripped and not all(outcome.is_settled for outcome in outcomes):
+        return Guard(tripped)
     if any(outcome.code is OutcomeCode.OVERLOADED for outcome in outcomes):
         return Guard("an overloaded API server")
     return None

@@ -58,6 +58,7 @@ class JobPlan:
         *,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
+        tripped: Callable[[], str] = lambda: "",
         sink: OutcomeSink | None = None,
         snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
@@ -68,7 +69,7 @@ class JobPlan:
             calls=BackgroundCalls(_MOST_THREADS, name="job"),
             paces=Paces(settings, now=watch.clock),
             open_calls=open_calls,
-            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock),
+            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
             may_call=may_call,
             clock=watch.clock,
             now=watch.now,

@@ -107,7 +107,7 @@ def run_with(
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
-    guard = find_guard(lease, watch, result.outcomes)
+    guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     decisions = _with_beyond(result.decisions, rounds, watch)
     result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
@@ -241,6 +241,7 @@ class _Live:
     def __init__(self, run: _Run, lease: HeldLease | None, server: ServerFacts) -> None:
         from descheduler.cycle.carrying_out import Carrier
         from descheduler.cycle.jobs import plan_jobs
+        from descheduler.migration.guards.setup import make_watchman
         from descheduler.migration.lease_settings import lease_settings
         from descheduler.migration.open_calls import OpenCalls
 
@@ -253,8 +254,16 @@ class _Live:
         settings = None if run.options.lease is None else lease_settings(policy, run.options.lease)
         find_jobs = partial(plan_jobs, policy, client, server, settings)
         self._jobs = watch.call("looking for what holds room", find_jobs)
+        self._watchman = make_watchman(policy, client, watch.clock)
         announces_failures = policy.eviction_failure_event_notification
-        self._carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures, self._jobs)
+        self._carrier = Carrier(
+            client, run.observer, watch, server.policy_version, announces_failures, self._jobs, self._watchman
+        )
+
+    @property
+    def tripped(self) -> str:
+        """What a guard has found, "" where none has."""
+        return "" if self._watchman is None else self._watchman.tripped
 
     def take_up(self) -> tuple[str, ...]:
         """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""

@@ -97,6 +97,8 @@ class OutcomeCode(Enum):
     """The run was interrupted by SIGINT (exit code 130) or SIGTERM (exit code 143)."""
     LEASE_LOST = "lease-lost"
     """The Lease was lost; another run may be active (exit code 4)."""
+    GUARD = "guard"
+    """A guard of MigrationController stopped the run (exit code 4); the report says which."""
     LIMIT = "limit"
     """A limit on evictions was reached; `message` names its key in the policy."""
 
@@ -113,7 +115,7 @@ class OutcomeCode(Enum):
     @property
     def is_guard(self) -> bool:
         """Whether a guard ended the run with pods left over: no time, an API server that has none, another's Lease."""
-        return self in {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST}
+        return self in {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST, OutcomeCode.GUARD}
 
     @property
     def ends_run(self) -> bool:
