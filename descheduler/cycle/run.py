@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
@@ -27,6 +29,7 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
+from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -93,13 +96,14 @@ def run_with(
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
+    started, num_users = watch.clock(), 0
     with _lease(run) as lease, run.observer.cycle():
         server = _discover(run)
         live = None if run.is_dry else _Live(run, lease, server)
         notes = () if live is None else live.take_up()
         snapshot = _read(run, server)
-        if live is not None and (num_jobs := live.carry_out_users(snapshot)):
-            notes = (*notes, f"carried out {counted(num_jobs, 'PodMigrationJob')} of users")
+        if live is not None and (num_users := live.carry_out_users(snapshot)):
+            notes = (*notes, f"carried out {counted(num_users, 'PodMigrationJob')} of users")
             snapshot = _read(run, server)  # what was decided on is no more
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
@@ -107,6 +111,8 @@ def run_with(
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
+        taken_up = NOTHING_TAKEN_UP if live is None else structs.replace(live.taken_up, of_users=num_users)
+        notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - started))
     guard = find_guard(lease, watch, result.outcomes)
     decisions = _with_beyond(result.decisions, rounds, watch)
     result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
@@ -192,6 +198,31 @@ def _keep(kept: KeptMemory, result: RunResult, lease: HeldLease, watch: Watch) -
     return kept.keep(result.decisions.memory, watch, why_not=lease.why_not_current)
 
 
+def _keep_status(
+    run: _Run, result: RunResult, lease: HeldLease | None, taken_up: TakenUp, seconds: float
+) -> tuple[str, ...]:
+    """Leaves a summary of the run beside its Lease; what went wrong with that. A dry run by its flag writes nothing."""
+    if run.options.dry_run or run.options.lease is None:
+        return ()
+    # Dry runs on a dump must not pay for the edge to the API server.
+    from descheduler.cycle.status_keeping import keep_status, status_store
+    from descheduler.report.status import make_summary
+
+    guard = find_guard(lease, run.watch, result.outcomes)
+    make = partial(
+        make_summary,
+        result.decisions,
+        result.outcomes,
+        is_dry=run.is_dry,
+        stopped_by="" if guard is None else guard.cause,
+        taken_up=taken_up,
+        seconds=seconds,
+        num_api_calls=run.client.num_calls,
+    )
+    store = status_store(run.client, run.policy, run.options.lease)
+    return keep_status(store, make, run.watch, why_not=(lambda: "") if lease is None else lease.why_not_current)
+
+
 def _request(run: _Run) -> SnapshotRequest:
     """What is to be read."""
     landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
@@ -246,6 +277,7 @@ class _Live:
 
         client, policy, watch = run.client, run.policy, run.watch
         self._watch = watch
+        self.taken_up = NOTHING_TAKEN_UP
         self._settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
@@ -258,7 +290,11 @@ class _Live:
 
     def take_up(self) -> tuple[str, ...]:
         """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
-        return (*self._jobs.notes, *self._carrier.take_up(self._settings, self._open_calls, self._may_call))
+        from descheduler.cycle.jobs import take_up_notes, taken_up
+
+        adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
+        self.taken_up = taken_up(adopted)
+        return (*self._jobs.notes, *(() if adopted is None else take_up_notes(adopted)))
 
     def carry_out_users(self, snapshot: Snapshot) -> int:
         """Carries out what users have asked for; how many of their jobs were let go."""

@@ -14,8 +14,10 @@ from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.yaml_lines import yaml_lines
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.status_document import Status
 from descheduler.report.tables.outcome_table import outcome_table
 from descheduler.report.tables.plan_table import plan_table
+from descheduler.report.tables.status_table import status_table
 from descheduler.report.tables.table_style import TableStyle
 
 __all__ = ["FlatFormat", "Format", "render"]
@@ -29,7 +31,9 @@ _PLAIN_TABLE = TableStyle()
 
 
 def render(
-    document: Plan | Outcome | Explanation, output_format: Format | FlatFormat, style: TableStyle = _PLAIN_TABLE
+    document: Plan | Outcome | Explanation | Status,
+    output_format: Format | FlatFormat,
+    style: TableStyle = _PLAIN_TABLE,
 ) -> Iterator[str]:
     """The pieces of text, each with its newlines, that together show `document`. `style` is for tables and CSV.
 
@@ -53,7 +57,7 @@ def render(
             raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
 
 
-def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterator[str]:
+def _table(document: Plan | Outcome | Explanation | Status, style: TableStyle) -> Iterator[str]:
     match document:
         case Plan():
             return plan_table(document, style)
@@ -61,3 +65,5 @@ def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterato
             return outcome_table(document, style)
         case Explanation():
             return explanation_table(document, style)
+        case Status():
+            return status_table(document, style)
