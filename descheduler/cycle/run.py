@@ -24,6 +24,7 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.model.text.counted import counted
+from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -99,6 +100,7 @@ def run_with(
     started, num_users = watch.clock(), 0
     with _lease(run) as lease, run.observer.cycle():
         server = _discover(run)
+        uid = _identify(run)
         live = None if run.is_dry else _Live(run, lease, server)
         notes = () if live is None else live.take_up()
         snapshot = _read(run, server)
@@ -107,6 +109,7 @@ def run_with(
             snapshot = _read(run, server)  # what was decided on is no more
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
+        notes = (*notes, *rounds.choose())
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with)
         notes = (*notes, *kept.notes)
@@ -114,8 +117,9 @@ def run_with(
         taken_up = NOTHING_TAKEN_UP if live is None else structs.replace(live.taken_up, of_users=num_users)
         notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - started))
     guard = find_guard(lease, watch, result.outcomes)
-    decisions = _with_beyond(result.decisions, rounds, watch)
-    result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
+    is_chosen = options.apply is not None
+    decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
+    result = replace(result, cluster_uid=uid, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
@@ -138,7 +142,9 @@ class _Run:
 
     @property
     def most_assessed(self) -> int:
-        """How many landings that no plugin verifies are looked up for the report."""
+        """How many landings that no plugin verifies are looked up for the report, or to judge a plan again."""
+        if self.options.apply is not None:
+            return len(self.options.apply.file.bases)
         if self.options.most_assessed is not None:
             return self.options.most_assessed
         return MOST_ASSESSED if self.is_dry else 0
@@ -159,6 +165,20 @@ def _discover(run: _Run) -> ServerFacts:
     from descheduler.kube.discovery import discover
 
     return run.watch.call("reaching the API server", partial(discover, _reader(run)))
+
+
+def _identify(run: _Run) -> str:
+    """The identity of the cluster where somebody wants it. Raises PlanRefusedError for a foreign or old plan."""
+    plan = run.options.apply
+    if plan is None and not run.options.identifies_cluster:
+        return ""
+    from descheduler.cycle.applying import check_identity, cluster_uid
+    from descheduler.report.plan_file import ClusterIdentity
+
+    uid = run.watch.call("identifying the cluster", partial(cluster_uid, _reader(run)))
+    if plan is not None:
+        check_identity(plan, run.policy, ClusterIdentity(server=run.client.host, uid=uid), run.now)
+    return uid
 
 
 def _reader(run: _Run) -> KubeClient:
@@ -234,6 +254,7 @@ class _Rounds:
 
     def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
         self._run = run
+        self._snapshot = snapshot
         options = run.options
         self._decide = partial(
             decide,
@@ -246,11 +267,29 @@ class _Rounds:
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
+        self._chosen: tuple[ChosenMove, ...] | None = None
+
+    def choose(self) -> tuple[str, ...]:
+        """Has the rounds ask for the moves of the plan that is applied; a sentence for each that is left out.
+
+        Raises PlanRefusedError, and RunStopped when the time is over first.
+        """
+        run, plan = self._run, self._run.options.apply
+        if plan is None:
+            return ()
+        from descheduler.cycle.applying import still_valid
+
+        def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
+            return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
+
+        judge = partial(still_valid, plan, self._snapshot, decide_on)
+        self._chosen, left_out = run.watch.call("judging the plan again", judge)
+        return left_out
 
     def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         """One round's decisions."""
         run = self._run
-        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves)
+        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves, chosen=self._chosen)
         decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.most_assessed)
         self.decide_again = decide_by
         return decisions

@@ -10,6 +10,7 @@ from descheduler.report.document import Fields
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.plan_file import PlanFile
 from descheduler.report.published_schema import schema_file
 from descheduler.report.status_document import Status
 
@@ -19,6 +20,7 @@ DOCUMENTS: Mapping[str, type[Fields]] = {
     "plan": Plan,
     "outcome": Outcome,
     "explanation": Explanation,
+    "plan-file": PlanFile,
     "status": Status,
 }
 """Name on the command line → type of the document."""
