@@ -31,7 +31,7 @@ class ClusterIdentity(Fields, frozen=True):
 
 
 class NodeFootprint(Fields, frozen=True):
-    """What a node was when a move was judged. The digests are SHA-256, of allocatable resources, labels and taints."""
+    """What a node was when a move was decided. The digests are SHA-256, of allocatable resources, labels and taints."""
 
     name: str
     uid: str
@@ -43,7 +43,7 @@ class NodeFootprint(Fields, frozen=True):
 
 
 class MoveBasis(Fields, frozen=True):
-    """What the move of the pod with `uid` was judged by, in the order of the plan's moves.
+    """What the move of the pod with `uid` was decided on, in the order of the plan's moves.
 
     `workload` is the UID of the pod's controller, "" without one, `requests` the digest of what the pod requests.
     `source` and `target` are the nodes that it leaves and that its replacement was expected on, null when there is no

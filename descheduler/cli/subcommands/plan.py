@@ -66,7 +66,7 @@ def plan(
 ) -> None:
     """Decide which pods to evict, show the plan, and write it to a file. Nothing is evicted.
 
-    The file holds the whole plan, and for each move what it was judged by: the pod, its controller, and the nodes that
+    The file holds the whole plan, and for each move what it was decided on: the pod, its controller, and the nodes that
     it leaves and is expected on. 'descheduler apply' carries it out as long as that has not changed.
 
     Exit codes: as of 'descheduler run --dry-run'.
