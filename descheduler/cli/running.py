@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
@@ -34,8 +35,7 @@ _logger = logging.getLogger(__name__)
 _OWNER_ALONE = 0o600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFlags:
+class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     """What the flags say. `out` is the plan file that a dry run writes, "" for none; `apply` the plan to carry out."""
 
     policy_file: str

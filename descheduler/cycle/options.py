@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
@@ -21,8 +22,7 @@ MOST_ASSESSED = 1000
 """Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionOptions:
+class ConnectionOptions(msgspec.Struct, frozen=True):
     """How to reach the cluster, as kubectl takes it; `request_timeout_seconds` bounds each whole answer."""
 
     kubeconfig: str | None = None
@@ -31,8 +31,7 @@ class ConnectionOptions:
     request_timeout_seconds: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class PlanToApply:
+class PlanToApply(msgspec.Struct, frozen=True):
     """A plan file, how old its snapshot may be, and whether moves that changed are left out instead of refusing all."""
 
     file: PlanFile
@@ -40,8 +39,7 @@ class PlanToApply:
     allows_partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(msgspec.Struct, frozen=True):
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
     `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
@@ -51,7 +49,7 @@ class RunOptions:
     """
 
     dry_run: bool = False
-    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
     qps: float | None = None
     burst: int | None = None
     skip_broken: bool = False
@@ -62,8 +60,7 @@ class RunOptions:
     identifies_cluster: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(msgspec.Struct, frozen=True):
     """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is "".
 
     `signal_number` is that of the signal that did, None when it was something else. `cluster_uid` is that of the

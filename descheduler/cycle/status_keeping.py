@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import KubeClient, connect

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 __all__ = ["ChosenMove"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenMove:
+class ChosenMove(msgspec.Struct, frozen=True):
     """The pod with `uid` is to leave, as `plugin` of `profile` had asked for with the sentence `reason`."""
 
     uid: str

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.replacements.replacement import Replacement

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import get_args
+
+from msgspec.structs import replace
 
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.replacements.replacement import Replacement
