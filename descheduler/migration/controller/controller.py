@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Protocol
@@ -148,7 +148,8 @@ class JobController:
         self._to_evict.popleft()
         task.num_calls += 1
         self._around.open_calls.began(task.eviction)
-        self._submit(task, partial(self._evict, task.eviction, policy), pod)
+        # A job that a user created may not state the UID of its pod.
+        self._submit(task, partial(self._evict, replace(task.eviction, uid=pod.uid), policy), pod)
         return True
 
     def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:

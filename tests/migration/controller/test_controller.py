@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.providers.labels import JOB_LABEL
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
@@ -145,3 +146,37 @@ def test_a_pod_that_is_evicted_softly_stays_until_somebody_deletes_it() -> None:
     assert (asked["initiator"], pod["metadata"]["uid"]) == ("descheduler", victim["metadata"]["uid"])
     assert outcome.code is OutcomeCode.NOT_REPLACED
     assert [(job.phase, job.reason) for job in play.jobs()] == [("Failed", "Timeout")]
+
+
+def test_the_job_of_a_user_who_states_no_uid_evicts_the_pod_of_that_name() -> None:
+    cluster = living_cluster(3, [deployment("web", 2, on=["n1", "n1"], scheduler=KOORD)])
+    play, victim = Play(cluster), cluster.pods("web")[0]
+    cluster.add(users_job(victim["metadata"]["name"], deleteOptions={"gracePeriodSeconds": 7}))
+
+    play.run([adopted_task(job) for job in play.jobs()])
+
+    (job,) = play.jobs()
+    assert (job.phase, job.pod_uid) == ("Succeeded", victim["metadata"]["uid"])
+    (eviction,) = cluster.api.sent("POST", "/eviction")
+    assert eviction.request.document()["deleteOptions"]["gracePeriodSeconds"] == 7
+
+
+def test_a_reservation_that_a_user_names_and_that_is_not_there_was_not_created() -> None:
+    cluster = living_cluster(3, [deployment("web", 2, on=["n1", "n1"], scheduler=KOORD)])
+    play, victim = Play(cluster), cluster.pods("web")[0]
+    cluster.add(users_job(victim["metadata"]["name"], reservationOptions={"reservationRef": {"name": "mine"}}))
+
+    play.run([adopted_task(job) for job in play.jobs()])
+
+    (job,) = play.jobs()
+    assert (job.phase, job.reason, job.conditions) == ("Failed", "MissingReservation", ())
+
+
+def users_job(pod: str, **spec: object) -> dict[str, object]:
+    """A job as `kubectl create` makes it."""
+    return {
+        "apiVersion": "scheduling.koordinator.sh/v1alpha1",
+        "kind": "PodMigrationJob",
+        "metadata": {"name": "by-hand"},
+        "spec": {"podRef": {"namespace": "shop", "name": pod}, "mode": "ReservationFirst", **spec},
+    }
