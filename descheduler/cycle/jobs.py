@@ -16,7 +16,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.controller import Surroundings
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.setup.choice import ProviderMissing, choose
+from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
 from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
@@ -89,7 +89,8 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
     if not controllers:
         return JobPlan({}, storage)
     priority_class = PlaceholderSettings().priority_class
-    offer = find_offer(ObjectCalls(client), server, priority_class)
+    wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())
+    offer = find_offer(ObjectCalls(client), server, priority_class if wants_placeholders else "")
     try:
         chosen = {
             name: JobProfile(args, choose(name, args, offer, priority_class)) for name, args in controllers.items()

@@ -53,7 +53,9 @@ REMEMBERS = koordinator(
     profiles:
     - name: p
       pluginConfig: [{name: LowNodeLoad}]
-      plugins: {balance: {enabled: [{name: LowNodeLoad}]}}
+      plugins:
+        balance: {enabled: [{name: LowNodeLoad}]}
+        deschedule: {enabled: [{name: RemovePodsViolatingNodeReservation}]}
     """
 )
 ASKS_PROMETHEUS = upstream(

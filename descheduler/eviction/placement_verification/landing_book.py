@@ -106,7 +106,7 @@ class LandingBook:
         question = pod, tuple(mates), only_proven
         if self._considered is not None:
             known_settings, known_question, landing = self._considered
-            if known_question == question and known_settings == settings:
+            if known_question == question and _are_alike(known_settings, settings):
                 return landing
         landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates)
         self.num_judged += 1
@@ -135,9 +135,9 @@ class LandingBook:
             self._mates[pod.uid] = tuple(mates)
         for known, prover in self._provers:
             landing = prover.book(pod, mates=mates)
-            if known == granted:
+            if _are_alike(known, granted):
                 self._landings[pod.uid] = landing
-            if known != settings:
+            if settings is None or not _are_alike(known, settings):
                 self.num_judged += 1
         return self._take_back
 
@@ -176,7 +176,7 @@ class LandingBook:
 
     def _prover(self, settings: SchedulingSettings) -> LandingProver:
         for known, prover in self._provers:
-            if known == settings:
+            if _are_alike(known, settings):
                 return prover
         prover = self._new_prover(settings)
         for pod, granted in self._leaving:
@@ -192,3 +192,8 @@ class LandingBook:
         return LandingProver(
             self._snapshot, configuration=settings.resolved(), version=settings.version, books_likely=books_likely
         )
+
+
+def _are_alike(settings: SchedulingSettings, others: SchedulingSettings) -> bool:
+    """Whether the same scheduler places the replacements; mostly they are one object, and need not be compared."""
+    return settings is others or settings == others

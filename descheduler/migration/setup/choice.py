@@ -8,7 +8,7 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.migration.setup.offer import ClusterOffer
 from descheduler.model.koordinator.migration_job import JobMode
 
-__all__ = ["Choice", "ProviderMissing", "choose"]
+__all__ = ["PLACEHOLDER", "Choice", "ProviderMissing", "choose"]
 
 NONE = "none"
 KOORDINATOR = "koordinator"

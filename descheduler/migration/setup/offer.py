@@ -35,11 +35,11 @@ class _ResourceList(msgspec.Struct):
 _decode_resources = msgspec.json.Decoder(_ResourceList).decode
 
 
-def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str) -> ClusterOffer:
-    """What the server behind `objects` offers. Raises KubeError."""
+def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str = "") -> ClusterOffer:
+    """What the server behind `objects` offers; without a PriorityClass nobody looks for it. Raises KubeError."""
     names: set[str] = set()
     if KOORDINATOR_GROUP in server.groups:
         found = objects.read(f"/apis/{KOORDINATOR_GROUP}/v1alpha1", _decode_resources)
         names = {resource.name for resource in found.resources} if found is not None else set()
-    has_class = objects.read(f"{_PRIORITY_CLASSES}/{priority_class}", bytes) is not None
+    has_class = bool(priority_class) and objects.read(f"{_PRIORITY_CLASSES}/{priority_class}", bytes) is not None
     return ClusterOffer("podmigrationjobs" in names, "reservations" in names, has_class)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -102,11 +102,11 @@ class GangSettings:
     match_policy: MatchPolicy
     group: tuple[str, ...]
     waiting_time: timedelta
+    group_id: str = field(init=False)
+    """The name of the group; that of the gang where it is alone."""
 
-    @property
-    def group_id(self) -> str:
-        """The name of the group; that of the gang where it is alone."""
-        return ",".join(self.group)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group_id", ",".join(self.group))
 
 
 def gang_id_of(pod: Pod) -> str:

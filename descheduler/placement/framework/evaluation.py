@@ -79,6 +79,9 @@ class SchedulerModel(Protocol):
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """What the filters say of `pod`, as the cluster is now; `company` are the pods that it is tried with."""
 
+    def num_transformer_changes(self) -> int | None:
+        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
+
     def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...]) -> Evaluation:
         """The answer for a pod that is taken nowhere for `obstacles`."""
 

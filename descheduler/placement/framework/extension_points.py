@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +25,7 @@ __all__ = [
     "PASS",
     "SKIP",
     "SKIP_FOR_GOOD",
+    "CountingTransformer",
     "FilterPlugin",
     "FilterTransformer",
     "InteractingPlugin",
@@ -70,7 +72,7 @@ SKIP = PreFilterResult(is_skipped=True)
 SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
-class Scores(NamedTuple):
+class Scores(msgspec.Struct, frozen=True, gc=False):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
@@ -119,6 +121,15 @@ class PreFilterTransformer(Plugin, Protocol):
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
+
+
+@runtime_checkable
+class CountingTransformer(PreFilterTransformer, Protocol):
+    """One that makes the same of a pod until `num_changes` grows, so that a pod in vain is not tried again."""
+
+    @property
+    def num_changes(self) -> int:
+        """How often something changed so far that it goes by; what is taken back is a change as well."""
 
 
 @runtime_checkable

@@ -43,7 +43,7 @@ def worst(verdicts: Iterable[LandingVerdict]) -> LandingVerdict:
     return max(verdicts, key=_GRAVITY.__getitem__, default=LandingVerdict.LANDS)
 
 
-class Landing(msgspec.Struct, frozen=True):
+class Landing(msgspec.Struct, frozen=True, gc=False):
     """Where the replacement of `victim` binds, or why it does not.
 
     `verdict` is that of the settled clock; `cold` is `NO` where the replacement has to wait until the victim is gone.
