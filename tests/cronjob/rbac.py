@@ -24,6 +24,7 @@ __all__ = [
     "list_grants",
     "memory_grants",
     "requested",
+    "status_grants",
     "token_grants",
 ]
 
@@ -70,13 +71,19 @@ PLACEHOLDERS = {Grant("create", "", "pods"), Grant("delete", "", "pods")}
 
 
 def lease_grants(name: str) -> set[Grant]:
-    """What holding the Lease of this name takes, and writing the memory beside it."""
+    """What holding the Lease of this name takes, and writing the memory and the status beside it."""
     return {
         Grant("create", "coordination.k8s.io", "leases"),
         *(Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")),
         Grant("create", "", "configmaps"),
         Grant("update", "", "configmaps", f"{name}-memory"),
+        *status_grants(name),
     }
+
+
+def status_grants(name: str) -> set[Grant]:
+    """What writing the status of the last runs beside the Lease of this name takes."""
+    return {Grant(verb, "", "configmaps", f"{name}-status") for verb in ("get", "update")}
 
 
 def memory_grants(name: str) -> set[Grant]:

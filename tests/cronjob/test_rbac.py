@@ -13,7 +13,17 @@ from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.cronjob.manifests import base_documents, named
-from tests.cronjob.rbac import EVICT, JOBS, LIST_ALL, Grant, grants_of, lease_grants, memory_grants, requested
+from tests.cronjob.rbac import (
+    EVICT,
+    JOBS,
+    LIST_ALL,
+    Grant,
+    grants_of,
+    lease_grants,
+    memory_grants,
+    requested,
+    status_grants,
+)
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Drop
 from tests.integration.live_runs import FAST, crowded_cluster, run, serve
@@ -121,6 +131,7 @@ def test_every_binding_ties_the_service_account_to_a_role_that_is_there() -> Non
 def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: KubeClient) -> None:
     """Policies that read every kind between them, evictions, their Events, a look back after a lost answer, a Lease,
     and what a run remembers. What jobs take is in `test_rbac_of_jobs`."""
+    elsewhere = JOBS | status_grants("descheduler")
     for kind in KINDS.values():
         fake_api.add(kind.path)
     serve(fake_api, *cluster_with_unclear_answer(fake_api))
@@ -131,7 +142,7 @@ def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: 
     run(client, REMEMBERS, options=WITH_LEASE)
     run(client, REMEMBERS, options=WITH_LEASE, now=NOW + timedelta(minutes=5))
 
-    assert asked_grants(fake_api) - JOBS == base_grants("ClusterRole", "Role") - JOBS
+    assert asked_grants(fake_api) - elsewhere == base_grants("ClusterRole", "Role") - elsewhere
 
 
 def test_dry_run_takes_what_the_dry_run_overlay_leaves(fake_api: FakeApi, client: KubeClient) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -10,8 +12,12 @@ import pytest
 from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.providers.labels import JOB_LABEL
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from tests.faults.faults import Answer
+from tests.faults.wire import json_answer
+from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
+from tests.living.transport import Passage
 from tests.migration.controller.playing import Play
 
 KOORD = "koord-scheduler"
@@ -180,3 +186,34 @@ def users_job(pod: str, **spec: object) -> dict[str, object]:
         "metadata": {"name": "by-hand"},
         "spec": {"podRef": {"namespace": "shop", "name": pod}, "mode": "ReservationFirst", **spec},
     }
+
+
+@dataclass
+class Denied(Passage):
+    """The API server refuses requests of one method on paths that end so."""
+
+    method: str
+    ending: str
+
+    def answer(self, call: Call, carry_out: Callable[[], Answer]) -> Answer:
+        """403, or what the server answers."""
+        if call.request.method == self.method and call.request.path.endswith(self.ending):
+            return json_answer(403, {"kind": "Status", "reason": "Forbidden", "message": "forbidden", "code": 403})
+        return carry_out()
+
+
+@pytest.mark.parametrize(
+    ("provider", "ending", "rule"),
+    [
+        ("koordinator", "podmigrationjobs", "resources: [podmigrationjobs], verbs: [create]"),
+        ("koordinator", "reservations", "resources: [reservations], verbs: [create]"),
+        ("placeholder", "/pods", "resources: [pods], verbs: [create]"),
+    ],
+)
+def test_a_right_that_is_missing_is_told_with_the_rule_that_grants_it(provider: str, ending: str, rule: str) -> None:
+    cluster = living_cluster(3, [deployment("web", 1, on=["n1"], scheduler=KOORD)], [LOWEST])
+
+    (outcome,) = Play(cluster, provider).through(Denied("POST", ending)).evict(*cluster.pods("web"))
+
+    assert rule in outcome.message
+    assert cluster.nodes_of("web") == ["n1"]
