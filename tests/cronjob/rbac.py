@@ -61,12 +61,15 @@ JOBS = {
     *(Grant(verb, _KOORDINATOR, "podmigrationjobs") for verb in ("get", "create", "patch", "delete")),
     Grant("patch", _KOORDINATOR, "podmigrationjobs/status"),
     *(Grant(verb, _KOORDINATOR, "reservations") for verb in ("get", "create", "delete")),
-    Grant("get", "scheduling.k8s.io", "priorityclasses", PLACEHOLDER_CLASS),
     Grant("get", "coordination.k8s.io", "leases", "koord-descheduler"),
 }
 """What moving pods by jobs takes besides."""
 
-PLACEHOLDERS = {Grant("create", "", "pods"), Grant("delete", "", "pods")}
+PLACEHOLDERS = {
+    Grant("create", "", "pods"),
+    Grant("delete", "", "pods"),
+    Grant("get", "scheduling.k8s.io", "priorityclasses", PLACEHOLDER_CLASS),
+}
 """What holding room by placeholder pods takes besides."""
 
 

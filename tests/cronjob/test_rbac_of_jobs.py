@@ -33,7 +33,6 @@ LONG = timedelta(hours=1).total_seconds()
 def test_jobs_with_reservations_take_exactly_what_the_role_of_jobs_allows() -> None:
     cluster = shop("koord-scheduler")
     play = Play(cluster)
-    find_offer(play.objects, discover(play.client), PLACEHOLDER_CLASS)
     runs_koord_descheduler(play.objects, cluster.clock.now())
 
     move_and_clean_up(play)
@@ -45,7 +44,10 @@ def test_jobs_with_reservations_take_exactly_what_the_role_of_jobs_allows() -> N
 def test_placeholders_and_jobs_in_config_maps_take_exactly_what_the_overlay_adds() -> None:
     cluster = shop("default-scheduler")
 
-    move_and_clean_up(Play(cluster, provider="placeholder", keeps_objects=False))
+    play = Play(cluster, provider="placeholder", keeps_objects=False)
+    find_offer(play.objects, discover(play.client), PLACEHOLDER_CLASS)
+
+    move_and_clean_up(play)
 
     overlay = documents((OVERLAYS / "placeholder" / "rbac.yaml").read_text())
     granted = grants_of(each for each in overlay if each["kind"].endswith("Role"))
