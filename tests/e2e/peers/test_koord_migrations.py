@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, wait_until
@@ -11,8 +13,7 @@ from tests.e2e.peers.koordinator import SCHEDULER, install_koordinator, start_sc
 from tests.e2e.program import Program, koordinator_policy
 
 GROUP = "/apis/scheduling.koordinator.sh/v1alpha1"
-GPU_MODEL = {"node.koordinator.sh/gpu-model": "A100"}
-GPU = {"koordinator.sh/gpu-core": "100", "koordinator.sh/gpu-memory-ratio": "100"}
+GPU = "koordinator.sh/gpu"
 MOVING = koordinator_policy(
     "RemovePodsViolatingNodeTaints",
     {
@@ -27,14 +28,14 @@ MOVING = koordinator_policy(
 
 def test_plain_pods_move_into_their_reservations(peer_cluster: Cluster, tmp_path: Path) -> None:
     start(peer_cluster)
-    cluster_of(peer_cluster, "web", replicas=2)
+    pods = run_on_closed_node(peer_cluster, "web", replicas=2)
 
-    evict_all(peer_cluster, tmp_path)
+    evict(peer_cluster, tmp_path, number=2)
 
-    assert_moved(peer_cluster, "web", 2)
+    assert_moved(peer_cluster, "web", pods, number=2)
 
 
-def test_members_of_a_gang_move_into_their_reservations(peer_cluster: Cluster, tmp_path: Path) -> None:
+def test_as_many_members_of_a_gang_move_as_it_can_spare(peer_cluster: Cluster, tmp_path: Path) -> None:
     start(peer_cluster)
     peer_cluster.create(
         {
@@ -44,43 +45,84 @@ def test_members_of_a_gang_move_into_their_reservations(peer_cluster: Cluster, t
             "spec": {"minMember": 2, "scheduleTimeoutSeconds": 30},
         }
     )
-    cluster_of(peer_cluster, "worker", replicas=3, labels={"pod-group.scheduling.sigs.k8s.io": "gang"})
+    labels = {"pod-group.scheduling.sigs.k8s.io": "gang"}
+    pods = run_on_closed_node(peer_cluster, "worker", replicas=3, labels=labels)
 
-    evict_all(peer_cluster, tmp_path)
+    evict(peer_cluster, tmp_path, number=1)
 
-    assert_moved(peer_cluster, "worker", 3)
+    assert_moved(peer_cluster, "worker", pods, number=1)
 
 
-def start(cluster: Cluster) -> None:
-    """Koordinator's kinds and scheduler, and a node."""
+def test_pods_with_gpus_move_into_reservations_of_devices(peer_cluster: Cluster, tmp_path: Path) -> None:
+    start(peer_cluster, with_gpus=True)
+    pods = run_on_closed_node(peer_cluster, "train", replicas=2, with_gpus=True)
+
+    evict(peer_cluster, tmp_path, number=2)
+
+    moved = assert_moved(peer_cluster, "train", pods, number=2)
+    allocated = [pod["metadata"]["annotations"]["scheduling.koordinator.sh/device-allocated"] for pod in moved]
+    assert sorted(json.loads(each)["gpu"][0]["minor"] for each in allocated) == [0, 1]
+
+
+def start(cluster: Cluster, *, with_gpus: bool = False) -> None:
+    """Koordinator's kinds and scheduler, and node a."""
     install_koordinator(cluster.plane)
     start_scheduler(cluster.plane)
-    cluster.add_nodes(node("a"))
+    add_node(cluster, "a", with_gpus=with_gpus)
 
 
-def cluster_of(cluster: Cluster, app: str, *, replicas: int, **facts: object) -> None:
-    """Pods on node a, which from then on they do not tolerate; node b is free."""
-    cluster.run(deployment(app, cluster.namespace, replicas=replicas, schedulerName=SCHEDULER, **facts))
-    cluster.add_nodes(node("b"))
+def add_node(cluster: Cluster, name: str, *, with_gpus: bool) -> None:
+    """A ready node, with two GPUs where wanted."""
+    if not with_gpus:
+        cluster.add_nodes(node(name))
+        return
+    capacity = {f"{GPU}-core": "200", f"{GPU}-memory-ratio": "200", f"{GPU}-memory": "160Gi"}
+    each = {f"{GPU}-core": "100", f"{GPU}-memory-ratio": "100", f"{GPU}-memory": "80Gi"}
+    cards = [
+        {"type": "gpu", "id": f"GPU-{name}-{minor}", "minor": minor, "health": True, "resources": each}
+        for minor in range(2)
+    ]
+    cluster.create(
+        {
+            "apiVersion": "scheduling.koordinator.sh/v1alpha1",
+            "kind": "Device",
+            "metadata": {"name": name, "labels": {"node.koordinator.sh/gpu-model": "A100"}},
+            "spec": {"devices": cards},
+        }
+    )
+    cluster.add_nodes(node(name, resources=capacity, labels={"node.koordinator.sh/gpu-model": "A100"}))
+
+
+def run_on_closed_node(cluster: Cluster, app: str, *, replicas: int, with_gpus: bool = False, **facts: Any) -> set[str]:
+    """The UIDs of pods on node a, which from then on they do not tolerate; node b is free."""
+    workload = deployment(app, cluster.namespace, replicas=replicas, schedulerName=SCHEDULER, **facts)
+    if with_gpus:
+        asked = workload["spec"]["template"]["spec"]["containers"][0]["resources"]
+        asked["limits"] = {f"{GPU}-core": "100", f"{GPU}-memory-ratio": "100"}
+        asked["requests"] |= asked["limits"]
+    pods = cluster.run(workload)
+    add_node(cluster, "b", with_gpus=with_gpus)
     cluster.api.patch(node("a"), {"spec": {"taints": [{"key": "closed", "effect": "NoSchedule"}]}})
+    return {pod["metadata"]["uid"] for pod in pods}
 
 
-def evict_all(cluster: Cluster, folder: Path) -> None:
-    """A run that evicts what it can, and reports nothing but evictions."""
+def evict(cluster: Cluster, folder: Path, *, number: int) -> None:
+    """A run that evicts so many pods."""
     report = Program(cluster.kubeconfig, folder).run(MOVING)
     assert report.exit_code == 0, report.log
-    assert set(report.codes().values()) == {"done"}, report.document["results"]
+    assert list(report.codes().values()) == ["done"] * number, report.document
 
 
-def assert_moved(cluster: Cluster, app: str, count: int) -> None:
-    """All pods are on node b, each in the Reservation of a job that has succeeded."""
-    pods = cluster.wait_ready(app, count)
-    assert {pod["spec"]["nodeName"] for pod in pods} == {"b"}
+def assert_moved(cluster: Cluster, app: str, old: set[str], *, number: int) -> list[Object]:
+    """The new pods, all on node b, each in the Reservation of a job that has succeeded."""
+    pods = [pod for pod in cluster.wait_ready(app, len(old)) if pod["metadata"]["uid"] not in old]
+    assert [pod["spec"]["nodeName"] for pod in pods] == ["b"] * number
     jobs = cluster.api.items(f"{GROUP}/podmigrationjobs")
-    assert [(job["status"]["phase"], job["status"]["status"]) for job in jobs] == [("Succeeded", "Complete")] * count
-    users = wait_until("each Reservation has its user", lambda: users_of(cluster, count))
+    assert [(job["status"]["phase"], job["status"]["status"]) for job in jobs] == [("Succeeded", "Complete")] * number
+    users = wait_until("each Reservation has its user", lambda: users_of(cluster, number))
     assert users == {pod["metadata"]["uid"] for pod in pods}
     assert users == {job["status"]["podRef"]["uid"] for job in jobs}
+    return pods
 
 
 def users_of(cluster: Cluster, count: int) -> set[str] | None:
