@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.kube.client import KubeClient

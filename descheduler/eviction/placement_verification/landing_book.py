@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,15 +26,14 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
 __all__ = ["LandingBook", "SchedulingSettings"]
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulingSettings:
+class SchedulingSettings(msgspec.Struct, frozen=True):
     """Who places the replacements. `configuration` None is kube-scheduler as it comes.
 
     The schedulers `names` have a profile whether it holds one or not; see `with_profiles_for`.
     """
 
     configuration: SchedulerConfiguration | None = None
-    version: KubeVersion = field(default_factory=KubeVersion)
+    version: KubeVersion = msgspec.field(default_factory=KubeVersion)
     names: tuple[str, ...] = (KOORD_SCHEDULER,)
 
     def resolved(self) -> SchedulerConfiguration:

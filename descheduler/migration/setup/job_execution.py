@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
@@ -29,6 +30,7 @@ from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.migration.replacements import successors_of
+from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
@@ -45,16 +47,14 @@ _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobProfile:
+class JobProfile(msgspec.Struct, frozen=True):
     """How the evictions of one profile are carried out as jobs."""
 
     args: MigrationControllerArgs
     choice: Choice
 
 
-@dataclass(frozen=True, slots=True)
-class JobStorage:
+class JobStorage(msgspec.Struct, frozen=True):
     """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
 
     `owner` tells those of one policy, in this run and the next; it may be the value of a label.
@@ -71,8 +71,7 @@ class JobStorage:
         return ConfigMapJobs(objects, self.namespace, self.owner)
 
 
-@dataclass(frozen=True, slots=True)
-class UsersJobs:
+class UsersJobs(msgspec.Struct, frozen=True):
     """How many jobs of users were carried out, and how many were not let go or had ended."""
 
     num_started: int = 0
@@ -80,7 +79,10 @@ class UsersJobs:
 
 
 class JobExecution:
-    """The jobs of one run. `profiles` are those that use jobs, by name."""
+    """The jobs of one run. `profiles` are those that use jobs, by name.
+
+    Moves of a plan over `snapshot` are judged again before each wave of evictions; without one they hold as they are.
+    """
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class JobExecution:
         port: RemovalPort,
         settings: ExecutorSettings,
         around: Surroundings,
+        snapshot: Snapshot | None = None,
     ) -> None:
         self._objects = objects
         self._profiles = profiles
@@ -98,6 +101,7 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
+        self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
         """Whether no koord-descheduler runs, which would carry out users' jobs; None until somebody asks."""
@@ -180,7 +184,7 @@ class JobExecution:
     def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, profile)
-        return JobController(self._journal, keeper, self._port, settings, new_job, self._around)
+        return JobController(self._journal, keeper, self._port, settings, new_job, self._around, self._judge)
 
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from descheduler.kube.discovery import ServerFacts
@@ -15,8 +13,7 @@ KOORDINATOR_GROUP = "scheduling.koordinator.sh"
 _PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOffer:
+class ClusterOffer(msgspec.Struct, frozen=True):
     """Whether there are PodMigrationJobs, Reservations and the PriorityClass of placeholders."""
 
     has_jobs: bool = False

@@ -7,7 +7,6 @@ and affinity still sees it. *Settled* is once it is gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
@@ -81,8 +80,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
         return self.ties == (self.victim.node_name,)
 
 
-@dataclass(frozen=True, slots=True)
-class JointVerdict:
+class JointVerdict(msgspec.Struct, frozen=True):
     """Whether the replacements of a whole batch land together.
 
     `landings` are those of the victims, in their order, as the scheduler places them in that order; where only another

@@ -9,9 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count, groupby
 from operator import attrgetter, neg
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
@@ -31,8 +32,7 @@ _MOST_PASSES = 3
 _turn = attrgetter("turn")
 
 
-@dataclass(eq=False, slots=True)
-class Competitor:
+class Competitor(msgspec.Struct, eq=False):
     """A pending pod, the form in which it was placed, and the index of its node.
 
     `turn` tells the order in which pods were placed, `seat` the place of this one in its group; a nominated pod has

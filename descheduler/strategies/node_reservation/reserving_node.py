@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.cpu_list import cpu_list_text
 from descheduler.model.koordinator.node_topology import NodeTopology
@@ -22,8 +23,7 @@ def requests_any(pod: Pod, amounts: Mapping[str, int]) -> bool:
     return any(held.get(name, 0) for name in amounts)
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedCpus:
+class ClosedCpus(msgspec.Struct, frozen=True):
     """The CPUs of a node that no pod may be pinned to, and what is known of where pods are pinned.
 
     `source` names what states the CPUs: a key of the annotation, or the object that koordlet writes.
@@ -52,8 +52,7 @@ class ClosedCpus:
         return pinned_cpus(pod, self.topology) & self.cpus if self.cpus else self.cpus
 
 
-@dataclass(frozen=True, slots=True)
-class ReservingNode:
+class ReservingNode(msgspec.Struct, frozen=True):
     """The node as it was before evictions. `closed` is None where pinned pods do not matter.
 
     `stated` differs when the reservation does: its amounts, its CPUs and its policy.

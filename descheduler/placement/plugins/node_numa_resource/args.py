@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
+
+import msgspec
 
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
@@ -18,8 +19,7 @@ _BindPolicy = Literal["FullPCPUs", "SpreadByPCPUs"]
 _BIND_POLICIES: tuple[_BindPolicy, ...] = get_args(_BindPolicy)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeNUMAResourceArgs:
+class NodeNUMAResourceArgs(msgspec.Struct, frozen=True):
     """How nodes are scored: by the weighted mean of what is free, or taken, of some resources.
 
     `bind_policy` says how CPUs are chosen for pods that do not say it; `fills_numa_nodes` that they are taken where the
@@ -27,7 +27,7 @@ class NodeNUMAResourceArgs:
     """
 
     strategy: _Strategy = "LeastAllocated"
-    weights: Mapping[str, int] = field(default_factory=lambda: {CPU: 1, MEMORY: 1})
+    weights: Mapping[str, int] = msgspec.field(default_factory=lambda: {CPU: 1, MEMORY: 1})
     bind_policy: _BindPolicy = "FullPCPUs"
     fills_numa_nodes: bool = False
 

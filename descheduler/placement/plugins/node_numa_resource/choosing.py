@@ -6,7 +6,8 @@ Whether there are enough does not hang on it; what is left for the next pod does
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, CpuMap
 
@@ -16,8 +17,7 @@ CORE_EXCLUSIVE, NUMA_EXCLUSIVE = "PCPULevel", "NUMANodeLevel"
 """Policies of pods that would rather not share a core, or a NUMA node, with others of the same policy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """`number` CPUs to choose, by `policy`; `exclusive` is empty or one of the exclusive policies.
 
     With `fills` they are taken where the fewest are left, else where the most are.

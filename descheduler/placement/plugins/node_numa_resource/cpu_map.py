@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.koordinator.node_topology import Cpu
 
@@ -13,8 +14,7 @@ FULL_CORES, SPREAD = "FullPCPUs", "SpreadByPCPUs"
 """Policies by which CPUs are chosen: whole physical cores, or one CPU of each core."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CpuMap:
+class CpuMap(msgspec.Struct, frozen=True, eq=False):
     """CPU → its core, NUMA node and socket; how many CPUs there are in each of these on average, cut.
 
     Koordinator 1.8 `cpu_topology.go`. Machines with different numbers of CPUs in their cores are rare, and the averages

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.koordinator.node_topology import NodeTopology
 from descheduler.model.node import Node
@@ -18,8 +19,7 @@ _STRATEGY_LABEL = "node.koordinator.sh/numa-allocate-strategy"
 _INVALID = -1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeCpus:
+class NodeCpus(msgspec.Struct, frozen=True, eq=False):
     """`map` is None where no topology is reported; nobody is pinned to the `closed` CPUs.
 
     `required` is the policy by which all pods of the node get CPUs of their own, "" where only those do that ask for
