@@ -146,15 +146,23 @@ class Watch:
         if self.is_over:
             raise self._stopped()
 
-    def call(self, doing: str, work: Callable[[], T], *, undo: Callable[[T], None] | None = None) -> T:
+    def call(
+        self,
+        doing: str,
+        work: Callable[[], T],
+        *,
+        undo: Callable[[T], None] | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> T:
         """What `work` returns or raises. Raises RunStopped without waiting for it when the time is over first.
 
         What it may still come to after that is handed to `undo`, on its own thread; that is waited for shortly.
+        `meanwhile` is done on this thread, which is deaf to the end of the time as long: a matter of loading modules.
         """
         self._doing = doing
         self.check()
         job = _Job(work, undo)
-        if not self._is_ended_before(job, lambda: self.is_over) and job.abandon():
+        if not self._is_ended_before(job, lambda: self.is_over, meanwhile) and job.abandon():
             if undo is not None:
                 job.ended.wait(self.patience_seconds(_UNDO_SECONDS))
             self.has_given_up |= not job.ended.is_set()
@@ -185,10 +193,13 @@ class Watch:
         now = self.clock()
         return min(most_seconds, self._give_up_at(now) - now)
 
-    def _is_ended_before(self, job: _Job[T], is_enough: Callable[[], bool]) -> bool:
-        """Whether the job ended before `is_enough`; looks at both in turns."""
+    def _is_ended_before(
+        self, job: _Job[T], is_enough: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None
+    ) -> bool:
+        """Whether the job ended before `is_enough`; looks at both in turns, after `meanwhile`."""
         job.start()
         try:
+            meanwhile()
             while not job.ended.wait(_SLICE_SECONDS):
                 if is_enough():
                     return False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.jobs import JobPlan, take_up_notes
@@ -31,8 +33,7 @@ __all__ = ["Carrier"]
 _EVENT_FLUSH_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Carrier:
+class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
     `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where

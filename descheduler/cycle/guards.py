@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.answers import Answers
 from descheduler.plan.decisions import Decisions
@@ -33,8 +34,7 @@ _GIVE_BACK_SECONDS = 1.0
 _RELEASE_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(msgspec.Struct, frozen=True):
     """What stopped a run early, to be read after "stopped by". `signal_number` is None when it was no signal."""
 
     cause: str

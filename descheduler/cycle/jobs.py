@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.kube.background import BackgroundCalls
@@ -15,7 +17,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.controller import Surroundings
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.setup.choice import ProviderMissing, choose
+from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
 from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
@@ -41,8 +43,7 @@ _MOST_THREADS = 16
 _LONGEST_LABEL = 63
 
 
-@dataclass(frozen=True, slots=True)
-class JobPlan:
+class JobPlan(msgspec.Struct, frozen=True):
     """Which profiles carry their evictions out as jobs; `notes` say how, a sentence for each MigrationController."""
 
     profiles: Mapping[str, JobProfile]
@@ -91,7 +92,8 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
     if not controllers:
         return JobPlan({}, storage)
     priority_class = PlaceholderSettings().priority_class
-    offer = find_offer(ObjectCalls(client), server, priority_class)
+    wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())
+    offer = find_offer(ObjectCalls(client), server, priority_class if wants_placeholders else "")
     try:
         chosen = {
             name: JobProfile(args, choose(name, args, offer, priority_class)) for name, args in controllers.items()

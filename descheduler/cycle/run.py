@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
 from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
@@ -113,8 +115,7 @@ def run_with(
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(msgspec.Struct, frozen=True):
     """What a run goes by."""
 
     client: KubeClient
@@ -170,9 +171,14 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
         read = partial(
             read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
         )
-        snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell))
+        snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
     run.observer.snapshot_read(snapshot)
     return snapshot
+
+
+def _load_deciding() -> None:
+    """Loads what decides, numpy with it, while the API server is at work."""
+    importlib.import_module("descheduler.cycle.decide")
 
 
 def _recall(run: _Run) -> KeptMemory:
@@ -202,6 +208,9 @@ class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
     def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
+        # See `_load_deciding`.
+        from descheduler.cycle.decide import decide
+
         self._run = run
         options = run.options
         self._decide = partial(
@@ -282,6 +291,7 @@ def _executor_settings(
     policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
 ) -> ExecutorSettings:
     """How evictions are paced and bounded. `deadline` is of the run's clock; None when it has none."""
+    from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
     from descheduler.migration.policy_settings import PaceFlags, executor_settings
 
     return executor_settings(

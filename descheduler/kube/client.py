@@ -145,7 +145,7 @@ class KubeClient:
             return list_pages(self, path, limit=limit, query=query)
         return self._asked_for(path, list_pieces(self, path, query))
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
         """The list at `path` in protobuf; see `descheduler.kube.lists.streamed.list_messages`."""
         return self._asked_for(path, list_messages(self, path, limit=limit))
 
@@ -165,7 +165,7 @@ class KubeClient:
             self.retry.sleep(wait_seconds)
         self._before_send(path)
 
-    def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Iterator[T]:
+    def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Generator[T, None, None]:
         """`parts` of an answer, as long as it may be asked for: who forbids requests forbids the rest of it."""
         try:
             with closing(parts):

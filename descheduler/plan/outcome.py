@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from descheduler.plan.planned import PlannedEviction
 
@@ -128,8 +129,7 @@ class OutcomeCode(Enum):
         return self in {OutcomeCode.DRY_RUN, OutcomeCode.REPEATED}
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
 
     `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it.

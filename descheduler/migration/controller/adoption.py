@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from descheduler.kube.errors import KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
@@ -26,8 +27,7 @@ _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
 _UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
-@dataclass(frozen=True, slots=True)
-class Adopted:
+class Adopted(msgspec.Struct, frozen=True):
     """`unfinished` jobs have their pod evicted, and go on; `undone` ones had not come so far.
 
     `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.

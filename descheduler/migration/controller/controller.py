@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
+
+import msgspec
 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
@@ -50,8 +51,7 @@ class Background(Protocol):
         """The future of `call`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What a run goes by from outside.
 
     `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked

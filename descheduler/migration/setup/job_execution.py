@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
@@ -40,20 +41,20 @@ from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
 
+_LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
+"""Jobs that are asked again in the next run."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobProfile:
+class JobProfile(msgspec.Struct, frozen=True):
     """How the evictions of one profile are carried out as jobs."""
 
     args: MigrationControllerArgs
     choice: Choice
 
 
-@dataclass(frozen=True, slots=True)
-class JobStorage:
+class JobStorage(msgspec.Struct, frozen=True):
     """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
 
     `owner` tells those of one policy, in this run and the next; it may be the value of a label.
@@ -70,8 +71,7 @@ class JobStorage:
         return ConfigMapJobs(objects, self.namespace, self.owner)
 
 
-@dataclass(frozen=True, slots=True)
-class UsersJobs:
+class UsersJobs(msgspec.Struct, frozen=True):
     """How many jobs of users were carried out, and how many were not let go or had ended."""
 
     num_started: int = 0
@@ -145,14 +145,17 @@ class JobExecution:
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
         keeper = self._keeper(_terms(profile))
         decisions = arbitrate(jobs, view, profile.args, now=now)
-        started = [decision.job for decision in decisions if decision.outcome is JobOutcome.STARTED]
+        tasks, num_started = [], 0
         for decision in decisions:
+            if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
+                continue
+            num_started += decision.outcome is JobOutcome.STARTED
             if decision.outcome is JobOutcome.REFUSED:
-                keeper.save(decision.job, failed(decision.job, JobReason.FORBIDDEN, decision.verdict.message))
-        ended = [JobOutcome.MISSING, JobOutcome.TIMED_OUT]
-        tasks = [adopted_task(d.job) for d in decisions if d.job in started or d.outcome in ended]
+                keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
+            else:
+                tasks.append(adopted_task(job))
         self._controller(keeper).run(tasks)
-        return UsersJobs(len(started), len(decisions) - len(started))
+        return UsersJobs(num_started, len(decisions) - num_started)
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
@@ -19,8 +20,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 __all__ = ["About", "SchedulingPlugin", "annotations_read_by", "kinds_read_by", "own_node", "shadow_cluster_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(msgspec.Struct, frozen=True):
     """What a plugin checks and what it prefers, each empty where it does not, and the words in which it refuses.
 
     `reasons` are those of events. Parts in angle brackets stand for names.
@@ -41,8 +41,7 @@ def _cautious(profile: SchedulerProfile) -> Interactions:
     return CAUTIOUS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingPlugin(PluginSettings):
+class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     """What runs under one plugin name: its row of the table.
 
     `plugin` takes part in all of `points` but Score, `score` in that one. `interactions` says how pods that are placed

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+
+import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
@@ -17,8 +19,7 @@ from descheduler.strategies.elastic_quota.victims import ChargedPod, Charges, fi
 __all__ = ["OverusedQuota", "QuotaReview"]
 
 
-@dataclass(frozen=True, slots=True)
-class OverusedQuota:
+class OverusedQuota(msgspec.Struct, frozen=True):
     """A quota, what it may use, what its pods use, and those pods themselves."""
 
     name: str

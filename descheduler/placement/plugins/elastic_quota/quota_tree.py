@@ -16,6 +16,8 @@ __all__ = ["NO_PARENT", "QuotaTree"]
 NO_PARENT = -1
 """Stands for the parent of quotas directly below the root, and of those whose parent does not exist."""
 
+_MOST_OF_POD = 2**50
+
 
 class QuotaTree:
     """The quotas of one tree, by index; arrays of amounts have a row a quota and a column a resource, in units.
@@ -48,9 +50,13 @@ class QuotaTree:
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.resources))
 
     def charge(self, index: int, requests: ResourceList) -> Amounts:
-        """What a pod with `requests` (nano units) is charged in the quota `index`: only what its max names counts."""
+        """What a pod with `requests` (nano units) is charged in the quota `index`: only what its max names counts.
+
+        Amounts that no machine has are cut, so that thousands of them stay in 64 bits.
+        """
         most = self.quotas[index].max
-        return row_of(self.resources, {name: nano for name, nano in requests.items() if name in most})
+        charged = row_of(self.resources, {name: nano for name, nano in requests.items() if name in most})
+        return np.clip(charged, -_MOST_OF_POD, _MOST_OF_POD)
 
     def path(self, index: int) -> Iterator[int]:
         """The quota and its parents below the root, upwards."""
@@ -107,13 +113,15 @@ class QuotaTree:
 def _parents(quotas: Sequence[ElasticQuota], index: Mapping[str, int]) -> list[int]:
     """The index of each quota's parent. A loop, which the webhook refuses, is opened where it was closed."""
     parents = [index.get(quota.parent, NO_PARENT) for quota in quotas]
+    walk_of = [NO_PARENT] * len(parents)  # the start from which a quota was come by
     for start in range(len(parents)):
-        seen = {start}
         each = start
-        while parents[each] != NO_PARENT:
-            if parents[each] in seen:
+        while walk_of[each] == NO_PARENT:
+            walk_of[each] = start
+            if parents[each] == NO_PARENT:
+                break
+            if walk_of[parents[each]] == start:
                 parents[each] = NO_PARENT
                 break
             each = parents[each]
-            seen.add(each)
     return parents

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,8 +27,7 @@ class _Shares(NamedTuple):
     mins: Amounts
 
 
-@dataclass(slots=True)
-class _Siblings:
+class _Siblings(msgspec.Struct):
     """The children of one parent, `NO_PARENT` of those below the root or without their parent."""
 
     parent: int
@@ -37,7 +36,7 @@ class _Siblings:
     lends: NDArray[np.bool_]
     weights: Amounts
     mins: Amounts
-    kept: dict[bytes, _Shares] = field(default_factory=dict)
+    kept: dict[bytes, _Shares] = msgspec.field(default_factory=dict)
 
 
 class RuntimeQuota:
