@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 __all__ = ["RunStopped", "Watch", "sleep_unless"]
@@ -65,9 +66,9 @@ class RunStopped(Exception):  # noqa: N818 - an answer callers act on, named aft
 class Watch:
     """The time that one run has, and the work that is bound to it. For the main thread, but where it says otherwise.
 
-    Times are seconds of `clock`, which is monotonic. The time is over when `stop` is set or, with a deadline, so many
-    seconds after `started` (by default now). `promise` is what a stopped run can say of its effects. `sleep` passes
-    seconds, by default those of the machine until `stop` is set.
+    Times are seconds of `clock`, which is monotonic; `now` is the time of day, aware. The time is over when `stop` is
+    set or, with a deadline, so many seconds after `started` (by default now). `promise` is what a stopped run can say
+    of its effects. `sleep` passes seconds, by default those of the machine until `stop` is set.
     """
 
     def __init__(
@@ -78,10 +79,12 @@ class Watch:
         deadline_seconds: float | None = None,
         promise: str = "",
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.stop = threading.Event() if stop is None else stop
         self.clock = clock
+        self.now = now
         self.sleep = sleep or sleep_unless(self.stop)
         self.signal_number: int | None = None
         """The signal that set `stop`; None when it was something else."""

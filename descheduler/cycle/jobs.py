@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -28,6 +27,7 @@ from descheduler.policy.types import Policy
 from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
 
 if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import Snapshot
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
@@ -60,7 +60,9 @@ class JobPlan(msgspec.Struct, frozen=True):
         *,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
+        tripped: Callable[[], str] = lambda: "",
         sink: OutcomeSink | None = None,
+        snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         """What carries the jobs out; None where no profile uses any."""
         if not self.profiles:
@@ -69,14 +71,14 @@ class JobPlan(msgspec.Struct, frozen=True):
             calls=BackgroundCalls(_MOST_THREADS, name="job"),
             paces=Paces(settings, now=watch.clock),
             open_calls=open_calls,
-            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock),
+            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
             may_call=may_call,
             clock=watch.clock,
-            now=_utc_now,
+            now=watch.now,
             sleep=watch.sleep,
             sink=sink,
         )
-        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around)
+        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
 
 def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: LeaseSettings | None) -> JobPlan:
@@ -129,7 +131,3 @@ def _label_value(name: str) -> str:
     if len(name) <= _LONGEST_LABEL:
         return name
     return f"{name[:40].rstrip('-.')}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)

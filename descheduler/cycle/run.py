@@ -111,12 +111,12 @@ def run_with(
         rounds = _Rounds(run, snapshot, kept.memory)
         notes = (*notes, *rounds.choose())
         decide_with = decide_in_time(rounds.decide, watch)
-        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with)
+        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
         taken_up = NOTHING_TAKEN_UP if live is None else replace(live.taken_up, of_users=num_users)
         notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - started))
-    guard = find_guard(lease, watch, result.outcomes)
+    guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
     result = replace(result, cluster_uid=uid, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
@@ -318,6 +318,7 @@ class _Live:
     def __init__(self, run: _Run, lease: HeldLease | None, server: ServerFacts) -> None:
         from descheduler.cycle.carrying_out import Carrier
         from descheduler.cycle.jobs import plan_jobs
+        from descheduler.migration.guards.setup import make_watchman
         from descheduler.migration.lease_settings import lease_settings
         from descheduler.migration.open_calls import OpenCalls
 
@@ -331,8 +332,16 @@ class _Live:
         settings = None if run.options.lease is None else lease_settings(policy, run.options.lease)
         find_jobs = partial(plan_jobs, policy, client, server, settings)
         self._jobs = watch.call("looking for what holds room", find_jobs)
+        self._watchman = make_watchman(policy, client, watch.clock)
         announces_failures = policy.eviction_failure_event_notification
-        self._carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures, self._jobs)
+        self._carrier = Carrier(
+            client, run.observer, watch, server.policy_version, announces_failures, self._jobs, self._watchman
+        )
+
+    @property
+    def tripped(self) -> str:
+        """What a guard has found, "" where none has."""
+        return "" if self._watchman is None else self._watchman.tripped
 
     def take_up(self) -> tuple[str, ...]:
         """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
@@ -346,9 +355,9 @@ class _Live:
         """Carries out what users have asked for; how many of their jobs were let go."""
         return self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
 
-    def carry_out(self, decide_with: Decide) -> RunResult:
-        """Decides and evicts, in rounds."""
-        return self._carrier.carry_out(decide_with, self._settings, self._open_calls, self._may_call)
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
+        """Decides over `snapshot` and evicts, in rounds."""
+        return self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
 
 
 def _executor_settings(

@@ -58,3 +58,10 @@ class PluginFacts(msgspec.Struct, frozen=True):
     nearest: tuple[NearestValue, ...] = ()
     nodes: NodeClasses | None = None
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+    def without(self, key: str, number: int) -> PluginFacts:
+        """The same where `number` of the selected pods turned out not to be needed, which `key` left out instead."""
+        if not number:
+            return self
+        left_out = {**self.left_out, key: self.left_out.get(key, 0) + number}
+        return msgspec.structs.replace(self, pods_selected=self.pods_selected - number, left_out=left_out)

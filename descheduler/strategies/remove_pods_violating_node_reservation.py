@@ -101,12 +101,14 @@ class RemovePodsViolatingNodeReservation:
         self._evictor = handle.evictor
         self._selection = Selection()
         self._reserving: dict[str, ReservingNode] = {}
+        self._num_spared = 0
         self._observations = self._remembered()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
         """Evicts node by node what occupies reserved resources; terminating pods count as gone."""
         self._selection = Selection(self._rules())
         self._reserving = {}
+        self._num_spared = 0
         self._observations = self._remembered()
         reserving = [node for node in nodes if node.reservation is not None]
         for node in reserving:  # all of them before the first eviction, as a limit may end the run
@@ -131,7 +133,7 @@ class RemovePodsViolatingNodeReservation:
             "overcommittedNodes": num_overcommitted,
             "waitingNodes": num_waiting,
         }
-        facts = replace(self._selection.facts(), counts=counts)
+        facts = replace(self._selection.facts().without(NODE_RESERVATION_ANNOTATION, self._num_spared), counts=counts)
         return facts if self._reserving else replace(facts, why_nothing=f"no node has {_A_RESERVATION}")
 
     def why_not(self, pod: Pod) -> str:
@@ -154,9 +156,12 @@ class RemovePodsViolatingNodeReservation:
         counted = {*map(id, candidates), *found.owners}
         stuck = [pod for pod in pods if id(pod) not in counted]
         if self._observations.waits(node.name):
-            postpone(self._evictor, found, candidates, stuck, self._observations.sentence(node.name))
-            return True
-        return relieve(self._evictor, found, candidates, stuck).limit is not EvictionLimit.TOTAL
+            relief = postpone(self._evictor, found, candidates, stuck, self._observations.sentence(node.name))
+        else:
+            relief = relieve(self._evictor, found, candidates, stuck)
+        if relief.limit is None:
+            self._num_spared += len(candidates) - len(relief.answers)
+        return relief.limit is not EvictionLimit.TOTAL or self._observations.waits(node.name)
 
     def _remembered(self) -> Observations:
         handle, required = self._handle, self._args.consecutive_observations or _OBSERVATIONS

@@ -302,6 +302,19 @@ def test_nodes_that_reserve_and_that_are_overcommitted_are_counted() -> None:
     )
 
 
+@pytest.mark.parametrize("num_runs", [1, 2])
+def test_pods_that_need_not_leave_as_well_do_not_count_as_selected(num_runs: int) -> None:
+    pods = [make_pod(f"p{n}", cpu="1") for n in range(4)]
+
+    decisions = run_at_once(
+        [make_node("a", annotations=annotation(cpu="1"))], pods, args={"consecutiveObservations": num_runs}
+    )
+
+    facts = decisions.facts["p", PLUGIN]
+    assert (facts.pods_examined, facts.pods_selected) == (4, 1)
+    assert facts.left_out == {"node.koordinator.sh/reservation": 3}
+
+
 @pytest.mark.parametrize("kind", ["DeschedulerPolicy", "DeschedulerConfiguration"])
 def test_both_documents_lead_to_the_same_evictions(kind: str) -> None:
     """One of them has the reservation taken off `allocatable` already; it is not taken off twice."""

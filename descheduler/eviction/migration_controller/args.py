@@ -29,6 +29,7 @@ __all__ = [
     "EVICTION_POLICIES",
     "ArbitrationArgs",
     "DeleteOptions",
+    "GuardArgs",
     "MigrationControllerArgs",
     "MigrationObjectLimiter",
     "Preconditions",
@@ -106,6 +107,19 @@ class ArbitrationArgs(Args, frozen=True):
     """Read, and without effect: one run arbitrates once."""
 
 
+class GuardArgs(Args, frozen=True):
+    """When a live run stops, with exit code 4. All are this program's own."""
+
+    max_pending_pods_increase: Int32 = 10
+    """Unschedulable pods that there may be more than before the first eviction."""
+    max_not_ready_nodes: int | str = "20%"
+    """Nodes that may be NotReady, a number or a percentage of all nodes."""
+    max_api_error_rate: str = msgspec.field(name="maxAPIErrorRate", default="50%")
+    """Percentage of the last 50 API calls that may get no answer or a status from 500 on."""
+    interval: timedelta = timedelta(seconds=30)
+    """How often nodes and pending pods are listed while pods are evicted."""
+
+
 class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
@@ -172,6 +186,8 @@ class MigrationControllerArgs(Args, frozen=True):
     reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
     """How room is held: `koordinator` (Reservations), `placeholder` (a pause pod) or `none`; unset, by Reservations
     where the cluster has them."""
+    guards: GuardArgs = GuardArgs()
+    """When a live run stops."""
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
@@ -222,7 +238,20 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
         *_check_choice("reservationProvider", args.reservation_provider, ("", *_RESERVATION_PROVIDERS)),
         *_check_limiters(args.object_limiters),
+        *_check_guards(args.guards),
     ]
+
+
+def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
+    problems = [
+        *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
+        *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
+    ]
+    if guards.max_pending_pods_increase < 0:
+        problems.append(ArgsProblem(("guards", "maxPendingPodsIncrease"), "is below 0"))
+    if guards.interval < timedelta(seconds=1):
+        problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
+    return problems
 
 
 def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:

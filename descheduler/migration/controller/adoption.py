@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from descheduler.kube.errors import KindForbidden
+from descheduler.kube.errors import KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
@@ -78,7 +78,7 @@ def adopt(
 def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
     try:
         return provider.sweep(live)
-    except KindForbidden:  # what it may not list it cannot have created
+    except (KindAbsent, KindForbidden):  # what is not there, or may not be listed, was not created
         return ()
 
 

@@ -30,6 +30,7 @@ from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.migration.replacements import successors_of
+from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
@@ -78,7 +79,10 @@ class UsersJobs(msgspec.Struct, frozen=True):
 
 
 class JobExecution:
-    """The jobs of one run. `profiles` are those that use jobs, by name."""
+    """The jobs of one run. `profiles` are those that use jobs, by name.
+
+    Moves of a plan over `snapshot` are judged again before each wave of evictions; without one they hold as they are.
+    """
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class JobExecution:
         port: RemovalPort,
         settings: ExecutorSettings,
         around: Surroundings,
+        snapshot: Snapshot | None = None,
     ) -> None:
         self._objects = objects
         self._profiles = profiles
@@ -96,6 +101,7 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
+        self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
         """Whether no koord-descheduler runs, which would carry out users' jobs; None until somebody asks."""
@@ -176,7 +182,7 @@ class JobExecution:
     def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, profile)
-        return JobController(self._journal, keeper, self._port, settings, new_job, self._around)
+        return JobController(self._journal, keeper, self._port, settings, new_job, self._around, self._judge)
 
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner

@@ -168,11 +168,10 @@ class ShadowCluster:
 
     Pods of the snapshot that have a node and have not finished are placed from the start. `placement_class` gives pods
     that are alike one class; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger`
-    builds a ledger at its first use. Pods that differ in
-    `reads_annotations` are not alike; see AnnotationKeys. Nor are those of which one of `marks` says different things.
+    builds a ledger at its first use. Pods that differ in `reads_annotations` are not alike; see AnnotationKeys. Nor are
+    those of which one of `marks` says different things.
 
-    What cycles see beside its pods is there within their views alone: outside of these whoever keeps a follower asks
-    `follow` for it again.
+    What cycles see beside its pods is there within their views alone: outside of them `follow` has to be asked again.
     """
 
     def __init__(

@@ -10,6 +10,7 @@ import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
+from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_usage import UsageOf
@@ -28,9 +29,11 @@ class OverusedQuota(msgspec.Struct, frozen=True):
     pods: tuple[ChargedPod, ...]
 
     @property
-    def dimensions(self) -> tuple[str, ...]:
-        """The resources of which it uses too much."""
-        return tuple(sorted(name for name, most in self.limit.items() if self.used.get(name, 0) > most))
+    def excess(self) -> str:
+        """Each resource of which it uses too much, such as `8 CPU (runtime: 4)`."""
+        over = sorted(name for name, most in self.limit.items() if self.used.get(name, 0) > most)
+        shown = (f"{amount_of(n, self.used[n])} (runtime: {amount_text(n, self.limit[n])})" for n in over)
+        return ", ".join(shown)
 
 
 class QuotaReview:

@@ -13,7 +13,7 @@ from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.strategies.node_reservation.reserving_node import ReservingNode, requests_any
 from descheduler.strategies.node_reservation.shortage import enough_of, held_by
 
-__all__ = ["postpone", "relieve"]
+__all__ = ["Relief", "postpone", "relieve"]
 
 
 class Relief(NamedTuple):
@@ -26,13 +26,17 @@ class Relief(NamedTuple):
 
 def postpone(
     evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod], why: str
-) -> None:
-    """Notes what `relieve` would say of `candidates`; for those that it would evict, `why` they are not evicted yet."""
+) -> Relief:
+    """Notes what `relieve` would say of `candidates`; for those that it would evict, `why` they are not evicted yet.
+
+    Returns what `relieve` would.
+    """
     with evictor.what_if():
         relief = relieve(evictor, node, candidates, stuck)
     for pod, verdict in relief.answers:
         waits = refuse(Reason.TOO_FEW_OBSERVATIONS, why, node.name) if verdict.is_accepted else verdict
         evictor.keep(pod, waits, node.reason(pod))
+    return relief
 
 
 def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod]) -> Relief:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import length_hint
 
 from descheduler.model.koordinator.gang_settings import GangSettings, MatchPolicy, gang_id_of
 from descheduler.model.pod import Pod
@@ -113,10 +114,12 @@ class Coscheduling:
         settings = self._gangs.settings_for(pod)
         if settings is None:
             return None
-        gangs = tuple(islice(self._short(settings.group, tally, settings), _MOST_NAMED))
+        group = iter(settings.group)
+        gangs = tuple(islice(self._short(group, tally, settings), _MOST_NAMED))
         if not gangs:
             return None
-        return _obstacle(MissingMembers(GangReason.TOO_FEW_WAITING, settings.group, settings.gang_id, gangs))
+        why = GangReason.TOO_FEW_WAITING
+        return _obstacle(MissingMembers(why, settings.group, settings.gang_id, gangs, length_hint(group)))
 
     def _counts_nobody(self, settings: GangSettings, tally: Tally) -> bool:
         return settings.match_policy is MatchPolicy.ONCE_SATISFIED and self._is_satisfied(settings, tally)

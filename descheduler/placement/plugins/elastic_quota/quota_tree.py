@@ -36,13 +36,20 @@ class QuotaTree:
         self.lends: NDArray[np.bool_] = np.array([q.lends and not guarantees_usage for q in self.quotas], dtype=bool)
         self._most = self.table([quota.max for quota in self.quotas], missing=UNLIMITED)
         self._guarantees_usage = guarantees_usage
+        self._changed: list[set[int]] = []
         size = self.mins.shape
         self.child_requests, self.requests, self.limited, self.used = np.zeros((4, *size), dtype=np.int64)
         self.fixed_requests, self.fixed_used, self.allocated, self.guaranteed = np.zeros((4, *size), dtype=np.int64)
-        for index in range(len(self.quotas)):
+        asks_for_nothing = self.lends & (self._most >= 0).all(axis=1)
+        for index in (~asks_for_nothing).nonzero()[0].tolist():
             self._request_more(index, self._nothing)
-            if guarantees_usage:
-                self._allocate(index, self._nothing)
+        for index in range(len(self.quotas)) if guarantees_usage else ():
+            self._allocate(index, self._nothing)
+
+    def changed(self) -> set[int]:
+        """A set to which every quota is added from now on of which `limited` or `guaranteed` change."""
+        self._changed.append(set())
+        return self._changed[-1]
 
     def table(self, lists: Sequence[ResourceList], missing: int = 0) -> Amounts:
         """Amounts (nano units) of each quota as an array in units."""
@@ -98,6 +105,7 @@ class QuotaTree:
             amounts = self.limited[each] - before
             if not amounts.any():
                 return
+            self._note(each)
 
     def _allocate(self, index: int, amounts: Amounts) -> None:
         """`recursiveUpdateGroupTreeWithDeltaAllocated` of `group_quota_manager.go`."""
@@ -108,6 +116,11 @@ class QuotaTree:
             amounts = self.guaranteed[each] - before
             if not amounts.any():
                 return
+            self._note(each)
+
+    def _note(self, index: int) -> None:
+        for changed in self._changed:
+            changed.add(index)
 
 
 def _parents(quotas: Sequence[ElasticQuota], index: Mapping[str, int]) -> list[int]:

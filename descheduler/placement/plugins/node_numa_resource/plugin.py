@@ -20,6 +20,7 @@ from descheduler.placement.framework.extension_points import (
 )
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.node_numa_resource.args import NodeNUMAResourceArgs
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache
 from descheduler.placement.plugins.node_numa_resource.cpu_ledger import NAME, CpuLedger
 from descheduler.placement.plugins.node_numa_resource.pod_cpus import PodCpus, cpus_asked
 from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import PinnedPod
@@ -43,6 +44,7 @@ class NodeNUMAResource:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self.ledger = cluster.ledger(CpuLedger)
         self._args = profile.args.of(NodeNUMAResourceArgs)
+        self._cluster = cluster
         self._table = cluster.table
         self._cpu_row = cluster.table.row(CPU)
         cache = self.ledger.cache
@@ -101,8 +103,9 @@ class NodeNUMAResource:
             yield f"node {name} must admit the pod by NUMA topology policy {policy} (NodeNUMAResource)"
         if not pod.number_on(node):
             return
+        held = self._cluster.follow(CpuCache)
         for index, uid, reservation in self._reserved:
-            if index == node and not self.ledger.cache.counts(uid):
+            if index == node and not held.counts(uid):
                 yield f"the pod must get CPUs on node {name} beside or out of those of Reservation {reservation}"
 
     def _of(self, pod: PlacementClass) -> PodCpus | None:

@@ -39,6 +39,7 @@ class StandIns:
         self._recent: deque[tuple[Seen, ...]] = deque(maxlen=_NUM_RECENT)
         self._by_policy: tuple[tuple[Seen, ...] | None, _NodesByPolicy] = None, _NodesByPolicy.of(())
         self.by_place: list[Seen | None] = [_stand_in(held) for held in holdings.held]
+        self._restored: dict[int, MatchedReservation] = {}
         self.all: tuple[Seen, ...] = ()
         self._collect()
 
@@ -51,12 +52,20 @@ class StandIns:
         num_changes = len(self._holdings.changes)
         if self._num_known < num_changes:
             for place in self.changed_since(self._num_known):
+                self._restored.pop(place, None)
                 found, known = _stand_in(self._holdings.held[place]), self.by_place[place]
                 if found != known:
                     self.by_place[place] = found
             self._num_known = num_changes
             self._collect()
         return num_changes
+
+    def restored(self, place: int) -> MatchedReservation:
+        """What the Reservation at this place gives back to pods that may use it."""
+        found = self._restored.get(place)
+        if found is None:
+            found = self._restored[place] = self._holdings.held[place].restored()
+        return found
 
     def against(self, policy: str) -> NDArray[np.intp]:
         """The nodes with Reservations of another allocatePolicy that exclude one of `policy`, if either has none."""
@@ -153,7 +162,7 @@ class Sights:
             kept.by_place[place] = found
             kept.restored.pop(held, None)
             if found is not None and found.gives_room:
-                kept.restored[held] = held.restored()
+                kept.restored[held] = self.stand_ins.restored(place)
 
     def _sight(self, kept: _Kept, request: ReservationRequest) -> Sight:
         matches = [(held, found) for held, found in zip(self._held, kept.by_place, strict=True) if found is not None]

@@ -140,3 +140,6 @@ def test_of_a_group_of_thousands_the_first_hundred_gangs_that_it_waits_for_are_n
     assert missing.gangs[0] == GangShortage("default/g0000", 1, 2)
     assert len(missing.gangs) == 100
     assert len(missing.group) == 3000
+    assert missing.short.endswith(
+        "default/g0098 (0 of 2), default/g0099 (0 of 2) and up to 2900 more can be scheduled together"
+    )
