@@ -20,7 +20,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.migration_controller.profiles import migration_notes, policy_label_notes
+from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
@@ -106,7 +106,7 @@ def decide(
         failures=tuple(run.failures),
         facts=run.facts,
         memory=memory.after(now, run.notes),
-        notes=(*notes, *policy_label_notes(policy, decisions.leaving)),
+        notes=(*notes, *eviction_policy_notes(policy, decisions.leaving, snapshot.kinds)),
     )
 
 

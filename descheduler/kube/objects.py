@@ -12,6 +12,7 @@ from descheduler.kube.errors import ApiError, TransportError
 from descheduler.kube.http.bounded_body import OBJECT_BYTES
 from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.status import RawResponse, decode_status
+from descheduler.kube.missing_right import rule_to_add
 
 __all__ = ["ObjectCalls"]
 
@@ -31,8 +32,8 @@ _decode_items = msgspec.json.Decoder(_Items).decode
 class ObjectCalls:
     """Calls for single objects over `client`. Reading is retried by its rules; every other call is made once.
 
-    All raise ApiError for a refusal that is not named here, and TransportError when no usable answer came: whether a
-    call that writes took effect is unknown then, and the object has to be read.
+    All raise ApiError for a refusal that is not named here (403 names the rule to add), and TransportError when no
+    usable answer came: whether a call that writes took effect is unknown then, and the object has to be read.
     """
 
     def __init__(self, client: KubeClient) -> None:
@@ -50,7 +51,7 @@ class ObjectCalls:
         except ApiError as error:
             if error.status_code == 404 and error.reason == "NotFound":
                 return None
-            raise
+            raise _explained(error, "GET", path) from error
 
     def list(
         self,
@@ -75,7 +76,7 @@ class ObjectCalls:
         """The new object, None when there is one of its name already."""
         response = self._send("POST", list_path, msgspec.json.encode(created))
         if response.status_code == 409:
-            error = self._client.refusal("POST", list_path, response)
+            error = self._refusal("POST", list_path, response)
             if error.reason == "AlreadyExists":
                 return None
             raise error
@@ -99,11 +100,14 @@ class ObjectCalls:
         if self._has_passed(response):
             return False
         if not response.is_success:
-            raise self._client.refusal("DELETE", path, response)
+            raise self._refusal("DELETE", path, response)
         return True
 
     def _send(self, method: str, path: str, body: bytes, *, content_type: str = "application/json") -> RawResponse:
         return self._client.send(method, path, body=body, max_bytes=OBJECT_BYTES, content_type=content_type)
+
+    def _refusal(self, method: str, path: str, response: RawResponse) -> ApiError:
+        return _explained(self._client.refusal(method, path, response), method, path)
 
     def _has_passed(self, response: RawResponse) -> bool:
         """Whether the object that was meant is not there any more; a proxy's word does not count."""
@@ -111,7 +115,7 @@ class ObjectCalls:
 
     def _decoded(self, method: str, path: str, response: RawResponse, decode: Callable[[bytes], T]) -> T:
         if not response.is_success:
-            raise self._client.refusal(method, path, response)
+            raise self._refusal(method, path, response)
         try:
             return decode(response.body)
         except (ValueError, RecursionError) as error:
@@ -122,3 +126,11 @@ class ObjectCalls:
             f"{method} {path} on {self._client.host}: the answer is cut short or not what was asked "
             f"({describe_body(body)})"
         )
+
+
+def _explained(error: ApiError, method: str, path: str) -> ApiError:
+    """`error`, which for want of a right names the rule to add."""
+    rule = rule_to_add(method, path) if error.status_code == 403 and error.reason == "Forbidden" else ""
+    if not rule:
+        return error
+    return ApiError(f"{error}; {rule}", status_code=error.status_code, reason=error.reason)

@@ -12,7 +12,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.profiles import migration_notes
 from descheduler.policy.load import load_policy
 from tests.cli.commands import Descheduler
-from tests.policy.builders import upstream
+from tests.policy.builders import koordinator, upstream
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted([CONFIG / "policy.yaml", *(CONFIG / "profiles").glob("*.yaml")])
@@ -202,11 +202,15 @@ def test_shipped_policies_are_valid_and_say_when_to_use_them(descheduler: Desche
     assert "# Use it " in file.read_text()
 
 
-def test_what_every_run_warns_of_is_a_warning_here_too(descheduler: Descheduler) -> None:
-    ended = descheduler("validate", "--strict", CONFIG / "profiles" / "koordinator-repair.yaml")
+def test_what_every_run_warns_of_is_a_warning_here_too(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    dry = "{name: dry, pluginConfig: [{name: MigrationController, args: {dryRun: true}}]}"
+    file.write_text(koordinator(f"profiles: [{dry}, {{name: live}}]\n"))
+
+    ended = descheduler("validate", "--strict", file)
 
     assert ended.code == 2
-    assert "defaultJobMode ReservationFirst has no effect" in ended.err
+    assert "profile dry evicts nothing (dryRun: true of MigrationController)" in ended.err
 
 
 @pytest.mark.parametrize("file", FOR_ONE_RUN, ids=lambda file: file.stem)

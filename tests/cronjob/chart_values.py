@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["BY_METRICS", "BY_PROMETHEUS", "FOR_A_DEPLOYMENT", "KOORDINATOR", "TAILORED", "UPSTREAM", "VERIFYING"]
+__all__ = [
+    "BY_METRICS",
+    "BY_PROMETHEUS",
+    "FOR_A_DEPLOYMENT",
+    "KOORDINATOR",
+    "TAILORED",
+    "UPSTREAM",
+    "VERIFYING",
+    "moving",
+]
 
 BY_METRICS = """
 deschedulerPolicy:
@@ -156,3 +165,8 @@ serviceMonitor: {enabled: true}
 podDisruptionBudget: {enabled: true}
 deploymentAnnotations: {a: b}
 """
+
+
+def moving(argument: str) -> str:
+    """A document of koord-descheduler whose MigrationController has this argument."""
+    return KOORDINATOR.replace("args: {}", f"args: {{{argument}}}")

@@ -13,13 +13,18 @@ from tests.integration.fake_api import Request
 
 __all__ = [
     "EVICT",
+    "JOBS",
     "LIST_ALL",
+    "PLACEHOLDERS",
+    "PLACEHOLDER_CLASS",
     "Grant",
     "grants_of",
+    "job_map_grants",
     "lease_grants",
     "list_grants",
     "memory_grants",
     "requested",
+    "status_grants",
     "token_grants",
 ]
 
@@ -49,20 +54,49 @@ EVICT = {
 }
 """What carrying evictions out takes."""
 
+_KOORDINATOR = "scheduling.koordinator.sh"
+PLACEHOLDER_CLASS = "descheduler-placeholder"
+
+JOBS = {
+    *(Grant(verb, _KOORDINATOR, "podmigrationjobs") for verb in ("get", "create", "patch", "delete")),
+    Grant("patch", _KOORDINATOR, "podmigrationjobs/status"),
+    *(Grant(verb, _KOORDINATOR, "reservations") for verb in ("get", "create", "delete")),
+    Grant("get", "coordination.k8s.io", "leases", "koord-descheduler"),
+}
+"""What moving pods by jobs takes besides."""
+
+PLACEHOLDERS = {
+    Grant("create", "", "pods"),
+    Grant("delete", "", "pods"),
+    Grant("get", "scheduling.k8s.io", "priorityclasses", PLACEHOLDER_CLASS),
+}
+"""What holding room by placeholder pods takes besides."""
+
 
 def lease_grants(name: str) -> set[Grant]:
-    """What holding the Lease of this name takes, and writing the memory beside it."""
+    """What holding the Lease of this name takes, and writing the memory and the status beside it."""
     return {
         Grant("create", "coordination.k8s.io", "leases"),
         *(Grant(verb, "coordination.k8s.io", "leases", name) for verb in ("get", "update")),
         Grant("create", "", "configmaps"),
         Grant("update", "", "configmaps", f"{name}-memory"),
+        *status_grants(name),
     }
+
+
+def status_grants(name: str) -> set[Grant]:
+    """What writing the status of the last runs beside the Lease of this name takes."""
+    return {Grant(verb, "", "configmaps", f"{name}-status") for verb in ("get", "update")}
 
 
 def memory_grants(name: str) -> set[Grant]:
     """What reading the memory beside the Lease of this name takes."""
     return {Grant("get", "", "configmaps", f"{name}-memory")}
+
+
+def job_map_grants() -> set[Grant]:
+    """What keeping jobs in ConfigMaps takes, whose names nobody knows beforehand."""
+    return {Grant(verb, "", "configmaps") for verb in ("list", "get", "create", "patch", "delete")}
 
 
 def token_grants(policy: Policy) -> set[Grant]:
@@ -92,11 +126,16 @@ def requested(request: Request) -> Grant | None:
     raise AssertionError(f"a path of no API: {request.path}")
 
 
+_NAMED = frozenset({"secrets", "leases", "configmaps", "priorityclasses"})
+
+
 def _on_resource(method: str, group: str, rest: list[str]) -> Grant:
     if rest[0] == "namespaces" and len(rest) > 2:
         rest = rest[2:]
     resource, name, subresource = (*rest, "", "")[:3]
-    verb = {"GET": "get" if name else "list", "POST": "create", "PUT": "update"}[method]
-    # A right to read one Secret is bound to its name; pods have names that nobody knows beforehand.
-    bound_name = name if resource in {"secrets", "leases", "configmaps"} and verb != "create" else ""
+    writes = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+    verb = writes.get(method) or ("get" if name else "list")
+    # A right to read one Secret is bound to its name; pods have names that nobody knows beforehand, and so have jobs.
+    is_named = resource in _NAMED and verb != "create" and not name.startswith("descheduler-job-")
+    bound_name = name if is_named else ""
     return Grant(verb, group, f"{resource}/{subresource}" if subresource else resource, bound_name)

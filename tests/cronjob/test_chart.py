@@ -19,9 +19,23 @@ from tests.cronjob.chart_values import (
     TAILORED,
     UPSTREAM,
     VERIFYING,
+    moving,
 )
 from tests.cronjob.manifests import BASE, Manifest, named, only, pod_spec
-from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, list_grants, memory_grants, token_grants
+from tests.cronjob.rbac import (
+    EVICT,
+    JOBS,
+    LIST_ALL,
+    PLACEHOLDER_CLASS,
+    PLACEHOLDERS,
+    Grant,
+    grants_of,
+    job_map_grants,
+    lease_grants,
+    list_grants,
+    memory_grants,
+    token_grants,
+)
 from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, Kustomize
 from tests.cronjob.workloads import container, deadline_problems, flags, pod_security_problems
 
@@ -65,7 +79,8 @@ def test_release_holds_what_the_base_holds(helm: Helm, kustomize: Kustomize) -> 
     release, base = helm.template(), kustomize.build(BASE)
     theirs, ours = pod_spec(only(release, "CronJob")), pod_spec(only(base, "CronJob"))
 
-    assert sorted(m["kind"] for m in release) == sorted(m["kind"] for m in base)
+    jobs = ["ClusterRole", "ClusterRoleBinding"]  # the default policy moves no pod by a job
+    assert sorted([*(m["kind"] for m in release), *jobs]) == sorted(m["kind"] for m in base)
     assert granted(release, "Role") == granted(base, "Role")
     assert theirs["containers"][0]["image"] == ours["containers"][0]["image"]
     assert theirs["containers"][0]["resources"] == ours["containers"][0]["resources"]
@@ -124,8 +139,42 @@ def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm
     manifests = helm.template(KOORDINATOR)
     unmeasured = {grant for grant in LIST_ALL if grant.group not in ("metrics.k8s.io", "slo.koordinator.sh")}
 
-    assert granted(manifests, "ClusterRole") == unmeasured | EVICT
+    assert granted(manifests, "ClusterRole") == unmeasured | EVICT | JOBS
     assert list_grants(needed_kinds(policy_of(manifests))) <= unmeasured
+
+
+def test_rights_over_placeholders_come_with_a_policy_that_names_them(helm: Helm) -> None:
+    without, manifests = helm.template(KOORDINATOR), helm.template(moving("reservationProvider: placeholder"))
+
+    assert granted(manifests, "ClusterRole") - granted(without, "ClusterRole") == PLACEHOLDERS
+    assert granted(manifests, "Role") - granted(without, "Role") == job_map_grants() - {
+        Grant("create", "", "configmaps")
+    }
+    assert only(manifests, "PriorityClass")["metadata"]["name"] == PLACEHOLDER_CLASS
+    assert not named(without, "PriorityClass")
+
+
+def test_class_of_placeholders_can_be_left_to_another_release(helm: Helm) -> None:
+    values = moving("reservationProvider: placeholder") + "placeholders: {createPriorityClass: false}\n"
+
+    manifests = helm.template(values)
+
+    assert not named(manifests, "PriorityClass")
+    assert granted(manifests, "ClusterRole") >= PLACEHOLDERS
+
+
+@pytest.mark.parametrize(("policy", "verb"), [("Delete", "delete"), ("SoftEviction", "patch")])
+def test_way_in_which_pods_leave_comes_with_its_right(helm: Helm, policy: str, verb: str) -> None:
+    without, manifests = helm.template(KOORDINATOR), helm.template(moving(f"evictionPolicy: {policy}"))
+
+    assert granted(manifests, "ClusterRole") - granted(without, "ClusterRole") == {Grant(verb, "", "pods")}
+
+
+@pytest.mark.parametrize("kind", ["ClusterRole", "Role", "PriorityClass"])
+def test_dry_run_moves_nothing(helm: Helm, kind: str) -> None:
+    values = moving("reservationProvider: placeholder") + "cmdOptions: {dry-run: null}\n"
+
+    assert not [each for each in named(helm.template(values), kind) if each.endswith(("-jobs", "-placeholder"))]
 
 
 def test_only_the_secret_that_the_policy_names_may_be_read(helm: Helm) -> None:
@@ -297,6 +346,6 @@ def test_policy_may_come_from_a_configmap_of_the_users_own(helm: Helm) -> None:
     manifests = helm.template("deschedulerPolicy: null")
 
     assert not named(manifests, "ConfigMap")
-    assert granted(manifests, "ClusterRole") == LIST_ALL | EVICT
+    assert granted(manifests, "ClusterRole") == LIST_ALL | EVICT | JOBS
     assert pod_spec(only(manifests, "CronJob"))["volumes"][0]["configMap"]["name"] == RELEASE
     assert "deschedulerPolicy is empty" in helm.notes("deschedulerPolicy: null")

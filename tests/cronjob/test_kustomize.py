@@ -8,9 +8,19 @@ from pathlib import Path
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.policy.load import load_policy
 from tests.cronjob.manifests import BASE, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
-from tests.cronjob.rbac import EVICT, LIST_ALL, grants_of, lease_grants, memory_grants
+from tests.cronjob.rbac import (
+    EVICT,
+    JOBS,
+    LIST_ALL,
+    PLACEHOLDERS,
+    grants_of,
+    job_map_grants,
+    lease_grants,
+    memory_grants,
+)
 from tests.cronjob.rendering import Kustomize
 from tests.cronjob.workloads import deadline_problems, flags, pod_security_problems
 
@@ -80,7 +90,7 @@ def test_base_changes_nothing_but_labels_namespace_and_the_policy(kustomize: Kus
         *((kind, "" if kind.startswith("Cluster") else "kube-system", name) for kind, _, name in identities(PLAIN)),
         ("ConfigMap", "kube-system", "descheduler-policy"),
     }
-    assert cluster_grants(rendered) == LIST_ALL | EVICT
+    assert cluster_grants(rendered) == LIST_ALL | EVICT | JOBS
     assert pod_spec(only(rendered, "CronJob")) == pod_spec(only(PLAIN, "CronJob"))
 
 
@@ -92,6 +102,8 @@ def test_dry_run_differs_in_its_flag_and_has_no_right_to_evict(kustomize: Kustom
     assert identities(base) - identities(dry) == {
         ("ClusterRole", "", "descheduler-evict"),
         ("ClusterRoleBinding", "", "descheduler-evict"),
+        ("ClusterRole", "", "descheduler-jobs"),
+        ("ClusterRoleBinding", "", "descheduler-jobs"),
         ("Role", "kube-system", "descheduler-lease"),
         ("RoleBinding", "kube-system", "descheduler-lease"),
     }
@@ -120,6 +132,29 @@ def test_gpu_profile_stands_next_to_the_base(kustomize: Kustomize) -> None:
     assert only(gpu, "ConfigMap")["data"]["policy.yaml"] == (OVERLAYS / "gpu" / "policy.yaml").read_text()
 
 
+def test_placeholder_adds_the_priority_class_and_rights_over_pods_and_jobs(kustomize: Kustomize) -> None:
+    base, overlay = kustomize.build(BASE), kustomize.build(OVERLAYS / "placeholder")
+
+    assert identities(overlay) - identities(base) == {
+        ("PriorityClass", "", "descheduler-placeholder"),
+        ("ClusterRole", "", "descheduler-placeholder"),
+        ("ClusterRoleBinding", "", "descheduler-placeholder"),
+        ("Role", "kube-system", "descheduler-jobs"),
+        ("RoleBinding", "kube-system", "descheduler-jobs"),
+    }
+    assert identities(base) <= identities(overlay)
+    assert cluster_grants(overlay) == LIST_ALL | EVICT | JOBS | PLACEHOLDERS
+    own = lease_grants("descheduler") | memory_grants("descheduler") | job_map_grants()
+    assert grants_of(named(overlay, "Role").values()) == own
+
+
+def test_class_of_placeholders_is_the_one_they_name_and_the_lowest(kustomize: Kustomize) -> None:
+    found = only(kustomize.build(OVERLAYS / "placeholder"), "PriorityClass")
+
+    assert found["metadata"]["name"] == PlaceholderSettings().priority_class
+    assert (found["value"], found["preemptionPolicy"], found["globalDefault"]) == (-1_000_000_000, "Never", False)
+
+
 def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_path: Path) -> None:
     """As a user would write it: an overlay of the base elsewhere, with an image of a private registry."""
     (tmp_path / "cronjob").symlink_to(CRONJOB)
@@ -135,7 +170,7 @@ def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_pat
 
     assert {namespace for _, namespace, _ in identities(manifests)} == {"", "elsewhere"}
     bindings = [*named(manifests, "ClusterRoleBinding").values(), *named(manifests, "RoleBinding").values()]
-    assert [binding["subjects"][0]["namespace"] for binding in bindings] == ["elsewhere"] * 4
+    assert [binding["subjects"][0]["namespace"] for binding in bindings] == ["elsewhere"] * 5
     cronjob = only(manifests, "CronJob")
     assert pod_spec(cronjob)["containers"][0]["image"] == "registry.example/descheduler:v9"
     assert flags(cronjob)["deadline"] == timedelta(minutes=5)

@@ -13,7 +13,17 @@ from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from tests.builders import NOW, Object, node_object, pod_object
 from tests.cronjob.manifests import base_documents, named
-from tests.cronjob.rbac import EVICT, LIST_ALL, Grant, grants_of, lease_grants, memory_grants, requested
+from tests.cronjob.rbac import (
+    EVICT,
+    JOBS,
+    LIST_ALL,
+    Grant,
+    grants_of,
+    lease_grants,
+    memory_grants,
+    requested,
+    status_grants,
+)
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Drop
 from tests.integration.live_runs import FAST, crowded_cluster, run, serve
@@ -95,10 +105,10 @@ def cluster_with_unclear_answer(fake_api: FakeApi) -> list[Object]:
     return [*crowded_cluster("p1", "p2"), HIGH]
 
 
-def test_cluster_roles_allow_listing_every_known_kind_and_evicting() -> None:
+def test_cluster_roles_allow_listing_every_known_kind_evicting_and_jobs() -> None:
     granted = base_grants("ClusterRole")
 
-    assert granted == LIST_ALL | EVICT
+    assert granted == LIST_ALL | EVICT | JOBS
 
 
 def test_roles_in_the_own_namespace_allow_the_lease_and_the_memory_beside_it_alone() -> None:
@@ -120,7 +130,8 @@ def test_every_binding_ties_the_service_account_to_a_role_that_is_there() -> Non
 
 def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: KubeClient) -> None:
     """Policies that read every kind between them, evictions, their Events, a look back after a lost answer, a Lease,
-    and what a run remembers."""
+    and what a run remembers. What jobs take is in `test_rbac_of_jobs`."""
+    elsewhere = JOBS | status_grants("descheduler")
     for kind in KINDS.values():
         fake_api.add(kind.path)
     serve(fake_api, *cluster_with_unclear_answer(fake_api))
@@ -131,7 +142,7 @@ def test_live_runs_take_exactly_what_the_roles_allow(fake_api: FakeApi, client: 
     run(client, REMEMBERS, options=WITH_LEASE)
     run(client, REMEMBERS, options=WITH_LEASE, now=NOW + timedelta(minutes=5))
 
-    assert asked_grants(fake_api) == base_grants("ClusterRole", "Role")
+    assert asked_grants(fake_api) - elsewhere == base_grants("ClusterRole", "Role") - elsewhere
 
 
 def test_dry_run_takes_what_the_dry_run_overlay_leaves(fake_api: FakeApi, client: KubeClient) -> None:
@@ -159,7 +170,7 @@ def test_secret_is_read_only_for_a_policy_that_names_it(fake_api: FakeApi, clien
 
 
 @pytest.mark.parametrize("verb", ["*", "watch", "patch", "delete", "deletecollection", "impersonate", "escalate"])
-def test_no_role_allows(verb: str) -> None:
-    granted = base_grants("ClusterRole", "Role")
+def test_no_role_but_that_of_jobs_allows(verb: str) -> None:
+    granted = base_grants("ClusterRole", "Role") - JOBS
 
     assert not [grant for grant in granted if grant.verb == verb or "*" in (grant.group, grant.resource)]

@@ -40,6 +40,8 @@ class RecordedScript:
         self.cluster = LivingCluster(recorded_objects(case), clock=clock, has_default_scheduler=False, **options)
         self.sequence: list[dict[str, str]] = []
         """The different phases, statuses and reasons of the job so far."""
+        self.last_job: Object = {}
+        """The job as it is, or was last."""
         self.is_deleted = False
         self._case = case
         self._store = self.cluster.store
@@ -59,7 +61,7 @@ class RecordedScript:
     @property
     def reservation(self) -> Object | None:
         """The Reservation that the job names, or that is named after it."""
-        options = ((self.job or {}).get("spec") or {}).get("reservationOptions") or {}
+        options = (self.last_job.get("spec") or {}).get("reservationOptions") or {}
         name = (options.get("reservationRef") or {}).get("name") or self._uid
         return self.cluster.get(_RESERVATIONS, name)
 
@@ -72,6 +74,7 @@ class RecordedScript:
         if change.resource.kind != "PodMigrationJob":
             return
         self.is_deleted = change.after is None
+        self.last_job = copied(change.present)
         status = change.present.get("status") or {}
         entry = {part: str(status.get(part) or "") for part in ("phase", "status", "reason")}
         if entry not in self.sequence:

@@ -138,6 +138,16 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if or (not .Values.deschedulerPolicy) (eq .Values.deschedulerPolicyKind "DeschedulerConfiguration") }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when pods are moved by jobs, which only profiles of koord-descheduler's documents do. */ -}}
+{{- define "descheduler.usesJobs" -}}
+{{- if and (include "descheduler.readsWorkloads" .) (not (include "descheduler.isDry" .)) }}yes{{ end -}}
+{{- end -}}
+
+{{- /* Not empty when the policy names placeholders; without a policy in the values they are not taken for granted. */ -}}
+{{- define "descheduler.usesPlaceholders" -}}
+{{- if and (include "descheduler.usesJobs" .) (regexMatch `"reservationProvider":"placeholder"` (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* Not empty when evictions are refused whose pods would not land again. */ -}}
 {{- define "descheduler.verifiesPlacement" -}}
 {{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}

@@ -170,7 +170,7 @@ class MigrationControllerArgs(Args, frozen=True):
     default_job_mode: Annotated[str, one_of(_JOB_MODES)] = ""
     """`ReservationFirst` or `EvictDirectly`."""
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
-    """Read, and without effect; 0 means no time limit."""
+    """How long a job may take, from its creation; 0 means no time limit."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers that support Reservations."""
     evict_qps: float | str | None = msgspec.field(name="evictQPS", default=None)
@@ -178,7 +178,8 @@ class MigrationControllerArgs(Args, frozen=True):
     evict_burst: Int32 | None = None
     """Evictions that may be made at once."""
     eviction_policy: Annotated[str, one_of(EVICTION_POLICIES)] = ""
-    """`Eviction`, `Delete` or `SoftEviction`; pods are evicted through the eviction API with each of them."""
+    """How pods are made to leave: `Eviction`, `Delete` (past disruption budgets) or `SoftEviction` (an annotation asks
+    another program to). Pods that are evicted without a job leave through the eviction API in each case."""
     default_delete_options: DeleteOptions | None = None
     """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None

@@ -1,19 +1,21 @@
-"""Profiles that evict through MigrationController, and what operators have to know about how this version evicts."""
+"""Profiles that evict through MigrationController, and what operators have to know about how their pods leave."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
+from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
-__all__ = ["dry_profiles", "is_dry", "migration_controllers", "migration_notes", "policy_label_notes"]
+__all__ = ["dry_profiles", "eviction_policy_notes", "is_dry", "migration_controllers", "migration_notes"]
 
-
-_POLICY_LABEL = "koordinator.sh/evict-policy"
+_API = "Eviction"
+"""The policy that needs no job."""
+_JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 
 
 def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArgs]:
@@ -34,30 +36,34 @@ def is_dry(policy: Policy) -> bool:
 
 
 def migration_notes(policy: Policy) -> tuple[str, ...]:
-    """One sentence for each argument that has no effect yet, and for each profile that is dry alone."""
-    controllers = migration_controllers(policy)
+    """One sentence for each profile that is dry alone."""
     dry = () if is_dry(policy) else sorted(dry_profiles(policy))
-    return (
-        *dict.fromkeys(note for args in controllers.values() for note in _notes(args)),
-        *(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry),
-    )
+    return tuple(f"profile {name} evicts nothing (dryRun: true of MigrationController)" for name in dry)
 
 
-def policy_label_notes(policy: Policy, moves: Iterable[Move]) -> tuple[str, ...]:
-    """One sentence if pods of `moves` ask by label for an eviction of another kind than all pods get."""
-    profiles = migration_controllers(policy).keys()
-    pods = {move.pod.uid for move in moves if move.profile in profiles and _asks_for_another_policy(move.pod)}
-    if not pods:
-        return ()
-    number = counted(len(pods), "pod")
-    return (f"label {_POLICY_LABEL} of {number} has no effect: pods are always evicted through the eviction API",)
+def eviction_policy_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:
+    """What asks for another kind of eviction and does not get it, as jobs alone can have it: one sentence each.
+
+    `kinds` are the kinds that the cluster has, by their keys. Of `moves` the labels of the pods count.
+    """
+    controllers = migration_controllers(policy)
+    without_jobs = {name: args for name, args in controllers.items() if not _evicts_by_jobs(args, kinds)}
+    wanted = {
+        f"evictionPolicy {args.eviction_policy}" for args in without_jobs.values() if args.eviction_policy != _API
+    }
+    pods = {move.pod.uid for move in moves if move.profile in without_jobs and _asks_for_another_policy(move.pod)}
+    labelled = [f"label {EVICT_POLICY_LABEL} of {counted(len(pods), 'pod')}"] if pods else []
+    return tuple(f"{what} has no effect: {_WHY_NOT}" for what in (*sorted(wanted), *labelled))
+
+
+_WHY_NOT = "the cluster has no PodMigrationJobs, so pods are evicted through the eviction API"
+
+
+def _evicts_by_jobs(args: MigrationControllerArgs, kinds: Container[str]) -> bool:
+    holds_room = args.default_job_mode != "EvictDirectly" and args.reservation_provider == "placeholder"
+    return holds_room or _JOB_KIND in kinds
 
 
 def _asks_for_another_policy(pod: Pod) -> bool:
     """Of an unknown policy Koordinator takes the default one."""
-    return pod.labels.get(_POLICY_LABEL) in set(EVICTION_POLICIES) - {"Eviction"}
-
-
-def _notes(args: MigrationControllerArgs) -> Iterator[str]:
-    if args.eviction_policy != "Eviction":
-        yield f"evictionPolicy {args.eviction_policy} has no effect: pods are always evicted through the eviction API"
+    return pod.labels.get(EVICT_POLICY_LABEL) in set(EVICTION_POLICIES) - {_API}

@@ -84,6 +84,7 @@ def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
 
 def adopted_task(job: MigrationJob) -> JobTask:
     """The task of finishing `job`, which is no eviction of a plan."""
+    grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
@@ -92,6 +93,7 @@ def adopted_task(job: MigrationJob) -> JobTask:
         profile="",
         plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
         reason=job.annotations.get(REASON_ANNOTATION, ""),
+        grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,
     )
     return JobTask(eviction, job=job, is_adopted=True)
 

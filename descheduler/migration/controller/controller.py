@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
@@ -162,7 +163,9 @@ class JobController:
         self._bundles.began(task.eviction)
         task.num_calls += 1
         self._around.open_calls.began(task.eviction)
-        self._submit(task, partial(self._evict, task.eviction, turn.policy), turn.pod)
+        # A job that a user created may not state the UID of its pod.
+        known = replace(task.eviction, uid=turn.pod.uid)
+        self._submit(task, partial(self._evict, known, turn.policy), turn.pod)
         return True
 
     def _part_bundles(self) -> None:

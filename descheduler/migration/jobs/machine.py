@@ -54,7 +54,7 @@ def next_step(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> 
         return _evict(job, seen, terms, now) or Save(succeeded(job))
     if not job.reservation_name:
         return HoldRoom() if seen.pod is not None else _give_up(job, JobReason.MISSING_POD, _no_pod(job))
-    if not job.has(JobConditionType.RESERVATION_CREATED):
+    if not job.has(JobConditionType.RESERVATION_CREATED) and seen.room.state is not RoomState.ABSENT:
         return Save(with_condition(job, JobConditionType.RESERVATION_CREATED, True, now))
     return _with_room(job, seen, terms, now)
 

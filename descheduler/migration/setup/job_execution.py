@@ -173,8 +173,10 @@ class JobExecution:
             PlaceholderRooms(self._objects, owner, PlaceholderSettings()),
             NoRooms(),
         ]
-        # What an earlier run with another choice left is found by these as well.
-        return {provider.name: provider for provider in sorted(made, key=lambda each: each.name not in wanted)}
+        # What an earlier run with another choice left is found by these as well. A user's job names no provider: it
+        # gets the first, which is one that holds room.
+        in_order = sorted(made, key=lambda each: (isinstance(each, NoRooms), each.name not in wanted))
+        return {provider.name: provider for provider in in_order}
 
     def _keeper(self, terms: JobTerms) -> JobKeeper:
         return JobKeeper(self._objects, self._journal, self._providers, terms, now=self._around.now)

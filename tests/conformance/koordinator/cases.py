@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 from tests.conformance.outcomes import CaseTally, difference_or_crash
 
-__all__ = ["NOT_RUN", "SUBJECTS", "KoordinatorTally", "difference_of", "is_koordinator_case", "subject_of"]
+__all__ = ["SUBJECTS", "KoordinatorTally", "difference_of", "is_koordinator_case", "subject_of"]
 
 Case = Mapping[str, Any]
 Check = Callable[[Case], str | None]
@@ -29,10 +29,6 @@ SUBJECTS: Mapping[str, frozenset[str]] = {
     "reservation": frozenset({"reservations", "pods"}),
 }
 """Subject → the members by which its cases are told from others; the first that fits counts."""
-NOT_RUN: Mapping[str, str] = {
-    "phases": "PodMigrationJobs are arbitrated, and not carried out yet",
-}
-"""Subjects whose cases are counted and not run, each with the reason."""
 
 
 def subject_of(case: Case) -> str | None:
@@ -59,14 +55,9 @@ def difference_of(case: Case) -> str | None:
 class KoordinatorTally(CaseTally):
     """Outcomes by subject and class."""
 
-    not_run: dict[str, int] = field(default_factory=dict)
-
     def add(self, case: Case) -> str | None:
         """Checks one case, notes the outcome and returns what differs, if anything."""
         subject = str(subject_of(case))
-        if subject in NOT_RUN:
-            self.not_run[subject] = self.not_run.get(subject, 0) + 1
-            return None
         return self.note(case["id"], f"{subject}: {case['class']}", "cases", difference_of(case))
 
     def table(self) -> str:

@@ -88,5 +88,32 @@ def test_operators_are_told_of_pods_that_ask_for_another_eviction_policy() -> No
 
     assert len(decisions.leaving) == len(pods)
     assert decisions.notes[-1] == (
-        "label koordinator.sh/evict-policy of 2 pods has no effect: pods are always evicted through the eviction API"
+        "label koordinator.sh/evict-policy of 2 pods has no effect: "
+        "the cluster has no PodMigrationJobs, so pods are evicted through the eviction API"
     )
+
+
+def test_operators_are_told_of_an_eviction_policy_that_has_no_effect() -> None:
+    decisions = run_taints([], {}, evictionPolicy="Delete")
+
+    assert "evictionPolicy Delete has no effect" in " ".join(decisions.notes)
+
+
+def test_where_pods_are_evicted_by_jobs_the_eviction_policy_has_its_effect() -> None:
+    policy = load_policy(DELETING, REGISTRY)
+    jobs = make_snapshot([make_node("a"), make_node("b")], kinds={"PodMigrationJob.scheduling.koordinator.sh"})
+
+    assert decide(policy, jobs, now=NOW).notes == ()
+
+
+DELETING = {
+    "apiVersion": "descheduler/v1alpha2",
+    "kind": "DeschedulerConfiguration",
+    "profiles": [
+        {
+            "name": "p",
+            "plugins": {"deschedule": {"enabled": [{"name": "RemovePodsViolatingNodeTaints"}]}},
+            "pluginConfig": [{"name": "MigrationController", "args": {"evictionPolicy": "Delete"}}],
+        }
+    ],
+}

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
 
+from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.providers.labels import JOB_LABEL
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
+from tests.faults.faults import Answer
+from tests.faults.wire import json_answer
+from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
+from tests.living.transport import Passage
 from tests.migration.controller.playing import Play
 
 KOORD = "koord-scheduler"
@@ -145,3 +152,68 @@ def test_a_pod_that_is_evicted_softly_stays_until_somebody_deletes_it() -> None:
     assert (asked["initiator"], pod["metadata"]["uid"]) == ("descheduler", victim["metadata"]["uid"])
     assert outcome.code is OutcomeCode.NOT_REPLACED
     assert [(job.phase, job.reason) for job in play.jobs()] == [("Failed", "Timeout")]
+
+
+def test_the_job_of_a_user_who_states_no_uid_evicts_the_pod_of_that_name() -> None:
+    cluster = living_cluster(3, [deployment("web", 2, on=["n1", "n1"], scheduler=KOORD)])
+    play, victim = Play(cluster), cluster.pods("web")[0]
+    cluster.add(users_job(victim["metadata"]["name"], deleteOptions={"gracePeriodSeconds": 7}))
+
+    play.run([adopted_task(job) for job in play.jobs()])
+
+    (job,) = play.jobs()
+    assert (job.phase, job.pod_uid) == ("Succeeded", victim["metadata"]["uid"])
+    (eviction,) = cluster.api.sent("POST", "/eviction")
+    assert eviction.request.document()["deleteOptions"]["gracePeriodSeconds"] == 7
+
+
+def test_a_reservation_that_a_user_names_and_that_is_not_there_was_not_created() -> None:
+    cluster = living_cluster(3, [deployment("web", 2, on=["n1", "n1"], scheduler=KOORD)])
+    play, victim = Play(cluster), cluster.pods("web")[0]
+    cluster.add(users_job(victim["metadata"]["name"], reservationOptions={"reservationRef": {"name": "mine"}}))
+
+    play.run([adopted_task(job) for job in play.jobs()])
+
+    (job,) = play.jobs()
+    assert (job.phase, job.reason, job.conditions) == ("Failed", "MissingReservation", ())
+
+
+def users_job(pod: str, **spec: object) -> dict[str, object]:
+    """A job as `kubectl create` makes it."""
+    return {
+        "apiVersion": "scheduling.koordinator.sh/v1alpha1",
+        "kind": "PodMigrationJob",
+        "metadata": {"name": "by-hand"},
+        "spec": {"podRef": {"namespace": "shop", "name": pod}, "mode": "ReservationFirst", **spec},
+    }
+
+
+@dataclass
+class Denied(Passage):
+    """The API server refuses requests of one method on paths that end so."""
+
+    method: str
+    ending: str
+
+    def answer(self, call: Call, carry_out: Callable[[], Answer]) -> Answer:
+        """403, or what the server answers."""
+        if call.request.method == self.method and call.request.path.endswith(self.ending):
+            return json_answer(403, {"kind": "Status", "reason": "Forbidden", "message": "forbidden", "code": 403})
+        return carry_out()
+
+
+@pytest.mark.parametrize(
+    ("provider", "ending", "rule"),
+    [
+        ("koordinator", "podmigrationjobs", "resources: [podmigrationjobs], verbs: [create]"),
+        ("koordinator", "reservations", "resources: [reservations], verbs: [create]"),
+        ("placeholder", "/pods", "resources: [pods], verbs: [create]"),
+    ],
+)
+def test_a_right_that_is_missing_is_told_with_the_rule_that_grants_it(provider: str, ending: str, rule: str) -> None:
+    cluster = living_cluster(3, [deployment("web", 1, on=["n1"], scheduler=KOORD)], [LOWEST])
+
+    (outcome,) = Play(cluster, provider).through(Denied("POST", ending)).evict(*cluster.pods("web"))
+
+    assert rule in outcome.message
+    assert cluster.nodes_of("web") == ["n1"]
