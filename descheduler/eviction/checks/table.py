@@ -13,6 +13,7 @@ from descheduler.eviction.checks.limits import LimitCheck, limits_of
 from descheduler.eviction.checks.move_history import MoveHistoryCheck, ReturnCheck
 from descheduler.eviction.checks.scope import Scope, ScopeCheck
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
+from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.gate import MigrationGate
@@ -41,6 +42,7 @@ MakeCheck = Callable[[CheckContext], RequestCheck]
 
 REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: ScopeCheck(run.scope),
+    lambda run: TimeWindowCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: MigrationGate(run.handle.policy.profiles, run.handle),
     lambda run: MoveHistoryCheck(
         run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.handle.now

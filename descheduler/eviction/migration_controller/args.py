@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated
 
 import msgspec
 
+from descheduler.eviction.migration_controller.zones import zone_named
+from descheduler.model.cron import parse_cron
+from descheduler.model.time_windows import LONGEST_WINDOW
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -33,6 +36,7 @@ __all__ = [
     "MigrationObjectLimiter",
     "MoveHistoryArgs",
     "Preconditions",
+    "TimeWindowArgs",
     "default_args",
     "needs",
     "validate_args",
@@ -118,6 +122,17 @@ class MoveHistoryArgs(Args, frozen=True):
     hold even when empty."""
 
 
+class TimeWindowArgs(Args, frozen=True):
+    """A time that recurs."""
+
+    cron: str = ""
+    """Required. When it begins: minute, hour, day of month, month and day of week, as a CronJob has them."""
+    duration: timedelta = timedelta(0)
+    """Required. How long it lasts, such as `8h`; at most 168h."""
+    time_zone: str = ""
+    """Name in the IANA database, such as `Europe/Berlin`; UTC when empty."""
+
+
 class ArbitrationArgs(Args, frozen=True):
     """How waiting migrations are put in order."""
 
@@ -131,7 +146,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
     Source: koordinator-sh/koordinator 1.8 `pkg/descheduler/apis/config/v1alpha2/types_pluginargs.go`;
-    `reservationProvider` and `moveHistory` are this program's own.
+    `reservationProvider`, `moveHistory`, `windows` and `blackouts` are this program's own.
     """
 
     dry_run: bool = False
@@ -196,6 +211,10 @@ class MigrationControllerArgs(Args, frozen=True):
     move_history: MoveHistoryArgs | None = None
     """Leaves workloads alone that runs have moved a short while ago; unset, earlier runs do not matter. `{}` takes the
     defaults."""
+    windows: tuple[TimeWindowArgs, ...] = ()
+    """When the profile may evict; always when empty. Outside it plans, and evicts nothing."""
+    blackouts: tuple[TimeWindowArgs, ...] = ()
+    """When the profile evicts nothing, also inside `windows`."""
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
@@ -247,6 +266,8 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_choice("reservationProvider", args.reservation_provider, ("", *_RESERVATION_PROVIDERS)),
         *_check_limiters(args.object_limiters),
         *_check_history(args.move_history),
+        *_check_times("windows", args.windows),
+        *_check_times("blackouts", args.blackouts),
     ]
 
 
@@ -320,3 +341,19 @@ def _check_history(history: MoveHistoryArgs | None) -> list[ArgsProblem]:
         message = f"{history.max_moves_per_window} is below 1; leave it out for no limit"
         problems.append(ArgsProblem(("moveHistory", "maxMovesPerWindow"), message))
     return problems
+
+
+def _check_times(field: str, windows: Sequence[TimeWindowArgs]) -> Iterator[ArgsProblem]:
+    for index, window in enumerate(windows):
+        yield from _check_text((field, index, "cron"), parse_cron, window.cron)
+        yield from _check_text((field, index, "timeZone"), zone_named, window.time_zone)
+        if not timedelta(0) < window.duration <= LONGEST_WINDOW:
+            yield ArgsProblem((field, index, "duration"), "is not above 0 and at most 168h")
+
+
+def _check_text(path: tuple[str | int, ...], parse: Callable[[str], object], text: str) -> Iterator[ArgsProblem]:
+    """The problem of a text that cannot be read."""
+    try:
+        parse(text)
+    except ValueError as error:
+        yield ArgsProblem(path, str(error))
