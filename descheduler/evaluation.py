@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
@@ -27,8 +29,7 @@ from descheduler.report.plan import Plan, make_plan
 __all__ = ["EvaluatedEviction", "EvaluatedRefusal", "Evaluation", "evaluate", "evaluation_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatedEviction:
+class EvaluatedEviction(msgspec.Struct, frozen=True):
     """A pod that would be evicted. `is_repeated` marks a further request for a pod that is evicted already.
 
     `target_node` is where its replacement lands, None when it lands nowhere, or when that was not looked up: only
@@ -45,8 +46,7 @@ class EvaluatedEviction:
     is_repeated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatedRefusal:
+class EvaluatedRefusal(msgspec.Struct, frozen=True):
     """A refusal of a pod that a plugin selected. `is_attempt` when a limit or the API said no.
 
     `limit` is the key of the limit that is reached, empty when it is something else.
@@ -63,8 +63,7 @@ class EvaluatedRefusal:
     limit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(msgspec.Struct, frozen=True):
     """Decisions of one dry cycle, in the order in which they were taken.
 
     `background` are evictions that another controller would carry out; `num_background` counts those found in

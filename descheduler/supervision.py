@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 __all__ = ["RunStopped", "Watch", "sleep_unless"]
@@ -65,9 +66,9 @@ class RunStopped(Exception):  # noqa: N818 - an answer callers act on, named aft
 class Watch:
     """The time that one run has, and the work that is bound to it. For the main thread, but where it says otherwise.
 
-    Times are seconds of `clock`, which is monotonic. The time is over when `stop` is set or, with a deadline, so many
-    seconds after `started` (by default now). `promise` is what a stopped run can say of its effects. `sleep` passes
-    seconds, by default those of the machine until `stop` is set.
+    Times are seconds of `clock`, which is monotonic; `now` is the time of day, aware. The time is over when `stop` is
+    set or, with a deadline, so many seconds after `started` (by default now). `promise` is what a stopped run can say
+    of its effects. `sleep` passes seconds, by default those of the machine until `stop` is set.
     """
 
     def __init__(
@@ -78,10 +79,12 @@ class Watch:
         deadline_seconds: float | None = None,
         promise: str = "",
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.stop = threading.Event() if stop is None else stop
         self.clock = clock
+        self.now = now
         self.sleep = sleep or sleep_unless(self.stop)
         self.signal_number: int | None = None
         """The signal that set `stop`; None when it was something else."""
@@ -143,15 +146,23 @@ class Watch:
         if self.is_over:
             raise self._stopped()
 
-    def call(self, doing: str, work: Callable[[], T], *, undo: Callable[[T], None] | None = None) -> T:
+    def call(
+        self,
+        doing: str,
+        work: Callable[[], T],
+        *,
+        undo: Callable[[T], None] | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> T:
         """What `work` returns or raises. Raises RunStopped without waiting for it when the time is over first.
 
         What it may still come to after that is handed to `undo`, on its own thread; that is waited for shortly.
+        `meanwhile` is done on this thread, which is deaf to the end of the time as long: a matter of loading modules.
         """
         self._doing = doing
         self.check()
         job = _Job(work, undo)
-        if not self._is_ended_before(job, lambda: self.is_over) and job.abandon():
+        if not self._is_ended_before(job, lambda: self.is_over, meanwhile) and job.abandon():
             if undo is not None:
                 job.ended.wait(self.patience_seconds(_UNDO_SECONDS))
             self.has_given_up |= not job.ended.is_set()
@@ -182,10 +193,13 @@ class Watch:
         now = self.clock()
         return min(most_seconds, self._give_up_at(now) - now)
 
-    def _is_ended_before(self, job: _Job[T], is_enough: Callable[[], bool]) -> bool:
-        """Whether the job ended before `is_enough`; looks at both in turns."""
+    def _is_ended_before(
+        self, job: _Job[T], is_enough: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None
+    ) -> bool:
+        """Whether the job ended before `is_enough`; looks at both in turns, after `meanwhile`."""
         job.start()
         try:
+            meanwhile()
             while not job.ended.wait(_SLICE_SECONDS):
                 if is_enough():
                     return False

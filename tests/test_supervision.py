@@ -18,6 +18,12 @@ def test_work_that_ends_in_time_gives_its_result() -> None:
     assert Watch().call("counting", lambda: 3) == 3
 
 
+def test_what_is_done_meanwhile_is_done_beside_the_work() -> None:
+    is_done = threading.Event()
+
+    assert Watch().call("reading pods", lambda: is_done.wait(10), meanwhile=is_done.set)
+
+
 def test_work_that_fails_raises_what_it_raised() -> None:
     def fail() -> None:
         raise LookupError("none")

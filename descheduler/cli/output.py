@@ -7,11 +7,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Output", "takes_output", "write_data", "write_document", "write_text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """What the output flags say."""
 
     format: Format | FlatFormat = "table"

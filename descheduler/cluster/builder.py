@@ -60,8 +60,7 @@ _decode_named = msgspec.json.Decoder(_Named).decode
 _NODE, _POD = "Node", "Pod"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """How much was read: objects by the key of their kind, and those that were left out."""
 
     num_objects: Mapping[str, int]

@@ -16,6 +16,7 @@ from descheduler.cluster.decoding.koordinator.devices import decode_device
 from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elastic_quota
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
+from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
 from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.workload_objects import workload_decoder
@@ -251,6 +252,16 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the usage of a node and its pods as Koordinator measures it",
         decoder=node_metric_decoder,
         kept=schedulers.NODE_METRIC,
+        is_optional=True,
+        page_size=_NODE_PAGE_SIZE,
+    ),
+    Kind(
+        "NodeResourceTopology",
+        "topology.node.k8s.io/v1alpha1",
+        "noderesourcetopologies",
+        purpose="the CPUs of a node, and those to which no pod is pinned",
+        decoder=unshared(decode_node_topology),
+        kept=schedulers.NODE_TOPOLOGY,
         is_optional=True,
         page_size=_NODE_PAGE_SIZE,
     ),

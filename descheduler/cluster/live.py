@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
+from itertools import pairwise
 from typing import Protocol
 
 from descheduler.cluster.builder import SnapshotBuilder
@@ -22,6 +24,7 @@ from descheduler.kube.errors import (
     NotProtobuf,
     TransportError,
 )
+from descheduler.kube.lists.begun import BegunList
 from descheduler.model.kube_version import encodes_as_stream
 from descheduler.model.text.printable import printable
 
@@ -73,7 +76,7 @@ class PageSource(Protocol):
         Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another KubeError.
         """
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[Batch]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[Batch, None, None]:
         """The list at `path` in protobuf, `limit` objects a page, 0 for all. Raises also NotProtobuf, AnswerBroken."""
 
 
@@ -96,13 +99,15 @@ def read_live(
     """
     builder = SnapshotBuilder(source, request)
     in_one_go = encodes_as_stream(git_version)
-    messages = _MessageReader(client, MessageAdder(builder), limit=0 if in_one_go else _PAGE_SIZE)
+    needed = tuple(request.needed_kinds())
+    messages = _MessageReader(client, MessageAdder(builder), needed, limit=0 if in_one_go else _PAGE_SIZE)
     versions: dict[str, str] = {}
 
     def read(kind: AnyKind) -> None:
         mark = builder.mark()
 
         def restart() -> None:
+            messages.close()
             builder.rollback(mark)
             builder.kinds.discard(kind.key)
 
@@ -125,8 +130,8 @@ def read_live(
         else:
             unserved.append(kind)
 
-    with paused_gc():
-        _read_all(client, request.needed_kinds(), read, note_absent)
+    with paused_gc(), closing(messages):
+        _read_all(client, needed, read, note_absent)
         if unserved:
             names = ", ".join(sorted(f"{kind.name} ({kind.group})" for kind in unserved))
             builder.warnings.append(f"the cluster does not serve {names}; assuming there are none")
@@ -218,26 +223,47 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
 
 
 class _MessageReader:
-    """Reads lists in protobuf, `limit` objects a page, 0 in one go, until it turns out that the server has none."""
+    """Reads lists in protobuf, `limit` objects a page, 0 in one go, until it turns out that the server has none.
 
-    def __init__(self, client: PageSource, adder: MessageAdder, *, limit: int) -> None:
+    A server thinks about a large list before it sends the first byte of it. So that of the next of `kinds` is asked for
+    as soon as a list has come so far that its version is settled.
+    """
+
+    def __init__(self, client: PageSource, adder: MessageAdder, kinds: Iterable[AnyKind], *, limit: int) -> None:
         self._client = client
         self._adder = adder
         self._limit = limit
+        self._next = {kind.key: then for kind, then in pairwise(kind for kind in kinds if kind.is_message)}
+        self._begun: dict[str, BegunList[Batch]] = {}
         self.are_spoken = True
 
     def read(self, kind: AnyKind) -> str:
         """The version of the list, whose objects are all added. Raises NotProtobuf, else KubeError."""
         version = ""
+        begun = self._begun.pop(kind.key, None)
         try:
-            for batch in self._client.list_messages(kind.path, limit=self._limit):
+            for batch in self._list(kind) if begun is None else begun.parts():
                 version = batch.resource_version
                 _require_kind(kind, batch.kind)
+                self._begin_next(kind)
                 self._adder.add(kind, batch.items)
         except NotProtobuf:
             self.are_spoken = False
             raise
         return version
+
+    def close(self) -> None:
+        """Gives up what was asked for and is not read."""
+        while self._begun:
+            self._begun.popitem()[1].close()
+
+    def _begin_next(self, kind: AnyKind) -> None:
+        then = self._next.get(kind.key)
+        if then is not None and then.key not in self._begun:
+            self._begun[then.key] = BegunList(self._list(then))
+
+    def _list(self, kind: AnyKind) -> Generator[Batch, None, None]:
+        return self._client.list_messages(kind.path, limit=self._limit)
 
 
 def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], object], *, in_one_go: bool) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KubeError
@@ -14,12 +15,11 @@ from descheduler.model.text.urls import is_https
 __all__ = ["NodeSamples", "read_node_samples"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeSamples:
+class NodeSamples(msgspec.Struct, frozen=True):
     """Query → node name → sample. A query that failed has a sentence in `faults` instead."""
 
     by_query: Mapping[str, Mapping[str, float]]
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 

@@ -15,6 +15,7 @@ from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
+from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
@@ -119,6 +120,7 @@ class Snapshot:
     node_usage: Mapping[str, NodeUsage] = _view(_by_name, "NodeMetrics.metrics.k8s.io")
     pod_usage: Mapping[tuple[str, str], PodUsage] = _view(_by_namespace_and_name, "PodMetrics.metrics.k8s.io")
     node_metrics: Mapping[str, NodeMetric] = _view(_by_name, NODE_METRIC_KIND)
+    node_topologies: Mapping[str, NodeTopology] = _view(_by_name, NODE_TOPOLOGY_KIND)
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False)
     node_samples: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sample_faults: Mapping[str, str] = field(default_factory=dict)

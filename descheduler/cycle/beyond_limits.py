@@ -6,15 +6,16 @@ and then, where it matters, those of nodes as well, so that each pod has the lim
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
@@ -108,7 +109,7 @@ def _without(policy: Policy, limits: AbstractSet[EvictionLimit]) -> Policy:
 
 
 def _without_plugin_limits(profile: Profile) -> Profile:
-    configs = (replace(config, args=_without_limit(config.args)) for config in profile.plugin_configs)
+    configs = (dataclasses.replace(config, args=_without_limit(config.args)) for config in profile.plugin_configs)
     return replace(profile, plugin_configs=tuple(configs))
 
 

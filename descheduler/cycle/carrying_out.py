@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.jobs import JobPlan, take_up_notes
@@ -24,17 +26,18 @@ from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
+    from descheduler.migration.guards.watchman import Watchman
 
 __all__ = ["Carrier"]
 
 _EVENT_FLUSH_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Carrier:
+class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too.
+    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
+    there is a `watchman`, its guards may end the run.
     """
 
     client: KubeClient
@@ -43,6 +46,7 @@ class Carrier:
     policy_version: str
     announces_failures: bool
     jobs: JobPlan
+    watchman: Watchman | None = None
 
     def take_up(
         self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
@@ -59,9 +63,14 @@ class Carrier:
         return 0 if execution is None else execution.carry_out_users(snapshot).num_started
 
     def carry_out(
-        self, decide_with: Decide, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
+        self,
+        decide_with: Decide,
+        snapshot: Snapshot,
+        settings: ExecutorSettings,
+        open_calls: OpenCalls,
+        may_call: Callable[[], str],
     ) -> RunResult:
-        """Decides and evicts until a round brings no refusal; see `migration.rounds`."""
+        """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
         events = EventRecorder(self.client)
         sink = EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer)
         decisions, outcomes = carry_out_rounds(
@@ -69,9 +78,10 @@ class Carrier:
             self._evictions(),
             settings,
             stop=self.watch.stop,
-            jobs=self._execution(settings, open_calls, may_call, sink),
+            jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
             open_calls=open_calls,
             may_call=may_call,
+            tripped=self._tripped,
             sink=sink,
             clock=self.watch.clock,
             sleep=self.watch.sleep,
@@ -85,23 +95,35 @@ class Carrier:
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         sink: OutcomeSink | None = None,
+        snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         return self.jobs.execution(
-            self.client.watched(self._note_effect),
+            self._watched(),
             self._evictions(),
             settings,
             self.watch,
             open_calls=open_calls,
             may_call=may_call,
+            tripped=self._tripped,
             sink=sink,
+            snapshot=snapshot,
         )
 
     def _evictions(self) -> EvictionClient:
         return EvictionClient(
-            self.client.watched(self._note_effect),
+            self._watched(),
             policy_version=self.policy_version,
             timeout_seconds=self.client.request_timeout_seconds,
         )
+
+    def _watched(self) -> KubeClient:
+        """The client, whose calls are known to the watch and the guards."""
+        if self.watchman is None:
+            return self.client.watched(self._note_effect)
+        return self.client.watched(self._note_effect, self.watchman.errors.note)
+
+    def _tripped(self) -> str:
+        return "" if self.watchman is None else self.watchman.look()
 
     def _flush(self, events: EventRecorder) -> tuple[str, ...]:
         """Waits until the Events are written, and says what is missing."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot

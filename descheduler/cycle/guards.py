@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.answers import Answers
 from descheduler.plan.decisions import Decisions
@@ -33,8 +34,7 @@ _GIVE_BACK_SECONDS = 1.0
 _RELEASE_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(msgspec.Struct, frozen=True):
     """What stopped a run early, to be read after "stopped by". `signal_number` is None when it was no signal."""
 
     cause: str
@@ -51,12 +51,22 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
     from descheduler.kube.leases.settings import make_identity
 
     identity = make_identity()
-    take = partial(acquire, client, settings, retry=client.retry, identity=identity, check=watch.check, tell=_warn)
+    take = partial(
+        acquire,
+        client,
+        settings,
+        retry=client.retry,
+        identity=identity,
+        now=watch.now,
+        check=watch.check,
+        tell=_warn,
+    )
     try:
         lease = watch.call("taking the Lease", take, undo=HeldLease.release)
     except RunStopped:
         # The server may have taken the write and never answered.
-        give_back(client, settings, identity, timeout_seconds=watch.patience_seconds(_GIVE_BACK_SECONDS))
+        seconds = watch.patience_seconds(_GIVE_BACK_SECONDS)
+        give_back(client, settings, identity, timeout_seconds=seconds, now=watch.now)
         raise
     watch.find_loss = lambda: lease.loss
     return lease.stopping(watch.stop, release_seconds=partial(watch.patience_seconds, _RELEASE_SECONDS))
@@ -103,8 +113,8 @@ def _told_open_seconds(calls: OpenCalls) -> float:
     return seconds
 
 
-def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome]) -> Guard | None:
-    """What stopped a run that ended with `outcomes`; None when it came to its end.
+def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome], tripped: str = "") -> Guard | None:
+    """What stopped a run that ended with `outcomes`; None when it came to its end. `tripped` is what a guard found.
 
     A run whose time ended when every eviction was made already was not stopped.
     """
@@ -112,6 +122,8 @@ def find_guard(lease: HeldLease | None, watch: Watch, outcomes: Sequence[Outcome
         return Guard(f"the loss of its Lease ({lease.loss})")
     if watch.is_over and not all(outcome.is_settled for outcome in outcomes):
         return Guard(watch.cause, watch.signal_number)
+    if tripped and not all(outcome.is_settled for outcome in outcomes):
+        return Guard(tripped)
     if any(outcome.code is OutcomeCode.OVERLOADED for outcome in outcomes):
         return Guard("an overloaded API server")
     return None

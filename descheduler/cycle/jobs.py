@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.kube.background import BackgroundCalls
@@ -16,7 +17,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.controller import Surroundings
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
-from descheduler.migration.setup.choice import ProviderMissing, choose
+from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
 from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
@@ -25,6 +26,7 @@ from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 
 if TYPE_CHECKING:
+    from descheduler.cluster.snapshot import Snapshot
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
@@ -41,8 +43,7 @@ _MOST_THREADS = 16
 _LONGEST_LABEL = 63
 
 
-@dataclass(frozen=True, slots=True)
-class JobPlan:
+class JobPlan(msgspec.Struct, frozen=True):
     """Which profiles carry their evictions out as jobs; `notes` say how, a sentence for each MigrationController."""
 
     profiles: Mapping[str, JobProfile]
@@ -58,7 +59,9 @@ class JobPlan:
         *,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
+        tripped: Callable[[], str] = lambda: "",
         sink: OutcomeSink | None = None,
+        snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         """What carries the jobs out; None where no profile uses any."""
         if not self.profiles:
@@ -67,14 +70,14 @@ class JobPlan:
             calls=BackgroundCalls(_MOST_THREADS, name="job"),
             paces=Paces(settings, now=watch.clock),
             open_calls=open_calls,
-            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock),
+            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
             may_call=may_call,
             clock=watch.clock,
-            now=_utc_now,
+            now=watch.now,
             sleep=watch.sleep,
             sink=sink,
         )
-        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around)
+        return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
 
 def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: LeaseSettings | None) -> JobPlan:
@@ -89,7 +92,8 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
     if not controllers:
         return JobPlan({}, storage)
     priority_class = PlaceholderSettings().priority_class
-    offer = find_offer(ObjectCalls(client), server, priority_class)
+    wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())
+    offer = find_offer(ObjectCalls(client), server, priority_class if wants_placeholders else "")
     try:
         chosen = {
             name: JobProfile(args, choose(name, args, offer, priority_class)) for name, args in controllers.items()
@@ -118,7 +122,3 @@ def _label_value(name: str) -> str:
     if len(name) <= _LONGEST_LABEL:
         return name
     return f"{name[:40].rstrip('-.')}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)

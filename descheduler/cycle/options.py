@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.plan.decisions import Decisions
@@ -19,8 +20,7 @@ MOST_ASSESSED = 1000
 """Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionOptions:
+class ConnectionOptions(msgspec.Struct, frozen=True):
     """How to reach the cluster, as kubectl takes it; `request_timeout_seconds` bounds each whole answer."""
 
     kubeconfig: str | None = None
@@ -29,8 +29,7 @@ class ConnectionOptions:
     request_timeout_seconds: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(msgspec.Struct, frozen=True):
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
     `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
@@ -38,7 +37,7 @@ class RunOptions:
     """
 
     dry_run: bool = False
-    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
     qps: float | None = None
     burst: int | None = None
     skip_broken: bool = False
@@ -47,8 +46,7 @@ class RunOptions:
     most_assessed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(msgspec.Struct, frozen=True):
     """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is "".
 
     `signal_number` is that of the signal that did, None when it was something else.

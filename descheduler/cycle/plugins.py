@@ -113,7 +113,9 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_reservation.RemovePodsViolatingNodeReservation,
         validate=remove_pods_violating_node_reservation.validate_args,
+        defaults=remove_pods_violating_node_reservation.default_args,
         needs=remove_pods_violating_node_reservation.needs,
+        remembers=True,
     ),
     PluginSpec(
         name="RemovePodsViolatingNodeTaints",

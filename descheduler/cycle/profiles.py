@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import cast
+
+import msgspec
 
 from descheduler.cycle.observer import UNOBSERVED, Operation, PluginObserver
 from descheduler.eviction.evictor import Evictor
@@ -34,16 +35,15 @@ from descheduler.strategies.framework import (
 __all__ = ["ProfilesRun", "run_profiles"]
 
 
-@dataclass(slots=True)
-class ProfilesRun:
+class ProfilesRun(msgspec.Struct):
     """How the plugins fared: those that could not work, by (profile, plugin) what the others saw.
 
     `notes` are what they remember, by `memory_key`.
     """
 
-    failures: list[PluginFailure] = field(default_factory=list)
-    facts: dict[tuple[str, str], PluginFacts] = field(default_factory=dict)
-    notes: dict[str, bytes] = field(default_factory=dict)
+    failures: list[PluginFailure] = msgspec.field(default_factory=list)
+    facts: dict[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
+    notes: dict[str, bytes] = msgspec.field(default_factory=dict)
 
 
 def run_profiles(

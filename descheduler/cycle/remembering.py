@@ -6,9 +6,10 @@ Nothing hangs on it: what cannot be read counts as empty and what cannot be writ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.cycle.recent_moves import longest_window
 from descheduler.kube.config_map import ConfigMapStore
@@ -41,8 +42,7 @@ def memory_name(lease_name: str) -> str:
     return f"{lease_name}-memory"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptMemory:
+class KeptMemory(msgspec.Struct, frozen=True):
     """What earlier runs left, and where it is kept; `store` is None where it is not. `notes` say what is wrong."""
 
     memory: RunMemory

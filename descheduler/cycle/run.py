@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import DecideAgain, with_beyond_in_time
-from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND, decide
 from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_calls, take_lease
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
@@ -105,17 +107,16 @@ def run_with(
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
         decide_with = decide_in_time(rounds.decide, watch)
-        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with)
+        result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
-    guard = find_guard(lease, watch, result.outcomes)
+    guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     decisions = _with_beyond(result.decisions, rounds, watch)
     result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(msgspec.Struct, frozen=True):
     """What a run goes by."""
 
     client: KubeClient
@@ -173,9 +174,14 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
         read = partial(
             read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
         )
-        snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell))
+        snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
     run.observer.snapshot_read(snapshot)
     return snapshot
+
+
+def _load_deciding() -> None:
+    """Loads what decides, numpy with it, while the API server is at work."""
+    importlib.import_module("descheduler.cycle.decide")
 
 
 def _recall(run: _Run) -> KeptMemory:
@@ -207,6 +213,9 @@ class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
     def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
+        # See `_load_deciding`.
+        from descheduler.cycle.decide import decide
+
         self._run = run
         options = run.options
         self._decide = partial(
@@ -246,6 +255,7 @@ class _Live:
     def __init__(self, run: _Run, lease: HeldLease | None, server: ServerFacts) -> None:
         from descheduler.cycle.carrying_out import Carrier
         from descheduler.cycle.jobs import plan_jobs
+        from descheduler.migration.guards.setup import make_watchman
         from descheduler.migration.lease_settings import lease_settings
         from descheduler.migration.open_calls import OpenCalls
 
@@ -258,8 +268,16 @@ class _Live:
         settings = None if run.options.lease is None else lease_settings(policy, run.options.lease)
         find_jobs = partial(plan_jobs, policy, client, server, settings)
         self._jobs = watch.call("looking for what holds room", find_jobs)
+        self._watchman = make_watchman(policy, client, watch.clock)
         announces_failures = policy.eviction_failure_event_notification
-        self._carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures, self._jobs)
+        self._carrier = Carrier(
+            client, run.observer, watch, server.policy_version, announces_failures, self._jobs, self._watchman
+        )
+
+    @property
+    def tripped(self) -> str:
+        """What a guard has found, "" where none has."""
+        return "" if self._watchman is None else self._watchman.tripped
 
     def take_up(self) -> tuple[str, ...]:
         """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
@@ -269,15 +287,16 @@ class _Live:
         """Carries out what users have asked for; how many of their jobs were let go."""
         return self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
 
-    def carry_out(self, decide_with: Decide) -> RunResult:
-        """Decides and evicts, in rounds."""
-        return self._carrier.carry_out(decide_with, self._settings, self._open_calls, self._may_call)
+    def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
+        """Decides over `snapshot` and evicts, in rounds."""
+        return self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
 
 
 def _executor_settings(
     policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
 ) -> ExecutorSettings:
     """How evictions are paced and bounded. `deadline` is of the run's clock; None when it has none."""
+    from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
     from descheduler.migration.policy_settings import PaceFlags, executor_settings
 
     return executor_settings(

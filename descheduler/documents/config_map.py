@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.documents.document import Document, DocumentError, Mark, Member, Node, Value, member_text
 from descheduler.documents.problems import spelled
@@ -17,8 +19,7 @@ _MOST_NAMED = 10
 Parse = Callable[[str], Document]
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(msgspec.Struct, frozen=True):
     """A kind of documents that ConfigMaps hold: what several are called, and one with its article.
 
     `line` is what their text says in one of its lines, also when the rest of it is wrong; `group` is how the

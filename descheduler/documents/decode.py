@@ -7,7 +7,6 @@ case-sensitive, and a whole float is an integer unless the text is JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
 from math import copysign
@@ -15,6 +14,7 @@ from typing import Any, Final, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import inspect
+from msgspec.structs import replace
 
 from descheduler.documents.document import Document, Mark, Member, Node, kind_of, laid_over
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, dotted, shown, spelled
@@ -37,8 +37,7 @@ class _Undecodable(Exception):  # noqa: N818 - not an error to report: the probl
     """Leaves a value that has a recorded problem."""
 
 
-@dataclass(frozen=True, slots=True)
-class Strictness:
+class Strictness(msgspec.Struct, frozen=True):
     """What becomes of keys that the decoder in the reference would skip or overwrite."""
 
     unknown: Literal["error", "warning"]
@@ -55,13 +54,12 @@ def _struct_type(struct: type[msgspec.Struct]) -> inspect.StructType:
     return info
 
 
-@dataclass(slots=True)
-class Decoder:
+class Decoder(msgspec.Struct):
     """Decodes parts of one document, and keeps the problems and warnings found on the way."""
 
     document: Document
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    warnings: list[Problem] = msgspec.field(default_factory=list)
 
     def problem(self, path: Path, mark: Mark | None, message: str) -> None:
         """Record a fault. Raises PolicyError when there are so many that the rest would only bury them."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 __all__ = [
     "MAX_BYTES",
@@ -31,16 +33,14 @@ MAX_NODES = 200_000
 """Most values in a document, those behind aliases counted each time they are used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A place in a text; both count from 1."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class Member(msgspec.Struct, frozen=True, eq=False):
     """One entry of an object: where its key stands, and its value."""
 
     key_mark: Mark | None
@@ -52,8 +52,7 @@ class Member:
 Value: TypeAlias = "bool | int | float | str | tuple[Node, ...] | Mapping[str, Member] | None"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Node(msgspec.Struct, frozen=True, eq=False):
     """One value. Aliases of YAML share nodes."""
 
     value: Value
@@ -62,8 +61,7 @@ class Node:
     """Keys of an object that occur again, with the place of the later one, whose value counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A document that could be parsed."""
 
     path: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from descheduler.model.text.printable import clipped
 from descheduler.model.text.urls import shown_url
@@ -15,8 +16,7 @@ __all__ = ["PolicyError", "Problem", "did_you_mean", "dotted", "shown", "spelled
 _LONGEST_SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """One fault at one place. `str()` gives `policy.yaml:12:9: profiles[0].name: message`."""
 
     path: str

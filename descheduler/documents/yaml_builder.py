@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+import msgspec
 import yaml
 
 from descheduler.documents.document import DocumentError, Mark
@@ -35,8 +35,7 @@ class ByteStream(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class YamlLimits:
+class YamlLimits(msgspec.Struct, frozen=True):
     """What a text may ask for, so that time and memory are bounded."""
 
     depth: int
@@ -51,8 +50,7 @@ class YamlLimits:
     """What is said of an object beyond `values`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Anchored(Generic[ValueT]):
+class _Anchored(msgspec.Struct, Generic[ValueT], frozen=True):
     value: ValueT
     num_values: int
     height: int

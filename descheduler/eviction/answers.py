@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 __all__ = ["BACKGROUND_TEXT", "Answers", "EvictionAnswer"]
 
@@ -11,8 +12,7 @@ BACKGROUND_TEXT = "Eviction triggered evacuation"
 """What a refusal says when another controller has taken the eviction over (KubeVirt's wording)."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvictionAnswer:
+class EvictionAnswer(msgspec.Struct, frozen=True):
     """A refusal of the eviction API; `code` 0 stands for an error without an HTTP status."""
 
     code: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
@@ -15,8 +16,7 @@ from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 __all__ = ["Book", "Notes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(msgspec.Struct, frozen=True):
     """What was noted beside grants, at some moment."""
 
     num_attempts: int

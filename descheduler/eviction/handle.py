@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.policy.types import Policy
@@ -15,8 +16,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
 __all__ = ["Handle"]
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+class Handle(msgspec.Struct, frozen=True):
     """The cycle as a filter plugin sees it. `now` is the aware UTC instant that all ages are taken at."""
 
     policy: Policy

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.plan.run_memory import NOTHING_REMEMBERED, PluginMemory
@@ -11,8 +9,7 @@ from descheduler.plan.run_memory import NOTHING_REMEMBERED, PluginMemory
 __all__ = ["StrategyHandle"]
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyHandle(Handle):
+class StrategyHandle(Handle, frozen=True):
     """The cycle as a strategy sees it. `memory` is what the strategy left in the run before."""
 
     evictor: PluginEvictor

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from descheduler.kube.authentication.configuration import load_connection
-from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, TransportError, credentials_refused
+from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, TransportError, Withheld, credentials_refused
 from descheduler.kube.http.bounded_body import OBJECT_BYTES, STATUS_BYTES
 from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.header_values import user_header
@@ -45,6 +45,7 @@ class KubeClient:
         retry: RetryPolicy | None = None,
         bucket: TokenBucket | None = None,
         before_send: Callable[[str], None] = lambda path: None,
+        after_answer: Callable[[int], None] = lambda status_code: None,
         context: str = "",
     ) -> None:
         self.host = transport.host
@@ -54,14 +55,23 @@ class KubeClient:
         self._transport = transport
         self._bucket = bucket
         self._before_send = before_send
+        self._after_answer = after_answer
 
-    def watched(self, before_send: Callable[[str], None]) -> KubeClient:
+    def watched(
+        self, before_send: Callable[[str], None], after_answer: Callable[[int], None] = lambda status_code: None
+    ) -> KubeClient:
         """The same client, which calls `before_send` with the path of each request; that may raise to forbid it.
 
-        It is called between the parts of a list that is asked for as a whole as well.
+        It is called between the parts of a list that is asked for as a whole as well. `after_answer` is called with the
+        status of each single answer, 0 where none came that can be used.
         """
         return KubeClient(
-            self._transport, retry=self.retry, bucket=self._bucket, before_send=before_send, context=self.context
+            self._transport,
+            retry=self.retry,
+            bucket=self._bucket,
+            before_send=before_send,
+            after_answer=after_answer,
+            context=self.context,
         )
 
     def send(
@@ -82,16 +92,24 @@ class KubeClient:
         `accept`, `content_type` and `may_send` as in `Transport.send`.
         """
         self._wait_for_turn(path)
-        return self._transport.send(
-            method,
-            path,
-            query=query,
-            body=body,
-            max_bytes=max_bytes,
-            accept=accept,
-            content_type=content_type,
-            may_send=may_send,
-        )
+        try:
+            response = self._transport.send(
+                method,
+                path,
+                query=query,
+                body=body,
+                max_bytes=max_bytes,
+                accept=accept,
+                content_type=content_type,
+                may_send=may_send,
+            )
+        except Withheld:
+            raise
+        except TransportError:
+            self._after_answer(0)
+            raise
+        self._after_answer(response.status_code)
+        return response
 
     def fetch(
         self,
@@ -115,17 +133,19 @@ class KubeClient:
         *,
         limit: int = 500,
         label_selector: str | None = None,
+        field_selector: str | None = None,
     ) -> Iterator[ListPage]:
         """The pages of the list at `path`, of `limit` objects each; see `descheduler.kube.lists.listing.list_pages`.
 
         With a limit of 0 the list is asked for as a whole; see `descheduler.kube.lists.streamed.list_pieces`.
         """
+        selectors = {"labelSelector": label_selector, "fieldSelector": field_selector}
+        query = {name: selector for name, selector in selectors.items() if selector}
         if limit:
-            return list_pages(self, path, limit=limit, label_selector=label_selector)
-        query = {"labelSelector": label_selector} if label_selector else {}
+            return list_pages(self, path, limit=limit, query=query)
         return self._asked_for(path, list_pieces(self, path, query))
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
         """The list at `path` in protobuf; see `descheduler.kube.lists.streamed.list_messages`."""
         return self._asked_for(path, list_messages(self, path, limit=limit))
 
@@ -145,7 +165,7 @@ class KubeClient:
             self.retry.sleep(wait_seconds)
         self._before_send(path)
 
-    def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Iterator[T]:
+    def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Generator[T, None, None]:
         """`parts` of an answer, as long as it may be asked for: who forbids requests forbids the rest of it."""
         try:
             with closing(parts):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -15,8 +14,7 @@ __all__ = ["ServerFacts", "discover", "discover_version"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFacts:
+class ServerFacts(msgspec.Struct, frozen=True):
     """Facts of one server. `groups` maps each API group to its preferred version, such as `policy` to `policy/v1`."""
 
     git_version: str

@@ -6,7 +6,6 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Literal, Protocol
@@ -26,8 +25,7 @@ _MAX_NAME_PREFIX = 200
 _MAX_REASON_BYTES = 128
 
 
-@dataclass(frozen=True, slots=True)
-class PodEvent:
+class PodEvent(msgspec.Struct, frozen=True):
     """One event: the pod it regards, its type, `reason` and `action` in CamelCase, and a sentence."""
 
     namespace: str
@@ -39,8 +37,7 @@ class PodEvent:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventTotals:
+class EventTotals(msgspec.Struct, frozen=True):
     """How many events were written, refused or still unanswered when time was up, and dropped for a full queue."""
 
     num_written: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
@@ -47,8 +46,7 @@ class PodState(Enum):
         return self in {PodState.TERMINATING, PodState.GONE, PodState.REPLACED}
 
 
-@dataclass(frozen=True, slots=True)
-class EvictionResponse:
+class EvictionResponse(msgspec.Struct, frozen=True):
     """What was said to one eviction.
 
     `status_code` is 0 when no answer came; `message` then names the fault, and `was_sent` is False when no connection

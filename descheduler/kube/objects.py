@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.errors import ApiError, KindAbsent, TransportError
+from descheduler.kube.errors import ApiError, TransportError
 from descheduler.kube.http.bounded_body import OBJECT_BYTES
 from descheduler.kube.http.found import describe_body
 from descheduler.kube.http.status import RawResponse, decode_status
@@ -52,13 +52,24 @@ class ObjectCalls:
                 return None
             raise
 
-    def list(self, list_path: str, decode: Callable[[bytes], T], *, label_selector: str | None = None) -> tuple[T, ...]:
-        """What `decode` makes of each object of a list; none where the server does not know the kind."""
+    def list(
+        self,
+        list_path: str,
+        decode: Callable[[bytes], T],
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+    ) -> tuple[T, ...]:
+        """What `decode` makes of each object of a list. Raises KindAbsent where the server does not know the kind."""
+        pages = self._client.list_pages(list_path, label_selector=label_selector, field_selector=field_selector)
+        bodies = [page.body for page in pages]
+        return tuple(found for body in bodies for found in self._decoded_items(list_path, body, decode))
+
+    def _decoded_items(self, path: str, body: bytes, decode: Callable[[bytes], T]) -> tuple[T, ...]:
         try:
-            pages = tuple(self._client.list_pages(list_path, label_selector=label_selector))
-        except KindAbsent:
-            return ()
-        return tuple(decode(bytes(item)) for page in pages for item in _decode_items(page.body).items or ())
+            return tuple(decode(bytes(item)) for item in _decode_items(body).items or ())
+        except (ValueError, RecursionError) as error:
+            raise self._broken("GET", path, body) from error
 
     def create(self, list_path: str, created: Mapping[str, Any], decode: Callable[[bytes], T]) -> T | None:
         """The new object, None when there is one of its name already."""
@@ -104,7 +115,10 @@ class ObjectCalls:
         try:
             return decode(response.body)
         except (ValueError, RecursionError) as error:
-            raise TransportError(
-                f"{method} {path} on {self._client.host}: the answer is cut short or not what was asked "
-                f"({describe_body(response.body)})"
-            ) from error
+            raise self._broken(method, path, response.body) from error
+
+    def _broken(self, method: str, path: str, body: bytes) -> TransportError:
+        return TransportError(
+            f"{method} {path} on {self._client.host}: the answer is cut short or not what was asked "
+            f"({describe_body(body)})"
+        )

@@ -28,8 +28,7 @@ __all__ = ["PrometheusClient", "UsageRatios", "read_service_account_token"]
 _OK = 200
 
 
-@dataclass(frozen=True, slots=True)
-class UsageRatios:
+class UsageRatios(msgspec.Struct, frozen=True):
     """`by_node` maps the label `instance` to a usage ratio in 0..1; `warnings` are Prometheus's own sentences."""
 
     by_node: Mapping[str, float]

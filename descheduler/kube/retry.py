@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
 import tenacity
 
 from descheduler.kube.errors import AnswerTooLarge, ApiError, TransportError
@@ -16,8 +16,7 @@ __all__ = ["RetryPolicy"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(msgspec.Struct, frozen=True):
     """Exponential waits with full jitter, bounded by a number of attempts and by a time in seconds.
 
     Only for calls that are safe to repeat. A wait that the server asked for (`Retry-After`) replaces a shorter

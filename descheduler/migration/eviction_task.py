@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
 
 from descheduler.kube.evict import PodState
 from descheduler.migration.judgement import POD_GONE, Judgement
@@ -115,7 +117,7 @@ class EvictionTask:
             return self.judgement
         if self.needs_look or self.outlives_effect:
             return self.unknown(self.why)
-        return replace(self.judgement, message=f"{self.judgement.message}; the pod still exists")
+        return msgspec.structs.replace(self.judgement, message=f"{self.judgement.message}; the pod still exists")
 
     @property
     def departure(self) -> Judgement:

@@ -22,6 +22,7 @@ from descheduler.migration.paces import Paces
 from descheduler.migration.ports import EvictPort, OutcomeSink
 from descheduler.migration.server_patience import ServerPatience
 from descheduler.migration.settings import ExecutorSettings
+from descheduler.migration.setup.halting import HALTED
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.supervision import sleep_unless
@@ -30,13 +31,6 @@ __all__ = ["execute"]
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
-
-_HALTED = {
-    OutcomeCode.STOPPED: "the run was interrupted",
-    OutcomeCode.DEADLINE: "--deadline exceeded",
-    OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be active",
-    OutcomeCode.OVERLOADED: "the API server was overloaded for too long",
-}
 
 _LEAST_BLIND_LOOKS = 3
 """Looks in a row that say nothing, before the fate of a pod is given up as unknown."""
@@ -58,6 +52,7 @@ def execute(
     paces: Paces | None = None,
     open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
+    tripped: Callable[[], str] = lambda: "",
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Outcome, ...]:
@@ -68,7 +63,8 @@ def execute(
     `stop` is set (by a signal handler, for example); calls in flight are then awaited. `now` is a monotonic clock in
     seconds. `may_call` is asked right before each call, on the thread that makes it, and says why no call may start any
     more, else "". A call that did not clearly fail counts as an eviction, against limits too, until the pod was seen
-    alive after the call could no longer take effect. `open_calls` is told of every call until then.
+    alive after the call could no longer take effect. `open_calls` is told of every call until then. `tripped` says
+    what a guard has found, which ends the run, else "".
     """
     execution = _Execution(
         evictions,
@@ -79,6 +75,7 @@ def execute(
         paces=paces or Paces(settings, now=now),
         open_calls=open_calls or OpenCalls(settings.effect_seconds, now=now),
         may_call=may_call,
+        tripped=tripped,
         now=now,
         sleep=sleep or sleep_unless(stop),
     )
@@ -99,6 +96,7 @@ class _Execution:
         paces: Paces,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
+        tripped: Callable[[], str],
         now: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
@@ -110,6 +108,7 @@ class _Execution:
         self._sleep = sleep
         self._paces = paces
         self._may_call = may_call
+        self._tripped = tripped
         self._ledger = LimitLedger(settings.limits)
         self._bundles = BundleProgress()
         self._calls: BackgroundCalls[_Answer] = BackgroundCalls(settings.max_in_flight, name="evict")
@@ -145,6 +144,8 @@ class _Execution:
             return OutcomeCode.LEASE_LOST  # which sets the stop flag as well
         if self._stop.is_set():
             return OutcomeCode.STOPPED
+        if self._tripped():
+            return OutcomeCode.GUARD
         if self._is_overload_lasting:
             return OutcomeCode.OVERLOADED
         deadline = self._settings.deadline
@@ -278,7 +279,7 @@ class _Execution:
         self._note_open(task)
         if task.judgement is None:
             halted = self._halted() or OutcomeCode.STOPPED
-            self._leave_out(task, halted, _HALTED[halted])
+            self._leave_out(task, halted, HALTED[halted])
         else:
             self._wind_up_task(task)
 
@@ -376,7 +377,7 @@ class _Execution:
 
     def _abandon(self, task: EvictionTask, halted: OutcomeCode) -> None:
         """Ends a task that was never called."""
-        self._leave_out(task, *(self._never_sent(task.eviction) or (halted, _HALTED[halted])))
+        self._leave_out(task, *(self._never_sent(task.eviction) or (halted, HALTED[halted])))
 
     def _leave_out(self, task: EvictionTask, code: OutcomeCode, why: str) -> None:
         self._finish(task, Judgement(OutcomeKind.NOT_ATTEMPTED, code, why))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
@@ -18,8 +18,7 @@ _SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 _BUDGET_CAUSE = "DisruptionBudget"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """What one answer means; `message` is the cause, "" where all is well. `retry_after_seconds` is None when another
     call in this run is of no use.
 

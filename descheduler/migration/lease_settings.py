@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.kube.leases.settings import LeaseSettings, own_namespace
 from descheduler.policy.component_config import DEFAULT_LEADER_ELECTION
@@ -13,8 +14,7 @@ from descheduler.policy.types import LeaderElection, Policy
 __all__ = ["LeaseOptions", "lease_settings"]
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseOptions:
+class LeaseOptions(msgspec.Struct, frozen=True):
     """What was asked for in so many words; None leaves the choice to the policy.
 
     `is_wanted` False does without a Lease, True takes one even if the policy says `leaderElect: false`.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
@@ -16,8 +17,7 @@ __all__ = ["PaceFlags", "executor_settings"]
 _DEFAULT = Pace(qps=5.0, burst=10)
 
 
-@dataclass(frozen=True, slots=True)
-class PaceFlags:
+class PaceFlags(msgspec.Struct, frozen=True):
     """What the command line says of the pace; None leaves it to the policy."""
 
     qps: float | None = None

@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.executor import execute
@@ -49,13 +50,14 @@ def carry_out(
     jobs: JobExecutor | None = None,
     open_calls: OpenCalls | None = None,
     may_call: Callable[[], str] = lambda: "",
+    tripped: Callable[[], str] = lambda: "",
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] | None = None,
 ) -> tuple[Decisions, tuple[Outcome, ...]]:
     """The last decisions and the outcome of every planned eviction of all rounds, one a pod.
 
     All rounds share one pace. What `jobs` takes is carried out by it, after the rest of its round. `open_calls`,
-    `may_call`, `clock` and `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
+    `may_call`, `tripped`, `clock` and `sleep` as `execute` takes them. Raises what the first call of `decide` raises.
     """
     paces = Paces(settings, now=clock)
     decisions = decide({}, ())
@@ -78,6 +80,7 @@ def carry_out(
             paces=paces,
             open_calls=open_calls,
             may_call=may_call,
+            tripped=tripped,
             now=clock,
             sleep=sleep,
         )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from descheduler.eviction.checks.limits import EvictionLimits
 
 __all__ = ["EvictionTerms", "ExecutorSettings", "Pace"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(msgspec.Struct, frozen=True):
     """So many evictions a second on average, so many at once."""
 
     qps: float
@@ -24,8 +24,7 @@ class Pace:
             raise ValueError(f"burst is {self.burst}, at least 1 is needed")
 
 
-@dataclass(frozen=True, slots=True)
-class EvictionTerms:
+class EvictionTerms(msgspec.Struct, frozen=True):
     """What holds for the evictions of one profile; None is what holds for the whole run.
 
     Those of a dry profile are not sent.
@@ -36,8 +35,7 @@ class EvictionTerms:
     pace: Pace | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutorSettings:
+class ExecutorSettings(msgspec.Struct, frozen=True):
     """How a plan is carried out.
 
     `qps` and `burst` pace every call, calls made again included, of the profiles that have no pace of their own among
@@ -58,7 +56,7 @@ class ExecutorSettings:
     max_in_flight: int = 64
     grace_period_seconds: int | None = None
     evictions_in_background: bool = False
-    limits: EvictionLimits = field(default_factory=EvictionLimits)
+    limits: EvictionLimits = msgspec.field(default_factory=EvictionLimits)
     deadline: float | None = None
     max_retries: int = 10
     longest_wait_seconds: float = 60.0
@@ -67,7 +65,7 @@ class ExecutorSettings:
     longest_outage_seconds: float = 60.0
     effect_seconds: float = 40.0
     drain_seconds: float = 3.0
-    terms: Mapping[str, EvictionTerms] = field(default_factory=dict)
+    terms: Mapping[str, EvictionTerms] = msgspec.field(default_factory=dict)
 
     def terms_of(self, profile: str) -> EvictionTerms:
         """What holds for the evictions of a profile."""

@@ -27,6 +27,9 @@ from descheduler.model.pod import (
 __all__ = [
     "BETA_CLASS_ANNOTATION",
     "BOUND_ANNOTATION",
+    "CPU_MANAGER_POLICY_ANNOTATION",
+    "CPU_SPEC_ANNOTATION",
+    "CPU_TOPOLOGY_ANNOTATION",
     "DEFAULT_CLASS_ANNOTATIONS",
     "DEVICES_ALLOCATED_ANNOTATION",
     "DEVICE_HINT_ANNOTATION",
@@ -36,12 +39,15 @@ __all__ = [
     "JOINT_DEVICES_ANNOTATION",
     "KNOWN_ANNOTATIONS",
     "MIGRATED_PLUGINS_ANNOTATION",
+    "NUMA_SPEC_ANNOTATION",
+    "POD_CPU_ALLOCS_ANNOTATION",
     "READ_ANNOTATIONS",
     "RESERVATION_ALLOCATED_ANNOTATION",
     "RESOURCE_STATUS_ANNOTATION",
     "RESTRICTED_OPTIONS_ANNOTATION",
     "REVISION_ANNOTATION",
     "SELECTED_NODE_ANNOTATION",
+    "SYSTEM_QOS_ANNOTATION",
     "AnnotationKeys",
 ]
 
@@ -53,11 +59,17 @@ DEVICE_HINT_ANNOTATION = "scheduling.koordinator.sh/device-allocate-hint"
 JOINT_DEVICES_ANNOTATION = "scheduling.koordinator.sh/device-joint-allocate"
 GPU_PARTITION_SPEC_ANNOTATION = "scheduling.koordinator.sh/gpu-partition-spec"
 GPU_PARTITIONS_ANNOTATION = "scheduling.koordinator.sh/gpu-partitions"
+CPU_TOPOLOGY_ANNOTATION = "node.koordinator.sh/cpu-topology"
+POD_CPU_ALLOCS_ANNOTATION = "node.koordinator.sh/pod-cpu-allocs"
+SYSTEM_QOS_ANNOTATION = "node.koordinator.sh/system-qos-resource"
+CPU_MANAGER_POLICY_ANNOTATION = "kubelet.koordinator.sh/cpu-manager-policy"
+CPU_SPEC_ANNOTATION = "scheduling.koordinator.sh/resource-spec"
+NUMA_SPEC_ANNOTATION = "scheduling.koordinator.sh/numa-topology-spec"
 FEATURE_ANNOTATIONS = {
     "gang.scheduling.koordinator.sh/name": "gangs",
     "scheduling.koordinator.sh/reservation-affinity": "reservations",
-    "scheduling.koordinator.sh/resource-spec": "CPU topology requests",
-    "scheduling.koordinator.sh/numa-topology-spec": "CPU topology requests",
+    CPU_SPEC_ANNOTATION: "CPU topology requests",
+    NUMA_SPEC_ANNOTATION: "CPU topology requests",
     DEVICE_HINT_ANNOTATION: "device hints",
     JOINT_DEVICES_ANNOTATION: "joint devices",
     GPU_PARTITION_SPEC_ANNOTATION: "GPU partitions",
@@ -107,6 +119,10 @@ KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     DEVICES_ALLOCATED_ANNOTATION,
     GPU_PARTITIONS_ANNOTATION,
     RESERVATION_ALLOCATED_ANNOTATION,
+    CPU_TOPOLOGY_ANNOTATION,
+    POD_CPU_ALLOCS_ANNOTATION,
+    SYSTEM_QOS_ANNOTATION,
+    CPU_MANAGER_POLICY_ANNOTATION,
     "scheduling.volcano.sh/group-name",
     "scheduling.volcano.sh/queue-name",
 }

@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 __all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError", "encodes_as_stream"]
 
 OLDEST = (1, 33)
@@ -28,8 +30,7 @@ class KubeVersionError(ValueError):
     """A version that cannot be read, or a gate that does not exist; the message names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True):
     """One difference between releases: `effect` is on from the release `since` unless it is overridden."""
 
     name: str

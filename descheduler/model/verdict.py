@@ -53,6 +53,10 @@ class Reason(Enum):
         "IrreducibleShortage",
         "pods that cannot be evicted already request more than the node's reservation leaves",
     )
+    TOO_FEW_OBSERVATIONS = (
+        "TooFewObservations",
+        "the reservation of the node is not violated in enough runs in a row yet",
+    )
     LIMIT_REACHED = "LimitReached", "an eviction limit of the policy is reached"
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no more disruptions"
     GANG_MINIMUM = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -55,8 +54,8 @@ class LandingProver:
         others: Mapping[str, MakeScheduler] | None = None,
         books_likely: bool = False,
     ) -> None:
-        unbooked = {LandingVerdict.UNKNOWN} if books_likely else {LandingVerdict.UNKNOWN, LandingVerdict.LIKELY}
-        self._unbooked = frozenset(unbooked)
+        unknown, likely = LandingVerdict.UNKNOWN, LandingVerdict.LIKELY
+        self._unbooked = (unknown,) if books_likely else (unknown, likely)
         version = version or KubeVersion()
         self._cluster = shadow_cluster_of(snapshot, plugins, version)
         schedulers = Schedulers(
@@ -218,7 +217,7 @@ class LandingProver:
 
     def _settle(self, candidate: Candidate, trial: WhatIf) -> _Decision:
         cold = None
-        looks_first = candidate.unplaced is not None and _matters_elsewhere(candidate.unplaced)
+        looks_first = candidate.unplaced is not None and _hinders_elsewhere(candidate.unplaced)
         if looks_first and candidate.unplaced is not None:
             cold = self._cold(candidate.unplaced)
         if candidate.leaves:
@@ -268,14 +267,14 @@ class LandingProver:
         return verdict
 
 
-class _Decision(NamedTuple):
+class _Decision(msgspec.Struct, frozen=True, gc=False):
     """A landing, and the pod that is left without a node by it."""
 
     landing: Landing
     homeless: Pod | None = None
 
 
-class _Booking(NamedTuple):
+class _Booking(msgspec.Struct, frozen=True, gc=False):
     """A victim that is booked with its mates, what that changed, and the pod that is left without a node by it."""
 
     candidate: Candidate
@@ -284,7 +283,7 @@ class _Booking(NamedTuple):
     mates: Sequence[Pod]
 
 
-class _Considered(NamedTuple):
+class _Considered(msgspec.Struct, frozen=True, gc=False):
     """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
     booked."""
 
@@ -294,10 +293,9 @@ class _Considered(NamedTuple):
     changes: WhatIf
 
 
-def _matters_elsewhere(unplaced: UnplacedReplacement) -> bool:
-    """Whether the victim may bear on whether other nodes than its own take the replacement."""
-    interactions = unplaced.scheduler.interactions
-    return not interactions.is_local(unplaced.pod) or interactions.is_felt_widely(unplaced.victim)
+def _hinders_elsewhere(unplaced: UnplacedReplacement) -> bool:
+    """Whether the victim, as long as it is terminating, may keep the replacement off other nodes than its own."""
+    return unplaced.scheduler.interactions.hinders_while_ending(unplaced.victim, unplaced.pod)
 
 
 def _fits_elsewhere(unplaced: UnplacedReplacement, evaluation: Evaluation) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.plan.moves import Refusal
 
 __all__ = ["NOTHING_BEYOND", "BeyondLimits"]
 
 
-@dataclass(frozen=True, slots=True)
-class BeyondLimits:
+class BeyondLimits(msgspec.Struct, frozen=True):
     """What planning on without the limits that stopped plugins came to.
 
     `cut_off` has an entry a pod that would be evicted without them, and names the limit that stands against it;

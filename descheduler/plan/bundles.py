@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
 
 __all__ = ["Bundle", "Candidate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.
 
     `target_node` is where its replacement is meant to land, "" where any node will do. `is_mate` says that the plugin
@@ -24,8 +25,7 @@ class Candidate:
     is_mate: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(msgspec.Struct, frozen=True):
     """Candidates that `plugin` of `profile` wants to move together: granted or refused whole.
 
     `profile_index` is the place of the profile in the policy; names may repeat in a DeschedulerPolicy.

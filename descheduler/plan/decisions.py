@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
@@ -23,8 +24,7 @@ SUCCESS, BACKGROUND = "success", "background"
 """Answers to requests that were granted; those to all others are reason codes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginFailure:
+class PluginFailure(msgspec.Struct, frozen=True):
     """A plugin that failed in this cycle."""
 
     profile: str
@@ -32,8 +32,7 @@ class PluginFailure:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(msgspec.Struct, frozen=True):
     """The decisions of one cycle over `snapshot` at `now`, in the order in which they were taken.
 
     `moves` has an entry a granted request. `background` are evictions that another controller carries out;
@@ -55,11 +54,11 @@ class Decisions:
     num_background: int = 0
     refusals: tuple[Refusal, ...] = ()
     beyond: BeyondLimits = NOTHING_BEYOND
-    results: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    results: Mapping[tuple[str, str, str], int] = msgspec.field(default_factory=dict)
     together: JointVerdict | None = None
     is_verified: bool = False
     failures: tuple[PluginFailure, ...] = ()
-    facts: Mapping[tuple[str, str], PluginFacts] = field(default_factory=dict)
+    facts: Mapping[tuple[str, str], PluginFacts] = msgspec.field(default_factory=dict)
     skipped: str = ""
     memory: RunMemory = NO_MEMORY
     notes: tuple[str, ...] = ()

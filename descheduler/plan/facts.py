@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 __all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
 
 Unit = Literal["percent", "seconds", "restarts", "pods"]
 
 
-@dataclass(frozen=True, slots=True)
-class NearestValue:
+class NearestValue(msgspec.Struct, frozen=True):
     """The value nearest to a limit among all that were examined, above or below it.
 
     `key` is the limit's name in the policy, or in the pod's spec, and `limit` what it comes to. `subject` is the node,
@@ -26,8 +26,7 @@ class NearestValue:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
-class NodeClasses:
+class NodeClasses(msgspec.Struct, frozen=True):
     """How many nodes are under, between and over the thresholds, which are percent of allocatable by resource.
 
     They are those in effect: with `useDeviationThresholds` they are relative to the average. A plugin without target
@@ -38,11 +37,10 @@ class NodeClasses:
     between: int
     over: int
     thresholds: Mapping[str, float]
-    target_thresholds: Mapping[str, float] = field(default_factory=dict)
+    target_thresholds: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class PluginFacts:
+class PluginFacts(msgspec.Struct, frozen=True):
     """What one plugin of one profile saw.
 
     `why_nothing` is the sentence that says why it selects no pod; empty when it selects some. `stopped` is the line
@@ -56,7 +54,14 @@ class PluginFacts:
     pods_examined: int
     pods_selected: int
     stopped: str = ""
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = msgspec.field(default_factory=dict)
     nearest: tuple[NearestValue, ...] = ()
     nodes: NodeClasses | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+    def without(self, key: str, number: int) -> PluginFacts:
+        """The same where `number` of the selected pods turned out not to be needed, which `key` left out instead."""
+        if not number:
+            return self
+        left_out = {**self.left_out, key: self.left_out.get(key, 0) + number}
+        return msgspec.structs.replace(self, pods_selected=self.pods_selected - number, left_out=left_out)

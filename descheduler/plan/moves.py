@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,8 +23,7 @@ def identity_of(pod: Pod) -> PodIdentity:
     return pod.uid, pod.namespace, pod.name
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """An eviction that was granted, and in whose name. `reason` is a sentence.
 
     `is_repeated` marks a further request for a pod that the plan moves already. `landing` is where the replacement

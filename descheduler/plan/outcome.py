@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from descheduler.plan.planned import PlannedEviction
 
@@ -52,6 +53,9 @@ class OutcomeCode(Enum):
     """Evicted, and the replacement was not seen ready in the time of the job or the run; `message` says why."""
     NO_ROOM = "no-room"
     """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
+    CHANGED = "changed"
+    """The cluster has changed since the plan, and the move no longer holds; `message` says what. Nothing was evicted,
+    and the next run decides again."""
     JOB_DELETED = "job-deleted"
     """Another client deleted the PodMigrationJob; nothing was evicted."""
     POD_GONE = "pod-gone"
@@ -94,6 +98,8 @@ class OutcomeCode(Enum):
     """The run was interrupted by SIGINT (exit code 130) or SIGTERM (exit code 143)."""
     LEASE_LOST = "lease-lost"
     """The Lease was lost; another run may be active (exit code 4)."""
+    GUARD = "guard"
+    """A guard of MigrationController stopped the run (exit code 4); the report says which."""
     LIMIT = "limit"
     """A limit on evictions was reached; `message` names its key in the policy."""
 
@@ -110,7 +116,7 @@ class OutcomeCode(Enum):
     @property
     def is_guard(self) -> bool:
         """Whether a guard ended the run with pods left over: no time, an API server that has none, another's Lease."""
-        return self in {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST}
+        return self in {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST, OutcomeCode.GUARD}
 
     @property
     def ends_run(self) -> bool:
@@ -123,8 +129,7 @@ class OutcomeCode(Enum):
         return self in {OutcomeCode.DRY_RUN, OutcomeCode.REPEATED}
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The end of one planned eviction; `status_code` is 0 when no answer came, `num_attempts` counts calls made.
 
     `landed_on` is the node on which the replacement was seen ready, "" while nobody looked or saw it.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
@@ -12,8 +13,7 @@ if TYPE_CHECKING:  # a plan without landings must not pay for numpy
 __all__ = ["PlannedEviction"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedEviction:
+class PlannedEviction(msgspec.Struct, frozen=True):
     """One eviction of a plan.
 
     `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`
@@ -37,7 +37,7 @@ class PlannedEviction:
     dry: bool = False
     bundle: int = 0
     controller_uid: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def workload(self) -> str:

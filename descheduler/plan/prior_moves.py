@@ -7,15 +7,15 @@ here for what has left already.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.pod import Pod
 
 __all__ = ["PriorMove", "PriorMoves"]
 
 
-@dataclass(frozen=True, slots=True)
-class PriorMove:
+class PriorMove(msgspec.Struct, frozen=True):
     """An eviction of an earlier round, also one whose fate is not known, and in whose name it was asked for."""
 
     pod: Pod

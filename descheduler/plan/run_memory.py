@@ -8,7 +8,6 @@ keep theirs in one place: each finds its own by key, and leaves those of the oth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -46,8 +45,7 @@ class Note(NamedTuple):
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PluginMemory:
+class PluginMemory(msgspec.Struct, frozen=True):
     """What one plugin of one profile left in the run of `saved_at`, None where there was none; `note` is its JSON.
 
     `missing` says why nothing is kept from one run to the next, "" where it is.
@@ -62,11 +60,10 @@ NOTHING_REMEMBERED = PluginMemory()
 """Of a plugin in its first run."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunMemory:
+class RunMemory(msgspec.Struct, frozen=True):
     """The notes that runs left, by the key of whoever left them. `missing` as in `PluginMemory`."""
 
-    notes: Mapping[str, Note] = field(default_factory=dict)
+    notes: Mapping[str, Note] = msgspec.field(default_factory=dict)
     missing: str = ""
 
     def of(self, key: str) -> PluginMemory:

@@ -63,12 +63,11 @@ def staying_pod(decisions: Decisions, pod: Pod) -> Staying | None:
 
 def refused_by_plugin(staying: Iterable[Staying]) -> dict[tuple[str, str], dict[str, int]]:
     """(profile, plugin) → code → pods that the plugin selected and that stay, the most frequent code first."""
-    pods = {
-        (refusal.profile, refusal.plugin, refusal.verdict.code, index)
-        for index, each in enumerate(staying)
-        for refusal in (each.first, *each.others)
-    }
-    counts = Counter((profile, plugin, code) for profile, plugin, code, _ in pods)
+    counts = Counter(
+        each_once
+        for each in staying
+        for each_once in {(one.profile, one.plugin, one.verdict.code) for one in (each.first, *each.others)}
+    )
     refused: dict[tuple[str, str], dict[str, int]] = {}
     for (profile, plugin, code), num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         refused.setdefault((profile, plugin), {})[code] = num_pods

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+
+import msgspec
 
 from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Document, Node, find
@@ -15,13 +16,12 @@ from descheduler.policy.types import COMPATIBILITIES, Compatibility
 __all__ = ["Checks", "compatibility_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Checks:
+class Checks(msgspec.Struct, frozen=True):
     """Findings by stage: `load` keeps a document from loading, `build` keeps its plugins from being built."""
 
     load: Decoder
     build: Decoder
-    scheduler_files: dict[str, SchedulerFile] = field(default_factory=dict)
+    scheduler_files: dict[str, SchedulerFile] = msgspec.field(default_factory=dict)
     """What was read of the files that the document names, by path."""
     folder: FilePath | None = None
     """Where the document was read from; None for one that came in no file."""

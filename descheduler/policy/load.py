@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from descheduler.documents.document import Node, kind_of
 from descheduler.documents.problems import PolicyError, Problem, did_you_mean, shown
@@ -26,8 +28,7 @@ _READERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedPolicy:
+class LoadedPolicy(msgspec.Struct, frozen=True):
     """A policy that loads, and what keeps its plugins from being built."""
 
     policy: Policy

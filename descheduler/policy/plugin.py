@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -20,8 +19,7 @@ ArgsT = TypeVar("ArgsT", bound=msgspec.Struct)
 _Unchanged = TypeVar("_Unchanged")
 
 
-@dataclass(frozen=True, slots=True)
-class ArgsProblem:
+class ArgsProblem(msgspec.Struct, frozen=True):
     """One fault in a plugin's arguments; the loader adds the file, the line and the column."""
 
     path: tuple[str | int, ...]
@@ -35,8 +33,7 @@ class ArgsProblem:
         return dotted(self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """What is read of a cluster beyond nodes and pods. `kinds` are keys of the table in `cluster.kinds`."""
 
     kinds: frozenset[str] = frozenset()
@@ -74,8 +71,7 @@ def _unchanged(args: _Unchanged) -> _Unchanged:
     return args
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginSpec(Generic[ArgsT]):
+class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     """One row of the plugin table.
 
     `validate` sees the arguments as decoded, before `defaults` fills them, as the reference does. What it finds stops
@@ -95,7 +91,7 @@ class PluginSpec(Generic[ArgsT]):
     """As `construction_problems`, of files that the arguments name: it reads them, and nothing reads them later."""
     warnings: Callable[[ArgsT], Sequence[ArgsProblem]] = _no_problems
     """What of the arguments of an enabled plugin has no effect, or not the one that somebody might expect."""
-    beside: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Other plugins that, in the same profile, keep this one from doing what it is for → the warning that says so."""
     needs: Callable[[ArgsT], Needs] = _nothing
     """What the plugin reads with these arguments."""

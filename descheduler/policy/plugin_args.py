@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -33,8 +32,7 @@ class PluginConfigSection(Args, frozen=True):
     """Arguments of the plugin."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArgsReader:
+class ArgsReader(msgspec.Struct, frozen=True):
     """Reads `args` blocks of one document."""
 
     decoder: Decoder

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import replace
 
 import msgspec
 
@@ -56,18 +56,18 @@ def resolve_priority_thresholds(policy: Policy, priority_class_values: Mapping[s
         if message is not None:
             line, column = config.threshold_place or (None, None)
             problems.append(Problem(policy.path, line, column, f"{config.args_field}.priorityThreshold.name", message))
-        return replace(config, args=with_threshold_value(config.args, value))
+        return dataclasses.replace(config, args=with_threshold_value(config.args, value))
 
     def with_values(profile: Profile) -> Profile:
         args_in_use = profile.args
-        return replace(
+        return msgspec.structs.replace(
             profile, plugin_configs=tuple(resolved(args_in_use, config) for config in profile.plugin_configs)
         )
 
     profiles = tuple(with_values(profile) for profile in policy.profiles)
     if problems:
         raise PolicyError(problems)
-    return replace(policy, profiles=profiles)
+    return msgspec.structs.replace(policy, profiles=profiles)
 
 
 def _value_of(config: PluginConfig, name: str, values: Mapping[str, int]) -> tuple[int, str | None]:

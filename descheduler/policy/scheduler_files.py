@@ -7,8 +7,9 @@ What they say hangs on the version of the scheduler, which only the cluster may 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from descheduler.documents.document import Document
 from descheduler.documents.source import digest_of, read_document
@@ -16,8 +17,7 @@ from descheduler.documents.source import digest_of, read_document
 __all__ = ["ReadSchedulerFile", "SchedulerFile", "scheduler_file_reader"]
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerFile:
+class SchedulerFile(msgspec.Struct, frozen=True):
     """One file as it was when the policy was read; `path` is how the policy spells it."""
 
     path: str

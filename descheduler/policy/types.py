@@ -47,8 +47,7 @@ class PluginConfig:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True):
     """Plugins that run together. Each list is in running order; a plugin listed twice runs twice."""
 
     name: str
@@ -71,16 +70,14 @@ class Profile:
         return {config.name: config.args for config in reversed(self.plugin_configs)}
 
 
-@dataclass(frozen=True, slots=True)
-class SecretReference:
+class SecretReference(msgspec.Struct, frozen=True):
     """Where the token for Prometheus is kept."""
 
     namespace: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsProvider:
+class MetricsProvider(msgspec.Struct, frozen=True):
     """A source of measured usage. Unknown sources load and are never used."""
 
     source: str
@@ -88,8 +85,7 @@ class MetricsProvider:
     auth_token: SecretReference | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderElection:
+class LeaderElection(msgspec.Struct, frozen=True):
     """Settings of the lease, as read."""
 
     leader_elect: bool
@@ -101,8 +97,7 @@ class LeaderElection:
     resource_namespace: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """One policy document, ready to run."""
 
     kind: PolicyKind
@@ -139,5 +134,5 @@ class Policy:
     """What the reference would silently ignore, in document order."""
     digest: str
     """SHA-256 of the document, independent of layout, comments and the order of keys."""
-    scheduler_files: Mapping[str, SchedulerFile] = field(default_factory=dict)
+    scheduler_files: Mapping[str, SchedulerFile] = msgspec.field(default_factory=dict)
     """Scheduler configurations that plugins name in their arguments, by the path as it is written there."""

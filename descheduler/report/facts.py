@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Literal
+
+from msgspec.structs import asdict
 
 from descheduler.model.text.counted import counted
 from descheduler.plan import facts as plan_facts

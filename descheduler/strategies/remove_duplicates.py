@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node

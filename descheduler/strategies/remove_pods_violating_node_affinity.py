@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.affinity import NodeMatch, match_node, preferred_weight

@@ -155,7 +155,7 @@ class RevokePodsOverElasticQuota:
 
     def _evict(self, pods: Sequence[Pod], quota: OverusedQuota) -> bool:
         """Asks for `pods`; returns whether the plugin goes on after it."""
-        reason = f"elastic quota {quota.name} uses more {' and '.join(quota.dimensions)} than its runtime quota"
+        reason = f"elastic quota {quota.name} uses more than its runtime quota: {quota.excess}"
         for pod in pods:
             is_admitted = self._evictor.lets_go(pod, reason)
             if is_admitted and self._evictor.request(pod, reason).limit is EvictionLimit.TOTAL:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from descheduler.telemetry.live_lines import log_doubt, log_eviction, log_missing_events, log_overload, log_skipped
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_SPANS", "PluginRun", "RunObserver", "SpanPort"]
 
 
-@dataclass(frozen=True, slots=True)
-class PluginRun:
+class PluginRun(msgspec.Struct, frozen=True):
     """One run of a plugin; a run that decides again runs its plugins again."""
 
     profile: str

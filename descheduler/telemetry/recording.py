@@ -6,8 +6,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
+
+import msgspec
 
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields
@@ -23,11 +24,10 @@ _EXPORT_SECONDS = 15.0
 """For the file and two pushes; each push has five seconds for each of its steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class TelemetrySettings:
+class TelemetrySettings(msgspec.Struct, frozen=True):
     """What a run leaves behind beside its document and its log; nothing by default."""
 
-    metrics: MetricsTarget = field(default_factory=MetricsTarget)
+    metrics: MetricsTarget = msgspec.field(default_factory=MetricsTarget)
     otlp: OtlpSettings | None = None
 
 

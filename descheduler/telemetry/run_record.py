@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.telemetry.observer import RunObserver
 
@@ -17,14 +18,13 @@ _SUCCESSES = frozenset({0, 3})
 """Exit codes of runs that reached their end: done, and done with evictions that others stood against."""
 
 
-@dataclass(slots=True)
-class RunRecord:
+class RunRecord(msgspec.Struct):
     """Filled in while the run goes on. `plan` stays None when it ended before, `outcome` in a dry run as well.
 
     `ended_at` is in seconds since 1970.
     """
 
-    observer: RunObserver = field(default_factory=RunObserver)
+    observer: RunObserver = msgspec.field(default_factory=RunObserver)
     plan: Plan | None = None
     outcome: Outcome | None = None
     exit_code: int = 1

@@ -9,9 +9,10 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.telemetry.faults import error_words, place_of
 from descheduler.telemetry.logging import fields
@@ -32,8 +33,7 @@ _MAX_QUEUED_SPANS = 16_384
 """Room for a span an eviction; what does not fit is dropped."""
 
 
-@dataclass(frozen=True, slots=True)
-class OtlpSettings:
+class OtlpSettings(msgspec.Struct, frozen=True):
     """Where traces go over gRPC, and how many: `sample_ratio` from 0 to 1. Without a CA file the way is not secured."""
 
     endpoint: str

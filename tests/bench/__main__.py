@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.bench import decoding, hostile, placement, strategies
 from tests.bench.dumps import write_generated
+from tests.bench.koordinator import write_with_koordinator
 from tests.bench.measure import command, in_own_process, megabytes
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.worlds.generate import GENERATED_AT
@@ -31,12 +32,14 @@ def main() -> None:
         print(f"dump of {options.nodes:,} nodes and {options.pods:,} pods: {size} compressed")
         strategies.report(dump)
         placement.report(dump, largest=options.largest)
-        _report_cycles(Path(folder), dump)
+        _report_cycles(Path(folder), dump, "")
+        in_own_process(write_with_koordinator, str(dump), options.nodes, options.pods)
+        _report_cycles(Path(folder), dump, " with Koordinator's objects")
         hostile.report()
         _report_startup(Path(folder))
 
 
-def _report_cycles(folder: Path, dump: Path) -> None:
+def _report_cycles(folder: Path, dump: Path, world: str) -> None:
     for node_fit, verifies in ((False, False), (True, False), (False, True)):
         policy = folder / "policy.json"
         policy.write_text(json.dumps(policy_of(list(STRATEGIES), node_fit=node_fit, verifies=verifies)))
@@ -44,7 +47,7 @@ def _report_cycles(folder: Path, dump: Path) -> None:
         arguments = ["run", "--policy-config-file", str(policy), "--snapshot", str(dump), "--now", now]
         used = command(arguments)
         print(
-            f"whole dry run, all strategies, nodeFit {'on' if node_fit else 'off'}, "
+            f"whole dry run{world}, all strategies, nodeFit {'on' if node_fit else 'off'}, "
             f"verification {'on' if verifies else 'off'}: {used.wall_seconds:.1f} s wall, "
             f"{used.cpu_seconds:.1f} s CPU, {megabytes(used.peak_bytes)} peak"
         )

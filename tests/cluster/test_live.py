@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -19,6 +20,7 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.errors import KindAbsent, KindForbidden, KubeError, ListExpired, NotProtobuf, TransportError
 from descheduler.kube.lists.streamed import MessageBatch
 from tests.builders import Object, node_object, pod_object
+from tests.cluster.messages.writer import proto_object
 
 PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
 
@@ -51,7 +53,7 @@ class FakeServer:
                 raise step
             yield step
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
         raise NotProtobuf(path)
 
 
@@ -191,3 +193,122 @@ def test_dump_of_a_live_cluster_reads_back() -> None:
     snapshot = read_dump(["-"], stdin=io.BytesIO(out.getvalue()))
     assert [pod.name for pod in snapshot.pods] == ["x"]
     assert snapshot.resource_version == "3"
+
+
+class SpeakingServer:
+    """Answers in protobuf: a page of a script is a batch, what can be called is called in its turn.
+
+    `given_up` are the paths whose lists were not read to their end.
+    """
+
+    def __init__(self, scripts: Mapping[str, Sequence[Sequence[Step | Callable[[], object]]]]) -> None:
+        self._scripts = scripts
+        self.listed: list[str] = []
+        self.given_up: list[str] = []
+        self.is_given_up = threading.Event()
+        """Set when pods are."""
+
+    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[FakePage]:
+        raise AssertionError(f"{path} is asked for in JSON")
+
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
+        scripts = self._scripts[path]
+        script = scripts[min(self.listed.count(path), len(scripts) - 1)]
+        self.listed.append(path)
+        is_read = False
+        try:
+            for step in script:
+                if isinstance(step, KubeError):
+                    raise step
+                if isinstance(step, FakePage):
+                    items = [
+                        proto_object(step.kind.removesuffix("List"), item) for item in json.loads(step.body)["items"]
+                    ]
+                    yield MessageBatch(items, step.resource_version, step.kind)
+                else:
+                    step()
+            is_read = True
+        finally:
+            if not is_read:
+                self.given_up.append(path)
+                if path == PODS:
+                    self.is_given_up.set()
+
+
+def test_pods_are_asked_for_while_nodes_are_read() -> None:
+    asked = threading.Event()
+    server = SpeakingServer(
+        {
+            NODES: [[page("Node", node_object("a")), lambda: asked.wait(10), page("Node", node_object("b"))]],
+            PODS: [[asked.set, page("Pod", pod_object("x"), version="7"), page("Pod", pod_object("y"), version="7")]],
+        }
+    )
+
+    snapshot = read_live(server, SnapshotRequest({"Pod", "Node"}))
+
+    assert asked.is_set()
+    assert [node.name for node in snapshot.nodes] == ["a", "b"]
+    assert [pod.name for pod in snapshot.pods] == ["x", "y"]
+    assert snapshot.resource_version == "7"
+    assert server.given_up == []
+
+
+def test_pods_are_not_asked_for_before_the_version_of_the_nodes_is_settled() -> None:
+    server = SpeakingServer({NODES: [[KubeError("no nodes")]], PODS: [[page("Pod", pod_object("x"))]]})
+
+    with pytest.raises(SnapshotError, match="no nodes"):
+        read_live(server, SnapshotRequest({"Pod", "Node"}))
+
+    assert server.listed == [NODES]
+
+
+def test_pods_are_asked_for_again_behind_nodes_that_are_read_again() -> None:
+    """Pods of an older version than the nodes would leave a node that has just joined empty."""
+    asked = threading.Event()
+    broken: list[Step | Callable[[], object]] = [
+        page("Node", node_object("a")),
+        lambda: asked.wait(10),
+        ListExpired("410"),
+    ]
+    server = SpeakingServer(
+        {
+            NODES: [broken, [page("Node", node_object("b"))]],
+            PODS: [[asked.set, page("Pod", pod_object("old"))], [page("Pod", pod_object("new"), version="8")]],
+        }
+    )
+
+    snapshot = read_live(server, SnapshotRequest({"Pod", "Node"}))
+
+    assert server.listed == [NODES, PODS, NODES, PODS]
+    assert [pod.name for pod in snapshot.pods] == ["new"]
+    assert snapshot.resource_version == "8"
+
+
+def test_pods_that_expire_after_they_were_asked_for_early_are_asked_for_again() -> None:
+    server = SpeakingServer(
+        {
+            NODES: [[page("Node", node_object("a"))]],
+            PODS: [[page("Pod", pod_object("gone")), ListExpired("410")], [page("Pod", pod_object("x"))]],
+        }
+    )
+
+    snapshot = read_live(server, SnapshotRequest({"Pod", "Node"}))
+
+    assert [pod.name for pod in snapshot.pods] == ["x"]
+    assert server.listed == [NODES, PODS, PODS]
+
+
+def test_pods_that_nobody_will_read_are_given_up() -> None:
+    asked = threading.Event()
+    server = SpeakingServer(
+        {
+            NODES: [[page("Node", node_object("a")), lambda: asked.wait(10), KubeError("the end")]],
+            PODS: [[asked.set, page("Pod", pod_object("x"))]],
+        }
+    )
+
+    with pytest.raises(SnapshotError, match="the end"):
+        read_live(server, SnapshotRequest({"Pod", "Node"}))
+
+    assert server.is_given_up.wait(10)
+    assert sorted(server.given_up) == [NODES, PODS]

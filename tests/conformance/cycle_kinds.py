@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
@@ -20,7 +22,8 @@ from descheduler.policy.plugin import Registry
 Vector = Mapping[str, Any]
 
 _UNVALIDATED: Registry = {
-    name: replace(spec, validate=lambda _: (), construction_problems=lambda _: ()) for name, spec in REGISTRY.items()
+    name: msgspec.structs.replace(spec, validate=lambda _: (), construction_problems=lambda _: ())
+    for name, spec in REGISTRY.items()
 }
 """Some cases build a plugin straight from arguments that no policy may hold."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.kube.client import KubeClient
@@ -53,7 +53,9 @@ REMEMBERS = koordinator(
     profiles:
     - name: p
       pluginConfig: [{name: LowNodeLoad}]
-      plugins: {balance: {enabled: [{name: LowNodeLoad}]}}
+      plugins:
+        balance: {enabled: [{name: LowNodeLoad}]}
+        deschedule: {enabled: [{name: RemovePodsViolatingNodeReservation}]}
     """
 )
 ASKS_PROMETHEUS = upstream(

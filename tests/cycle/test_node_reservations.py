@@ -78,7 +78,7 @@ def test_thresholds_of_utilization(kind: str, expected: list[str]) -> None:
     assert evicted(result) == expected
 
 
-def test_shipped_profile_evicts_what_occupies_the_reservation() -> None:
+def test_shipped_profile_says_what_the_next_run_evicts() -> None:
     replica_set = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -90,5 +90,5 @@ def test_shipped_profile_evicts_what_occupies_the_reservation() -> None:
 
     result = evaluate(PROFILE, [node_object("a", annotations=RESERVATION), node_object("b"), replica_set, *pods], NOW)
 
-    assert [(eviction.name, eviction.target_node) for eviction in result.evictions] == [("p0", "b")]
-    assert result.refusals == ()
+    assert result.evictions == ()
+    assert [(refusal.name, refusal.code) for refusal in result.refusals] == [("p0", "TooFewObservations")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from hashlib import sha256
 
 import msgspec
@@ -65,6 +65,6 @@ class InJson:
         """The pages of the list at `path`."""
         return self._client.list_pages(path, limit=limit)
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
         """Nothing."""
         raise NotProtobuf(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -106,7 +106,7 @@ class SmallPages:
                 self._act()
             yield page
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Iterator[MessageBatch]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
         """Nothing: protobuf comes in one list."""
         raise NotProtobuf(f"{path} is read in pages here")
 

@@ -65,7 +65,7 @@ def test_table_of_a_quota() -> None:
 def test_default_quota_has_no_limit() -> None:
     facts = _explained("koordinator-default-quota").facts
 
-    assert [each.runtime for each in facts.resources] == [None, None]
+    assert [(each.max, each.runtime) for each in facts.resources] == [(None, None)] * 2
 
 
 def test_quota_that_does_not_exist_is_named() -> None:
@@ -112,6 +112,30 @@ def test_children_share_the_runtime_quota_of_their_parent() -> None:
 
     assert note.startswith("one uses 1 CPU more than its runtime quota: it borrowed 3 CPU over its min")
     assert note.endswith("6 CPU in all are shared out as one 3, two 3")
+
+
+def test_quota_whose_parent_does_not_exist_says_so_instead_of_looking_for_a_cause_elsewhere() -> None:
+    assert _notes("one", _quota("one", "12", parent="gone"), _team_pod("p", "one", "8")) == (
+        "one has a runtime quota of 0: its parent gone does not exist",
+    )
+
+
+def test_quotas_below_one_without_a_parent_are_told_by_that_one() -> None:
+    quotas = [_quota("all", "12", parent="gone"), _quota("one", "12", parent="all")]
+    note = "has a runtime quota of 0: the parent gone of all does not exist"
+
+    assert _notes("all", *quotas, _team_pod("p", "one", "8")) == (
+        "all has a runtime quota of 0: its parent gone does not exist",
+    )
+    assert _notes("one", *quotas) == (f"one {note}",)
+
+
+def test_quotas_that_are_each_others_parents_say_so() -> None:
+    quotas = [_quota("one", "12", parent="two"), _quota("two", "12", parent="one")]
+
+    assert _notes("one", *quotas, _team_pod("p", "two", "8")) == (
+        "one has a runtime quota of 0: its parents form a loop (one, two, one)",
+    )
 
 
 def test_quota_within_its_limits_has_nothing_to_say() -> None:

@@ -22,6 +22,7 @@ _REASONS = {
     400: ("BadRequest", "the server rejected our request for an unknown reason"),
     401: ("Unauthorized", "Unauthorized"),
     403: ("Forbidden", 'pods "p" is forbidden: User "robot" cannot create resource "pods/eviction"'),
+    404: ("", "404 page not found"),
     408: ("Timeout", "the request did not complete within the allotted time"),
     409: ("Conflict", "Operation cannot be fulfilled: the object has been modified"),
     410: ("Expired", "The provided continue parameter is too old"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from descheduler.cycle.options import RunResult
 from descheduler.cycle.plugins import REGISTRY

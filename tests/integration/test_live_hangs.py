@@ -6,13 +6,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from descheduler.cycle import run as run_module
+from descheduler.cycle import decide as decide_module
 from descheduler.cycle.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
@@ -188,7 +188,7 @@ def test_run_ends_at_its_deadline_in_a_decision_that_takes_too_long(
     fake_api: FakeApi, run_hurried: RunHurried, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_over = threading.Event()
-    monkeypatch.setattr(run_module, "decide", lambda *args, **options: compute_until(is_over))
+    monkeypatch.setattr(decide_module, "decide", lambda *args, **options: compute_until(is_over))
 
     why = run_hurried()
     is_over.set()
@@ -217,7 +217,7 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
         decided.append(1)
         return decide(*args, **options)
 
-    monkeypatch.setattr(run_module, "decide", decide_slowly)
+    monkeypatch.setattr(decide_module, "decide", decide_slowly)
     one_in_total = taint_policy("maxNoOfPodsToEvictTotal: 1")
 
     result = run(client, one_in_total, options=LEASED, clock=RealClock(), deadline_seconds=1.5)

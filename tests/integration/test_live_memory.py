@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.remembering import KeptMemory, recall

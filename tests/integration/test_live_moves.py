@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.kube.client import KubeClient

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import SnapshotError

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.kube.client import KubeClient
 from descheduler.plan.outcome import OutcomeCode

@@ -13,7 +13,7 @@ from enum import Enum
 
 from descheduler.kube.errors import AnswerBroken, AnswerTooLarge, NotConnected, TransportError
 from tests.faults.distortions import ENDLESS, distorted
-from tests.faults.faults import Act, Answer, Delivery, Fault, Lie, Requests, status_body
+from tests.faults.faults import Act, Answer, Delivery, Fault, Form, Lie, Requests, status_body
 from tests.faults.menus import menu_for
 from tests.faults.wire import json_answer
 from tests.living.api.server import Call, LivingApi
@@ -237,6 +237,8 @@ class SeededFaults:
         (fault,) = menu_for(kind, draw, timeout_seconds=self.timeout_seconds, num_faults=1)
         if call.request.method != "GET" and fault.act is Act.AT_ONCE and draw.random() < 0.4:
             fault = replace(fault, act=Act.NEVER)
+        if draw.random() < 0.05:
+            return Fault(Act.NEVER, code=404, form=Form.TEXT)
         return replace(fault, delivery=Delivery.RESET) if fault.lie is Lie.ENDLESS and call.request.is_watch else fault
 
 

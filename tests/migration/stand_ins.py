@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.kube.http.status import StatusCause

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse

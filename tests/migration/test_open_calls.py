@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.kube.evict import EvictionResponse, PodState

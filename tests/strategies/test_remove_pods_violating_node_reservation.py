@@ -11,12 +11,15 @@ import pytest
 from descheduler import evaluate
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, node_object, pod_object
 from tests.policy.builders import messages, with_args
 from tests.strategies.runs import evicted, refused, run_plugin
+from tests.worlds.node_topologies import make_topology, topologies_by_node
 
 PLUGIN = "RemovePodsViolatingNodeReservation"
+AT_ONCE = {"consecutiveObservations": 1}
 
 
 def annotation(*, cpus: str = "", policy: str = "", **amounts: str) -> dict[str, str]:
@@ -31,12 +34,18 @@ def pinned(name: str, cpus: str, **facts: Any) -> Pod:
     )
 
 
+def run_at_once(nodes: Sequence[Node], pods: Sequence[Pod], **others: Any) -> Decisions:
+    """What the plugin decides in the first run already."""
+    args = {**AT_ONCE, **others.pop("args", {})}
+    return run_plugin(PLUGIN, nodes, pods, args=args, **others)
+
+
 def gone(nodes: Sequence[Node], pods: Sequence[Pod], **args: Any) -> list[str]:
-    return evicted(run_plugin(PLUGIN, nodes, pods, args=args))
+    return evicted(run_at_once(nodes, pods, args=args))
 
 
 def test_requests_that_exceed_allocatable_minus_reserved_are_relieved() -> None:
-    decisions = run_plugin(PLUGIN, [make_node("a", annotations=annotation(cpu="1"))], [make_pod("p", cpu="4")])
+    decisions = run_at_once([make_node("a", annotations=annotation(cpu="1"))], [make_pod("p", cpu="4")])
 
     assert evicted(decisions) == ["p"]
     assert [move.reason for move in decisions.moves] == [
@@ -89,7 +98,7 @@ def test_pod_that_is_pinned_to_reserved_cpus_leaves(policy: str) -> None:
     node = make_node("a", cpu="8", annotations=annotation(cpus="0-1", policy=policy))
     pods = [pinned("on", "1-2", cpu="1"), pinned("beside", "3-4", cpu="1"), make_pod("shared", cpu="1")]
 
-    decisions = run_plugin(PLUGIN, [node], pods)
+    decisions = run_at_once([node], pods)
 
     assert evicted(decisions) == ["on"]
     assert [move.reason for move in decisions.moves] == ["pinned to CPU 1 of node a (reservedCPUs: 0-1)"]
@@ -100,6 +109,45 @@ def test_resource_status_without_a_valid_cpuset_pins_to_nothing(text: str) -> No
     pod = make_pod("p", annotations={"scheduling.koordinator.sh/resource-status": text})
 
     assert gone([make_node("a", annotations=annotation(cpus="0-1"))], [pod]) == []
+
+
+def test_cpus_that_koordlet_chose_for_a_reserved_amount_are_reserved() -> None:
+    """Koordinator's reference, §4.6: violation B falls back to NodeResourceTopology in the quantity-only case."""
+    node = make_node("a", cpu="8", annotations=annotation(cpu="2"))
+    chosen = topologies_by_node(make_topology("a", reserved="0-1"))
+
+    decisions = run_at_once([node], [pinned("on", "1-2"), pinned("beside", "3-4")], node_topologies=chosen)
+
+    assert [move.reason for move in decisions.moves] == [
+        "pinned to CPU 1 of node a (reservedCPUs of NodeResourceTopology: 0-1)"
+    ]
+
+
+def test_cpus_that_the_node_names_come_before_those_of_the_topology() -> None:
+    """§4.6: from the Node annotation, else from the NodeResourceTopology annotation, which may be older."""
+    node = make_node("a", cpu="8", annotations=annotation(cpus="6-7"))
+    chosen = topologies_by_node(make_topology("a", reserved="0-1"))
+
+    assert evicted(run_at_once([node], [pinned("p", "0-1")], node_topologies=chosen)) == []
+
+
+def test_topology_alone_reserves_nothing() -> None:
+    """The reservation of the node is gone, and koordlet has not caught up."""
+    chosen = topologies_by_node(make_topology("a", reserved="0-1"))
+
+    assert evicted(run_at_once([make_node("a")], [pinned("p", "0-1")], node_topologies=chosen)) == []
+
+
+def test_pod_that_the_kubelet_pinned_to_reserved_cpus_leaves() -> None:
+    """§4.6: for kubelet-managed Guaranteed pods the CPUs are those of annotation pod-cpu-allocs."""
+    node = make_node("a", cpu="8", annotations=annotation(cpus="0-1"))
+    pods = [make_pod("on"), make_pod("beside"), make_pod("shared")]
+    allocs = {pods[0].uid: "1,5", pods[1].uid: "2"}
+    found = topologies_by_node(make_topology("a", kubelet_pods=allocs))
+
+    decisions = run_at_once([node], pods, node_topologies=found)
+
+    assert evicted(decisions) == ["on"]
 
 
 def test_as_few_as_needed_leave_and_the_least_important_first() -> None:
@@ -159,7 +207,7 @@ def test_another_pod_is_chosen_for_one_that_is_refused() -> None:
     pods = [guarded, make_pod("free", cpu="1", priority=5), make_pod("top", cpu="2", priority=9)]
     budget = make_budget("db", {"app": "db"}, disruptions_allowed=0)
 
-    decisions = run_plugin(PLUGIN, [make_node("a", annotations=annotation(cpu="1"))], pods, budgets=(budget,))
+    decisions = run_at_once([make_node("a", annotations=annotation(cpu="1"))], pods, budgets=(budget,))
 
     assert evicted(decisions) == ["free"]
     assert refused(decisions) == {"guarded": "DisruptionBudget"}
@@ -168,7 +216,7 @@ def test_another_pod_is_chosen_for_one_that_is_refused() -> None:
 def test_nobody_leaves_in_vain_when_pods_that_stay_alone_exceed_the_limit() -> None:
     pods = [make_pod("daemon", cpu="3", owners=["DaemonSet/ds"]), make_pod("p", cpu="1")]
 
-    decisions = run_plugin(PLUGIN, [make_node("a", annotations=annotation(cpu="2"))], pods)
+    decisions = run_at_once([make_node("a", annotations=annotation(cpu="2"))], pods)
 
     assert evicted(decisions) == []
     assert refused(decisions) == {"daemon": "DaemonSet", "p": "IrreducibleShortage"}
@@ -191,7 +239,7 @@ def test_limits(policy: Object, expected: list[str]) -> None:
     nodes = [make_node(name, cpu="3", annotations=annotation(cpu="2")) for name in "ab"]
     pods = [make_pod(f"{name}{n}", node=name, cpu="1", priority=n) for name in "ab" for n in range(3)]
 
-    assert evicted(run_plugin(PLUGIN, nodes, pods, policy=policy)) == expected
+    assert evicted(run_at_once(nodes, pods, policy=policy)) == expected
 
 
 @pytest.mark.parametrize(
@@ -215,6 +263,7 @@ def test_arguments_narrow_what_is_looked_at(args: Object, expected: list[str]) -
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        pytest.param("{consecutiveObservations: 0}", "0 is below 1", id="no observation at all"),
         pytest.param("{violations: [Usage]}", "'Usage' is not one of Amount, ReservedCPUs", id="an unknown violation"),
         pytest.param(
             "{violations: [ReservedCPUs], resources: [cpu]}",
@@ -242,15 +291,28 @@ def test_nodes_that_reserve_and_that_are_overcommitted_are_counted() -> None:
     ]
     pods = [make_pod("p", cpu="4"), make_pod("q", node="b"), make_pod("r", node="c")]
 
-    facts = run_plugin(PLUGIN, nodes, pods).facts["p", PLUGIN]
+    facts = run_at_once(nodes, pods).facts["p", PLUGIN]
 
     assert facts == PluginFacts(
         why_nothing="",
         pods_examined=2,
         pods_selected=1,
         left_out={"node.koordinator.sh/reservation": 1},
-        counts={"reservingNodes": 2, "overcommittedNodes": 1},
+        counts={"reservingNodes": 2, "overcommittedNodes": 1, "waitingNodes": 0},
     )
+
+
+@pytest.mark.parametrize("num_runs", [1, 2])
+def test_pods_that_need_not_leave_as_well_do_not_count_as_selected(num_runs: int) -> None:
+    pods = [make_pod(f"p{n}", cpu="1") for n in range(4)]
+
+    decisions = run_at_once(
+        [make_node("a", annotations=annotation(cpu="1"))], pods, args={"consecutiveObservations": num_runs}
+    )
+
+    facts = decisions.facts["p", PLUGIN]
+    assert (facts.pods_examined, facts.pods_selected) == (4, 1)
+    assert facts.left_out == {"node.koordinator.sh/reservation": 3}
 
 
 @pytest.mark.parametrize("kind", ["DeschedulerPolicy", "DeschedulerConfiguration"])
@@ -260,7 +322,7 @@ def test_both_documents_lead_to_the_same_evictions(kind: str) -> None:
     nodes = [node_object("a", annotations=annotation(cpu="1")), node_object("b")]
     profile = {
         "name": "p",
-        "pluginConfig": [{"name": "DefaultEvictor", "args": {}}, {"name": PLUGIN}],
+        "pluginConfig": [{"name": "DefaultEvictor", "args": {}}, {"name": PLUGIN, "args": AT_ONCE}],
         "plugins": {"deschedule": {"enabled": [PLUGIN]}},
     }
     if kind == "DeschedulerConfiguration":
@@ -288,7 +350,7 @@ def with_reservation(*pods: Object, once: bool = False) -> list[str]:
         "profiles": [
             {
                 "name": "p",
-                "pluginConfig": [{"name": PLUGIN, "args": {}}, {"name": "DefaultEvictor", "args": {}}],
+                "pluginConfig": [{"name": PLUGIN, "args": AT_ONCE}, {"name": "DefaultEvictor", "args": {}}],
                 "plugins": {"deschedule": {"enabled": [PLUGIN]}},
             }
         ],

@@ -41,7 +41,19 @@ def test_latest_pods_leave_until_the_quota_is_within_its_limit() -> None:
     decisions = run(pods_of("team", "2", "2", "2", "2"))
 
     assert evicted(decisions) == ["p3", "p2"]
-    assert {move.reason for move in decisions.moves} == {"elastic quota team uses more cpu than its runtime quota"}
+    assert {move.reason for move in decisions.moves} == {
+        "elastic quota team uses more than its runtime quota: 8 CPU (runtime: 4)"
+    }
+
+
+def test_each_resource_that_is_over_is_named_with_its_figures() -> None:
+    team = make_quota("team", most={"cpu": "4", "memory": "1Gi"})
+
+    decisions = run([quota_pod("p", "team", cpu="6", memory="2Gi", started=9000)], [team])
+
+    assert [move.reason for move in decisions.moves] == [
+        "elastic quota team uses more than its runtime quota: 6 CPU (runtime: 4), 2Gi memory (runtime: 1Gi)"
+    ]
 
 
 def test_lower_priority_leaves_first() -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.telemetry.log_lines import log_outcome, log_plan

@@ -20,6 +20,7 @@ from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.worlds.dumps import write_dump
 from tests.worlds.koordinator_workloads import DAEMON_SETS, NUM_NODES, WORKLOADS, Workload, pool_of
 from tests.worlds.node_metrics import node_metric_object
+from tests.worlds.node_topologies import cpu_layout, topology_object
 
 __all__ = ["KOORDINATOR_AT", "koordinator_objects", "write_koordinator"]
 
@@ -33,7 +34,11 @@ _RESERVED: Mapping[str, Object] = {
     "node-1": {"resources": {"cpu": "4"}},
     "node-3": {"reservedCPUs": "0-1"},
     "node-5": {"resources": {"cpu": "15"}},
+    "pin-1": {"resources": {"cpu": "3"}},
 }
+_CHOSEN_CPUS = {"node-1": "12-15", "node-3": "0-1", "node-5": "1-15", "pin-1": "0-2"}
+"""Those of the reservations: koordlet chooses where only an amount is stated."""
+_CORDONED = ("pin-1",)
 _QUOTAS: Mapping[str, Mapping[str, Any]] = {
     "research": {"min": "12", "max": "40", "labels": {"is-parent": "true"}},
     "vision": {"min": "8", "max": "16", "labels": {"parent": "research"}},
@@ -64,6 +69,7 @@ def koordinator_objects() -> Iterator[Object]:
     for node in _nodes():
         yield _node(node)
         yield _node_metric(node)
+        yield topology_object(node, cpus=cpu_layout(numa_nodes=2, cores=_CPU // 4), reserved=_CHOSEN_CPUS.get(node, ""))
         yield from (_pod(workload, node, name) for name, workload in _placed(node))
     yield from (_pod(workload, "", name) for name, workload in _placed(""))
     yield from map(_device, filter(_has_gpus, _nodes()))
@@ -104,6 +110,7 @@ def _node(name: str) -> Object:
         allocatable=gpus,
         labels={_POOL: pool_of(name)},
         annotations={} if reserved is None else {"node.koordinator.sh/reservation": json.dumps(reserved)},
+        unschedulable=name in _CORDONED,
         taints=["maintenance=planned:NoSchedule"] if name in _TAINTED else [],
     )
 
@@ -173,12 +180,17 @@ def _template(workload: Workload) -> dict[str, Any]:
         "requests": requests,
         "limits": requests,
         "labels": {"app": workload.name, **workload.labels},
-        "annotations": {},
+        "annotations": _asked_cpus(workload),
         "priority": workload.priority,
         "scheduler": "koord-scheduler",
         "node_selector": {_POOL: workload.pool} if workload.pool else None,
         "tolerations": [{"operator": "Exists"}] if workload.tolerates_all else [],
     }
+
+
+def _asked_cpus(workload: Workload) -> dict[str, str]:
+    policy = {"requiredCPUBindPolicy": workload.cpu_policy}
+    return {f"{_DOMAIN}/resource-spec": json.dumps(policy)} if workload.cpu_policy else {}
 
 
 def _replica_set(workload: Workload) -> Object:
@@ -196,10 +208,14 @@ def _replica_set(workload: Workload) -> Object:
         "spec": {
             "replicas": len(workload.places),
             "selector": {"matchLabels": {"app": workload.name}},
-            "template": {"metadata": {"labels": pod["metadata"]["labels"]}, "spec": spec},
+            "template": {"metadata": _only(pod["metadata"], "labels", "annotations"), "spec": spec},
         },
         "status": {"replicas": len(workload.places), "readyReplicas": len(workload.places)},
     }
+
+
+def _only(metadata: Object, *keys: str) -> Object:
+    return {key: metadata[key] for key in keys if metadata.get(key)}
 
 
 def _quota(name: str, **facts: Any) -> Object:

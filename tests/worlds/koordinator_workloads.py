@@ -10,7 +10,7 @@ from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL
 
 __all__ = ["DAEMON_SETS", "NUM_NODES", "WORKLOADS", "Place", "Workload", "pool_of"]
 
-NUM_NODES = {"gpu": 6, "quota": 5, "gang": 5, "held": 4, "node": 5}
+NUM_NODES = {"gpu": 6, "quota": 5, "gang": 5, "held": 4, "node": 5, "pin": 3}
 """Nodes by pool."""
 
 
@@ -36,6 +36,8 @@ class Workload:
     priority: int = 9000
     labels: Mapping[str, str] = field(default_factory=dict)
     tolerates_all: bool = False
+    cpu_policy: str = ""
+    """By which its CPUs must be chosen."""
 
 
 def pool_of(node: str) -> str:
@@ -69,6 +71,7 @@ DAEMON_SETS = (
 )
 """`storage` alone requests more than node-5 has left beside what is reserved there."""
 
+_PINNED = {"koordinator.sh/qosClass": "LSR"}
 WORKLOADS = (
     # Half of a GPU is free on many nodes, and nowhere a whole one.
     Workload(
@@ -115,7 +118,34 @@ WORKLOADS = (
         "node",
         4000,
         (Place("node-3", cpus="0-3"), Place("node-3", cpus="4-7"), Place("node-4", cpus="0-3")),
-        labels={"koordinator.sh/qosClass": "LSR"},
+        labels=_PINNED,
+    ),
+    # pin-1 reserves an amount, for which koordlet has chosen CPUs; elsewhere CPUs are free, but one whole core only.
+    Workload(
+        "encoder",
+        "video",
+        "pin",
+        4000,
+        (Place("pin-1", cpus="0-1,8-9"), Place("pin-3", cpus="0-1,3,5")),
+        labels=_PINNED,
+    ),
+    Workload(
+        "renderer",
+        "video",
+        "pin",
+        4000,
+        (Place("pin-1", cpus="2-5"), Place("pin-1", cpus="10-13")),
+        labels=_PINNED,
+        cpu_policy="FullPCPUs",
+    ),
+    Workload(
+        "sensor",
+        "video",
+        "pin",
+        7000,
+        (Place("pin-2", cpus="2,4,6,8,10,12,14"), Place("pin-3", cpus="2,4,6,8,10,12,14")),
+        labels=_PINNED,
+        cpu_policy="SpreadByPCPUs",
     ),
     Workload("report", "apps", "node", 1000, _at("node-5", "node-2", "node-2")),
     *_web(),

@@ -62,6 +62,8 @@ def test_each_rule_lets_a_pod_go() -> None:
         "resnet-0": ("lands", ()),
         "ranker-0": ("lands", ("reservation ranker-next",)),
         "cache-0": ("lands", ()),
+        "solver-0": ("lands", ("cpus 0-3",)),
+        "encoder-0": ("lands", ("cpus 0-1,9,11",)),
     }
 
 
@@ -74,7 +76,7 @@ def test_each_rule_keeps_a_pod() -> None:
         "bert-0": "GangMinimum",
         "indexer-0": "NoLanding",
         "report-0": "IrreducibleShortage",
-        "solver-0": "UnknownLanding",
+        "renderer-0": "NoLanding",
     }
 
 
@@ -107,7 +109,20 @@ def test_each_rule_keeps_a_pod() -> None:
         ),
         pytest.param("apps/cache-0", ["exceed allocatable minus reserved by cpu 600m"], id="amount of the node"),
         pytest.param("apps/report-0", ["Blocked by:    IrreducibleShortage"], id="node without hope"),
-        pytest.param("apps/solver-0", ["pinned to CPUs 0-1 of node node-3 (reservedCPUs: 0-1)"], id="reserved CPUs"),
+        pytest.param(
+            "video/renderer-0",
+            [
+                "pinned to CPU 2 of node pin-1 (reservedCPUs of NodeResourceTopology: 0-2)",
+                "Blocked by:    NoLanding",
+                "requests 4 CPUs of its own (CPU bind policy FullPCPUs); 0 of 16 can be used; free: 3,5,7,13,15",
+            ],
+            id="whole cores",
+        ),
+        pytest.param(
+            "apps/solver-0",
+            ["allocated on node-2: cpus 0-3", "pinned to CPUs 0-1 of node node-3 (reservedCPUs: 0-1)"],
+            id="reserved CPUs",
+        ),
     ],
 )
 def test_explanation_of_a_pod_names_what_decides(descheduler: Descheduler, pod: str, said: list[str]) -> None:

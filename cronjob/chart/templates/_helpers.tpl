@@ -152,6 +152,11 @@ kind: {{ .Values.deschedulerPolicyKind | quote }}
 {{- if or (not .Values.deschedulerPolicy) (regexMatch "LowNodeLoad" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* Not empty when the CPUs of nodes decide, which they do about landings as well. */ -}}
+{{- define "descheduler.readsNodeTopologies" -}}
+{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingNodeReservation" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* Not empty when elastic quotas of Koordinator decide, which they do about landings as well. */ -}}
 {{- define "descheduler.readsQuotas" -}}
 {{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RevokePodsOverElasticQuota" (toJson .Values.deschedulerPolicy)) }}yes{{ end -}}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from descheduler.telemetry.logging import fields
 
@@ -26,8 +26,7 @@ _LOGS = "logs are written immediately, to standard error"
 _NO_CHANCE = "no random choices are made: the same input gives the same plan"
 
 
-@dataclass(frozen=True, slots=True)
-class IdleFlag:
+class IdleFlag(msgspec.Struct, frozen=True):
     """A flag without effect. `natural` are the values that ask for what is done anyway, and deserve no warning."""
 
     name: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
+import msgspec
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.errors import CommandError
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Flags:
+class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     question: tuple[str, ...]
     namespace: str | None
     all_namespaces: bool

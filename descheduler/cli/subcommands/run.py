@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.errors import CommandError
@@ -50,8 +50,7 @@ __all__ = ["run"]
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Flags:
+class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     policy_file: str
     snapshot: tuple[str, ...]
     dry_run: bool

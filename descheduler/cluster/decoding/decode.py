@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from sys import intern
 
@@ -252,11 +251,10 @@ class NodeDecoder:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(msgspec.Struct, frozen=True):
     """What the objects of one snapshot are decoded with. Workloads are decoded with their pods if `keep_templates`."""
 
-    pods: PodDecoder = field(default_factory=PodDecoder)
+    pods: PodDecoder = msgspec.field(default_factory=PodDecoder)
     keep_templates: bool = False
     trims_reservations: bool = False
 

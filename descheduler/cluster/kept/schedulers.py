@@ -5,7 +5,16 @@ from __future__ import annotations
 from descheduler.cluster.kept.pods import POD_SPEC, SELECTOR
 from descheduler.cluster.kept.shapes import Fields, Leaf, an_object, scalars
 
-__all__ = ["DEVICE", "ELASTIC_QUOTA", "MIGRATION_JOB", "NODE_METRIC", "POD_GROUP", "QUEUE", "RESERVATION"]
+__all__ = [
+    "DEVICE",
+    "ELASTIC_QUOTA",
+    "MIGRATION_JOB",
+    "NODE_METRIC",
+    "NODE_TOPOLOGY",
+    "POD_GROUP",
+    "QUEUE",
+    "RESERVATION",
+]
 
 MIGRATION_JOB = an_object(
     spec={**scalars("paused", "ttl", "mode"), "podRef": scalars("namespace", "name", "uid")}, status=scalars("phase")
@@ -60,6 +69,10 @@ NODE_METRIC = an_object(
         "podsMetric": {**scalars("namespace", "name", "priority", "qos"), "podUsage": _USAGE},
         "prodReclaimableMetric": {"resource": _USAGE},
     }
+)
+NODE_TOPOLOGY = an_object(
+    topologyPolicies=Leaf.SCALAR,
+    zones={**scalars("name", "type"), "resources": scalars("name", "capacity", "allocatable", "available")},
 )
 ELASTIC_QUOTA = an_object(spec={"min": Leaf.MAP, "max": Leaf.MAP}, status={"used": Leaf.MAP})
 POD_GROUP = an_object(

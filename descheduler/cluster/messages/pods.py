@@ -79,7 +79,10 @@ class ProtoPodReader:
         message.DiscardUnknownFields()
         metadata, asked, told = message.metadata, message.spec, message.status
         name, uid, node_name = metadata.name, metadata.uid, asked.nodeName
-        created_at, started_at = moment_of(metadata.creationTimestamp), moment_of(told.startTime)
+        created_at, seconds = moment_of(metadata.creationTimestamp), metadata.creationTimestamp.seconds
+        # Most pods start in the second in which they are created.
+        is_same = seconds != 0 and told.startTime.seconds == seconds
+        started_at = created_at if is_same else moment_of(told.startTime)
         deleted_at = moment_of(metadata.deletionTimestamp) if metadata.HasField("deletionTimestamp") else None
         for own in _OWN_METADATA:
             metadata.ClearField(own)
@@ -100,7 +103,7 @@ class ProtoPodReader:
             uid,
             intern(node_name),
             created_at,
-            created_at if started_at == created_at else started_at,
+            started_at,
             deleted_at,
             common.labels,
             self._annotations(item) if common.has_annotations else _NONE,

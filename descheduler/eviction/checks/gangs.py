@@ -68,8 +68,10 @@ class GangCheck:
         """Counts what earlier rounds have evicted."""
         self._charge(move.pod for move in moves)
 
-    def _leaving(self, bundle: Bundle) -> Counter[str]:
-        return Counter(gang_id_of(pod) for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod))
+    def _leaving(self, bundle: Bundle) -> Mapping[str, int]:
+        """How many running pods of each gang go; mostly there are none."""
+        members = [pod for pod in bundle.pods if gang_id_of(pod) and self._is_running(pod)]
+        return Counter(map(gang_id_of, members)) if members else {}
 
     def _short(self, leaving: Mapping[str, int]) -> Iterator[GangSettings]:
         """The gangs that would have too few pods left."""

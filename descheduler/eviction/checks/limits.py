@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.request_check import PodByPod
@@ -19,8 +20,7 @@ from descheduler.policy.types import Policy
 __all__ = ["EvictionCounters", "EvictionLimits", "LimitCheck", "limits_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class EvictionLimits:
+class EvictionLimits(msgspec.Struct, frozen=True):
     """Upper bounds of one run over all profiles; None is unlimited, 0 forbids."""
 
     per_node: int | None = None
@@ -33,13 +33,12 @@ def limits_of(policy: Policy) -> EvictionLimits:
     return EvictionLimits(policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total)
 
 
-@dataclass(slots=True)
-class EvictionCounters:
+class EvictionCounters(msgspec.Struct):
     """Evictions counted so far; those left to another controller (background) count against the limits too."""
 
     limits: EvictionLimits
-    per_node: Counter[str] = field(default_factory=Counter)
-    per_namespace: Counter[str] = field(default_factory=Counter)
+    per_node: Counter[str] = msgspec.field(default_factory=Counter)
+    per_namespace: Counter[str] = msgspec.field(default_factory=Counter)
     total: int = 0
 
     def verdict(self, pod: Pod) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.request_check import PodByPod
@@ -14,8 +14,7 @@ from descheduler.plan.bundles import Bundle, Candidate
 __all__ = ["EVERYWHERE", "Scope", "ScopeCheck"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """Pods of `namespaces`, of all when there are none, that `selector` matches. `labels` is its text, for messages.
 
     It is asked at the moment of a request, not by filters: pods out of scope stay in their place, and plugins go on

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck
@@ -25,8 +26,7 @@ from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 __all__ = ["REQUEST_CHECKS", "CheckContext", "MakeCheck"]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckContext:
+class CheckContext(msgspec.Struct, frozen=True):
     """What checks are made from: the cycle, and what this run keeps account of."""
 
     handle: Handle

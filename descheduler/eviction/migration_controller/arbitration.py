@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+
+import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
@@ -37,8 +38,7 @@ class JobOutcome(Enum):
     """Its time limit passed before its turn came."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobDecision:
+class JobDecision(msgspec.Struct, frozen=True):
     """The outcome of one job, and the refusal behind it, if any; `pod` is None while it is missing or timed out.
 
     `status` is what the status of the job says when the step that follows has been taken; None: it is left as it is.

@@ -32,6 +32,7 @@ __all__ = [
     "EVICTION_POLICIES",
     "ArbitrationArgs",
     "DeleteOptions",
+    "GuardArgs",
     "MigrationControllerArgs",
     "MigrationObjectLimiter",
     "MoveHistoryArgs",
@@ -142,6 +143,19 @@ class ArbitrationArgs(Args, frozen=True):
     """Read, and without effect: one run arbitrates once."""
 
 
+class GuardArgs(Args, frozen=True):
+    """When a live run stops, with exit code 4. All are this program's own."""
+
+    max_pending_pods_increase: Int32 = 10
+    """Unschedulable pods that there may be more than before the first eviction."""
+    max_not_ready_nodes: int | str = "20%"
+    """Nodes that may be NotReady, a number or a percentage of all nodes."""
+    max_api_error_rate: str = msgspec.field(name="maxAPIErrorRate", default="50%")
+    """Percentage of the last 50 API calls that may get no answer or a status from 500 on."""
+    interval: timedelta = timedelta(seconds=30)
+    """How often nodes and pending pods are listed while pods are evicted."""
+
+
 class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
@@ -215,6 +229,8 @@ class MigrationControllerArgs(Args, frozen=True):
     """When the profile may evict; always when empty. Outside it plans, and evicts nothing."""
     blackouts: tuple[TimeWindowArgs, ...] = ()
     """When the profile evicts nothing, also inside `windows`."""
+    guards: GuardArgs = GuardArgs()
+    """When a live run stops."""
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
@@ -268,7 +284,20 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_history(args.move_history),
         *_check_times("windows", args.windows),
         *_check_times("blackouts", args.blackouts),
+        *_check_guards(args.guards),
     ]
+
+
+def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
+    problems = [
+        *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
+        *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
+    ]
+    if guards.max_pending_pods_increase < 0:
+        problems.append(ArgsProblem(("guards", "maxPendingPodsIncrease"), "is below 0"))
+    if guards.interval < timedelta(seconds=1):
+        problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
+    return problems
 
 
 def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,15 +26,14 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
 __all__ = ["LandingBook", "SchedulingSettings"]
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulingSettings:
+class SchedulingSettings(msgspec.Struct, frozen=True):
     """Who places the replacements. `configuration` None is kube-scheduler as it comes.
 
     The schedulers `names` have a profile whether it holds one or not; see `with_profiles_for`.
     """
 
     configuration: SchedulerConfiguration | None = None
-    version: KubeVersion = field(default_factory=KubeVersion)
+    version: KubeVersion = msgspec.field(default_factory=KubeVersion)
     names: tuple[str, ...] = (KOORD_SCHEDULER,)
 
     def resolved(self) -> SchedulerConfiguration:
@@ -106,7 +104,7 @@ class LandingBook:
         question = pod, tuple(mates), only_proven
         if self._considered is not None:
             known_settings, known_question, landing = self._considered
-            if known_question == question and known_settings == settings:
+            if known_question == question and _are_alike(known_settings, settings):
                 return landing
         landing = self._prover(settings).consider(pod, only_proven=only_proven, mates=mates)
         self.num_judged += 1
@@ -135,9 +133,9 @@ class LandingBook:
             self._mates[pod.uid] = tuple(mates)
         for known, prover in self._provers:
             landing = prover.book(pod, mates=mates)
-            if known == granted:
+            if _are_alike(known, granted):
                 self._landings[pod.uid] = landing
-            if known != settings:
+            if settings is None or not _are_alike(known, settings):
                 self.num_judged += 1
         return self._take_back
 
@@ -176,7 +174,7 @@ class LandingBook:
 
     def _prover(self, settings: SchedulingSettings) -> LandingProver:
         for known, prover in self._provers:
-            if known == settings:
+            if _are_alike(known, settings):
                 return prover
         prover = self._new_prover(settings)
         for pod, granted in self._leaving:
@@ -192,3 +190,8 @@ class LandingBook:
         return LandingProver(
             self._snapshot, configuration=settings.resolved(), version=settings.version, books_likely=books_likely
         )
+
+
+def _are_alike(settings: SchedulingSettings, others: SchedulingSettings) -> bool:
+    """Whether the same scheduler places the replacements; mostly they are one object, and need not be compared."""
+    return settings is others or settings == others

@@ -8,8 +8,9 @@ longer than all other checks together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["LandingCheck"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(msgspec.Struct, frozen=True):
     """How one profile verifies landings, and which of its plugins balance nodes."""
 
     args: PlacementVerificationArgs

@@ -87,17 +87,20 @@ def _obstacle(refused: RefusedNode, obstacle: Obstacle, plugins: Mapping[str, Sc
         plugin=obstacle.plugin,
         finality=finality(obstacle.code),
         reasons=obstacle.reasons,
-        details=(*said, *(_held_room(refused, plugins) if deficits else ())),
+        details=(*said, *_held_room(refused, deficits, plugins)),
         deficits=deficits,
     )
 
 
-def _held_room(refused: RefusedNode, plugins: Mapping[str, SchedulingPlugin]) -> Iterator[str]:
-    """What plugins of the profile hold on a node that has too little room."""
+def _held_room(
+    refused: RefusedNode, deficits: Sequence[Deficit], plugins: Mapping[str, SchedulingPlugin]
+) -> Iterator[str]:
+    """What plugins of the profile hold of the resources that a node has too little of, and might have enough of."""
+    short = frozenset(each.resource for each in deficits if each.requested <= each.allocatable)
     for name in sorted(refused.profile.running):
         row = plugins.get(name)
-        if row is not None and row.explain_shortage is not None:
-            yield from row.explain_shortage(refused)
+        if row is not None and row.explain_shortage is not None and short:
+            yield from row.explain_shortage(refused, short)
 
 
 def _deficits_of(obstacle: Obstacle) -> tuple[Deficit, ...]:

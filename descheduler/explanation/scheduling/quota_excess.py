@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.report.explanation.quota import QuotaFacts, QuotaResource
@@ -13,8 +14,7 @@ __all__ = ["Sharing", "excess_notes"]
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Sharing:
+class Sharing(msgspec.Struct, frozen=True):
     """What a quota and its siblings share of one resource, and the runtime quota of each of them by name."""
 
     total: int

@@ -11,7 +11,7 @@ from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.plugins.elastic_quota.admission import Admission
-from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
+from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuota, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
@@ -20,6 +20,9 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.explanation.quota import QuotaExplanation, QuotaFacts, QuotaResource
 
 __all__ = ["explain_quota", "quota_facts"]
+
+_NO_LIMIT = min(nano for _, nano in BUILT_IN_MAX)
+_MOST_OF_LOOP = 5
 
 
 def quota_facts(cluster: ShadowCluster, profile: SchedulerProfile, pod: Pod) -> QuotaFacts | None:
@@ -51,8 +54,28 @@ def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSetting
     admission.usage.settle()
     below = sorted((each for each in forest.places if _is_below(each, place)), key=lambda each: each.quota.name)
     facts, children = _facts(admission, place, {}), tuple(_facts(admission, child, {}) for child in below)
+    if all(each.runtime == 0 for each in facts.resources) and (detached := _detached(place)):
+        return QuotaExplanation(facts=facts, children=children, notes=(f"{name} has a runtime quota of 0: {detached}",))
     notes = excess_notes(facts, children, lambda quota, resource: _sharing(forest, quota.name, resource))
     return QuotaExplanation(facts=facts, children=children, notes=tuple(notes))
+
+
+def _detached(place: QuotaPlace) -> str:
+    """Why the parents that are stated do not lead to the root, so that nothing is shared out below; else empty."""
+    tree, quota = place.tree, place.quota
+    passed: dict[str, None] = {}
+    while quota.parent not in ("", ROOT_QUOTA) and quota.name not in passed:
+        passed[quota.name] = None
+        if quota.parent not in tree.index:
+            whose = "its parent" if len(passed) == 1 else "the parent"
+            of = "" if len(passed) == 1 else f" of {quota.name}"
+            return f"{whose} {quota.parent}{of} does not exist"
+        quota = tree.quotas[tree.index[quota.parent]]
+    if quota.name not in passed:
+        return ""
+    loop = [*passed][list(passed).index(quota.name) :]
+    more = ["..."] if len(loop) > _MOST_OF_LOOP else []
+    return f"its parents form a loop ({', '.join([*loop[:_MOST_OF_LOOP], *more, quota.name])})"
 
 
 def _sharing(forest: QuotaForest, name: str, resource: str) -> Sharing:
@@ -86,7 +109,7 @@ def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> Q
         QuotaResource(
             resource=name,
             min=in_units(name, quota.min.get(name, 0)),
-            max=capped(in_units(name, quota.max[name])) if name in quota.max else None,
+            max=_most(name, quota.max.get(name)),
             runtime=limit.get(name),
             used=used.get(name, 0),
             requested=requested.get(name, 0),
@@ -96,3 +119,8 @@ def _facts(admission: Admission, place: QuotaPlace, of_pod: dict[str, int]) -> Q
     )
     parent = "" if quota.parent == ROOT_QUOTA else quota.parent
     return QuotaFacts(name=quota.name, parent=parent, tree=quota.tree_id, resources=resources)
+
+
+def _most(resource: str, nano: int | None) -> int | None:
+    """A max in units; None where there is none, and for what koord-scheduler writes for none."""
+    return None if nano is None or nano >= _NO_LIMIT else capped(in_units(resource, nano))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cycle.observer import Operation
 from descheduler.eviction.handle import Handle
@@ -27,8 +27,7 @@ from descheduler.policy.plugin import Registry
 __all__ = ["Watch", "Wish"]
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(msgspec.Struct, frozen=True):
     """`plugin` wanted `pod` gone. `is_request` tells an eviction that was asked for from a mere candidate.
 
     `reason` is the sentence of a request. `num_granted` counts the requests, for any pod, that were granted before.

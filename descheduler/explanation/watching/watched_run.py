@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
@@ -25,8 +26,7 @@ from descheduler.report.explanation.pod import FilterAnswer, PluginAnswer, PodDe
 __all__ = ["RunOptions", "WatchedRun", "watched_run"]
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedRun:
+class WatchedRun(msgspec.Struct, frozen=True):
     """One run of a policy, and what the watch saw of it."""
 
     decisions: Decisions
@@ -78,11 +78,10 @@ class WatchedRun:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(msgspec.Struct, frozen=True):
     """What beside the policy changes the decisions of a run: its feature gates, and which pods it may move."""
 
-    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    feature_gates: Mapping[str, bool] = msgspec.field(default_factory=dict)
     scope: Scope = EVERYWHERE
 
 

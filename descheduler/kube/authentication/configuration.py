@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import urllib3
 
 from descheduler.kube.authentication.auth_provider import provider_credentials
@@ -31,8 +31,7 @@ SERVICE_ACCOUNT_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/
 """The namespace of the pod."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConnection:
+class ClientConnection(msgspec.Struct, frozen=True):
     """The base URL of the API server without any user part, the pool for it, and the credentials that go with them."""
 
     host: str

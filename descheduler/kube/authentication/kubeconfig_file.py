@@ -7,7 +7,6 @@ users in silence. Every message here names file, entry and way out, and no value
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -31,8 +30,7 @@ __all__ = ["ChosenContext", "choose_context"]
 _Named = TypeVar("_Named", Context, Cluster, User)
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenContext:
+class ChosenContext(msgspec.Struct, frozen=True):
     """The context that will be used with its cluster and its user; paths in them are relative to their folders."""
 
     where: str
@@ -47,8 +45,7 @@ class ChosenContext:
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry(Generic[_Named]):
+class _Entry(msgspec.Struct, Generic[_Named], frozen=True):
     body: _Named
     folder: Path
 

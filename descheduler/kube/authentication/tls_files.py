@@ -8,8 +8,9 @@ import os
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 __all__ = ["MissingFileError", "TlsFiles", "load_tls_files"]
 
@@ -18,8 +19,7 @@ class MissingFileError(Exception):
     """A file that a kubeconfig names is not there; the text is its path."""
 
 
-@dataclass(frozen=True, slots=True)
-class TlsFiles:
+class TlsFiles(msgspec.Struct, frozen=True):
     """What TLS to the API server goes by; None for what is not set. `server_name` is the name its certificate is for.
 
     Without an authority those of the machine are trusted.

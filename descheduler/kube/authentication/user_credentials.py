@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from descheduler.kube.authentication.credentials import (
     NO_CREDENTIALS,
     Credentials,
@@ -55,8 +57,7 @@ def user_credentials(chosen: ChosenContext, server: SplitUrl) -> UserCredentials
     return UserCredentials(found, cluster, settings)
 
 
-@dataclass(frozen=True, slots=True)
-class _UserSettings:
+class _UserSettings(msgspec.Struct, frozen=True):
     chosen: ChosenContext
 
     def find(self) -> tuple[Credentials | None, Mapping[str, object]]:

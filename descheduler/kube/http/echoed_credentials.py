@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from descheduler.kube.http.status import RawResponse
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import msgspec
 
 __all__ = ["ApiStatus", "RawResponse", "StatusCause", "decode_status"]
 
 
-@dataclass(frozen=True, slots=True)
-class RawResponse:
+class RawResponse(msgspec.Struct, frozen=True):
     """Status code, header fields (names in lower case) and decompressed body of one answer."""
 
     status_code: int
@@ -32,8 +30,7 @@ class StatusCause(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiStatus:
+class ApiStatus(msgspec.Struct, frozen=True):
     """What an answer says: `metav1.Status` reduced to what decisions need.
 
     `is_told` says whether the body is a `Status`; else a proxy has spoken, or the server in plain text. `is_done` says

@@ -21,6 +21,8 @@ __all__ = ["HandshakeError", "keep_to_time", "steady_answer", "whole_answer"]
 _LONGEST_CONNECT_SECONDS = 10.0
 _BUFFER_BYTES = 1 << 16
 _LEAST_PROGRESS_BYTES = 1 << 16
+_TOLERANCE = 0.01
+"""By what part of its time-out an answer may come late."""
 _LEAST_SECONDS = 0.001
 """Zero would have a socket not wait at all, which is something else than a time-out."""
 
@@ -105,33 +107,47 @@ class _TimedSocket:
 
 
 class _TimedReader(io.RawIOBase):
-    """`seconds` are those of the whole answer, or when they are `_Steady` of each part of it."""
+    """`seconds` are those of the whole answer, or when they are `_Steady` of each part of it.
+
+    Of a part the time counts in which it is waited for: a list may stay unread while another one is decoded.
+    """
 
     def __init__(self, sock: socket.socket, seconds: float) -> None:
         self._sock = sock
         self._raw = sock.makefile("rb", buffering=0)
         self._seconds = seconds
-        self._until = time.monotonic() + seconds
+        self._is_steady = isinstance(seconds, _Steady)
+        self._waited_at = time.monotonic()
+        self._until = self._waited_at + seconds
+        self._longest_wait = 0.0
+        """What the socket was told last."""
         self._num_since = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        seconds_left = self._until - time.monotonic()
+        now = time.monotonic()
+        if self._is_steady:
+            self._until += now - self._waited_at
+        seconds_left = self._until - now
         if seconds_left <= 0:
             raise TimeoutError("timed out")
-        self._sock.settimeout(seconds_left)
-        num_read = self._raw.readinto(buffer)
-        if isinstance(self._seconds, _Steady):
-            self._note_progress(num_read or 0)
+        # Telling a socket is a system call, and a large list takes some ten thousand reads.
+        if not seconds_left <= self._longest_wait <= seconds_left + self._seconds * _TOLERANCE:
+            self._sock.settimeout(seconds_left)
+            self._longest_wait = seconds_left
+        num_read = self._sock.recv_into(buffer)
+        if self._is_steady:
+            self._note_progress(num_read)
         return num_read
 
     def _note_progress(self, num_bytes: int) -> None:
+        self._waited_at = time.monotonic()
         self._num_since += num_bytes
         if self._num_since >= _LEAST_PROGRESS_BYTES:
             self._num_since = 0
-            self._until = time.monotonic() + self._seconds
+            self._until = self._waited_at + self._seconds
 
     def close(self) -> None:
         self._raw.close()

@@ -11,10 +11,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from types import TracebackType
+
+import msgspec
 
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError, TransportError
@@ -33,8 +34,7 @@ class _LeaseLost(KubeError):  # noqa: N818 - an answer callers act on, named aft
     """Somebody else holds the Lease, or it was deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renewal:
+class Renewal(msgspec.Struct, frozen=True):
     """When the last renewal that succeeded was asked for, by a monotonic clock in seconds and by the wall clock."""
 
     at: float

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 __all__ = ["LeaseSettings", "make_identity", "own_namespace"]
 
@@ -13,8 +14,7 @@ _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _DEFAULT_NAMESPACE = "kube-system"
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseSettings:
+class LeaseSettings(msgspec.Struct, frozen=True):
     """Which Lease, and for how long it holds without being renewed.
 
     It is renewed every `renew_seconds`, by default a third of its duration, and given up for lost after two thirds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -24,8 +23,7 @@ _CORE = "v1"
 """What aggregated and home-made API servers state for lists of any group; the kind tells what the list holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListPage:
+class ListPage(msgspec.Struct, frozen=True):
     """One page: the body as the server sent it (decompressed JSON), and what it says about itself.
 
     `continue_token` is "" on the last page; `resource_version` is the same on all pages of one list. `kind` is that of

@@ -40,13 +40,12 @@ class ListClient(Protocol):
         """The pages of the list at `path`."""
 
 
-def list_pages(client: ListClient, path: str, *, limit: int, label_selector: str | None) -> Iterator[ListPage]:
+def list_pages(client: ListClient, path: str, *, limit: int, query: Mapping[str, str]) -> Iterator[ListPage]:
     """The pages of one list, in order, at one resource version; one page at most is fetched ahead.
 
-    `path` is that of the kind, such as `/api/v1/pods`. `limit` is the number of objects a page. Raises ListExpired when
-    the list cannot be continued, KindAbsent, KindForbidden, ApiError, TransportError.
+    `path` is that of the kind, such as `/api/v1/pods`. `limit` is the number of objects a page, `query` selects them.
+    Raises ListExpired when the list cannot be continued, KindAbsent, KindForbidden, ApiError, TransportError.
     """
-    query = {"labelSelector": label_selector} if label_selector else {}
     pages = _PageFetcher(client, path, limit)
     progress = ListProgress(kind_in(path))
     calls: BackgroundCalls[ListPage] = BackgroundCalls(1, name="list")
@@ -55,7 +54,7 @@ def list_pages(client: ListClient, path: str, *, limit: int, label_selector: str
         version = page.resource_version
         progress.note(page)
         while page.continue_token:
-            ahead = calls.submit(partial(pages.fetch, query | {"continue": page.continue_token}))
+            ahead = calls.submit(partial(pages.fetch, {**query, "continue": page.continue_token}))
             yield page
             page = ahead.result()
             if page.resource_version != version:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.kube.errors import AnswerBroken, ApiError, KubeError, ListExpired, NotProtobuf
 from descheduler.kube.http.found import Head
@@ -33,8 +33,7 @@ class StreamClient(Protocol):
         """The body of a successful GET, still to be read; asking is retried on faults."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageBatch:
+class MessageBatch(msgspec.Struct, frozen=True):
     """Some objects of a list, each the bytes of its protobuf message; `kind` is that of the list, such as `PodList`."""
 
     items: Sequence[bytes]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from descheduler.kube.errors import KindForbidden
+import msgspec
+
+from descheduler.kube.errors import KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
@@ -26,8 +27,7 @@ _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)
 _UNDONE = "the run that began it ended before the pod was evicted; the next run decides again"
 
 
-@dataclass(frozen=True, slots=True)
-class Adopted:
+class Adopted(msgspec.Struct, frozen=True):
     """`unfinished` jobs have their pod evicted, and go on; `undone` ones had not come so far.
 
     `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.
@@ -78,7 +78,7 @@ def adopt(
 def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
     try:
         return provider.sweep(live)
-    except KindForbidden:  # what it may not list it cannot have created
+    except (KindAbsent, KindForbidden):  # what is not there, or may not be listed, was not created
         return ()
 
 

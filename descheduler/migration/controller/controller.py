@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
+from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import RemovalPort, remove
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
+from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
@@ -38,7 +41,7 @@ _BUDGET_WAIT_SECONDS = 5.0
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
-_Answer = Progress | EvictionResponse | MigrationJob | None
+_Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
 
 
 class Background(Protocol):
@@ -48,8 +51,7 @@ class Background(Protocol):
         """The future of `call`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What a run goes by from outside.
 
     `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
@@ -78,6 +80,7 @@ class JobController:
         settings: ControllerSettings,
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
+        judge: Judge | None = None,
     ) -> None:
         self._journal = journal
         self._keeper = keeper
@@ -87,7 +90,8 @@ class JobController:
         self._around = around
         self._queue: deque[JobTask] = deque()
         self._active: list[JobTask] = []
-        self._to_evict: deque[tuple[JobTask, Pod, str]] = deque()
+        self._turns = Turns(judge)
+        self._bundles = Bundles(())
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
@@ -99,25 +103,27 @@ class JobController:
         while no more are than the settings allow.
         """
         all_tasks = list(tasks)
+        self._bundles = Bundles(task for task in all_tasks if task.job is None)
         self._active = [task for task in all_tasks if task.job is not None]
         self._queue.extend(task for task in all_tasks if task.job is None)
         while self._queue or self._active:
             if (halted := self._around.halted()) is not None:
                 self._wind_up(*halted)
                 break
-            has_begun = self._begin_next() | self._advance_due() | self._evict_next()
+            has_begun = self._begin_next() | self._advance_due() | self._judge_turns() | self._evict_next()
             self._collect()
+            self._part_bundles()
             if not has_begun:
                 self._pause()
         return tuple(self._outcomes[task.eviction.uid] for task in all_tasks)
 
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
-        if len(self._active) >= self._settings.most_active:
-            return False
-        busy = {task.eviction.workload for task in self._active}
+        is_full = len(self._active) >= self._settings.most_active
         for task in self._queue:
-            if task.eviction.workload not in busy:
+            together = [other for other in self._active if self._bundles.are_together(task.eviction, other.eviction)]
+            busy = {other.eviction.workload for other in self._active if other not in together}
+            if (not is_full or together) and task.eviction.workload not in busy:
                 self._queue.remove(task)
                 self._active.append(task)
                 self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
@@ -138,18 +144,42 @@ class JobController:
         replacement = self._keeper.find_replacement(job, task.eviction)
         return Progress(job, End(), replacement=replacement)
 
+    def _judge_turns(self) -> bool:
+        """Has the moves judged once more whose turn it is; whether there were any."""
+        under_way = {task.eviction.uid for task in self._active if task.num_calls}
+        return self._turns.judge(self._around.calls.submit, self._around.clock(), self._may_go, under_way)
+
+    def _may_go(self, eviction: PlannedEviction) -> bool:
+        return self._bundles.is_complete(eviction, self._turns.tasks)
+
     def _evict_next(self) -> bool:
         """Has the first of the pods evicted whose turn it is, when the pace allows; whether it does."""
-        if not self._to_evict:
+        turn = self._turns.next_good(self._around.clock(), self._may_go)
+        if turn is None or self._around.paces.try_take(turn.task.eviction.profile) > 0:
             return False
-        task, pod, policy = self._to_evict[0]
-        if self._around.paces.try_take(task.eviction.profile) > 0:
-            return False
-        self._to_evict.popleft()
+        task = turn.task
+        self._turns.remove(task)
+        self._bundles.began(task.eviction)
         task.num_calls += 1
         self._around.open_calls.began(task.eviction)
-        self._submit(task, partial(self._evict, task.eviction, policy), pod)
+        self._submit(task, partial(self._evict, task.eviction, turn.policy), turn.pod)
         return True
+
+    def _part_bundles(self) -> None:
+        """Leaves those out that are left of a bundle of which another one stays."""
+        for task in [*self._queue, *self._active]:
+            if (why := self._bundles.why_broken(task.eviction)) and not task.was_evicted:
+                self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
+
+    def _leave_out(self, task: JobTask, judgement: Judgement) -> None:
+        """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way."""
+        if task in self._queue:
+            self._queue.remove(task)
+            self._finish(task, left_out(judgement.code, judgement.message))
+        elif task.job is not None and not any(task is other for other, _ in self._in_flight.values()):
+            self._turns.remove(task)
+            task.judgement = judgement
+            self._give_up(task, judgement)
 
     def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
         """Runs on a thread; None when the run was halted since the decision."""
@@ -161,20 +191,27 @@ class JobController:
 
     def _busy(self) -> set[int]:
         under_way = {id(task) for task, _ in self._in_flight.values()}
-        return under_way | {id(task) for task, _, _ in self._to_evict}
+        return under_way | {id(task) for task in self._turns.tasks}
 
     def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
         self._in_flight[self._around.calls.submit(call)] = (task, pod)
 
     def _pause(self) -> None:
-        if self._in_flight:
-            wait(self._in_flight, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
+        awaited: list[Future[Any]] = [*self._in_flight, *self._turns.pending]
+        if awaited:
+            wait(awaited, timeout=_SLICE_SECONDS, return_when=FIRST_COMPLETED)
             return
         dues = [task.due for task in self._active]
         until_due = min(dues, default=0.0) - self._around.clock()
-        self._around.sleep(max(_SLICE_SECONDS, until_due) if not self._to_evict else _SLICE_SECONDS)
+        self._around.sleep(max(_SLICE_SECONDS, until_due) if not len(self._turns) else _SLICE_SECONDS)
 
     def _collect(self) -> None:
+        over, error = self._turns.take_judgement(self._around.clock())
+        for turn, why in over:
+            if error is not None:
+                self._failed(turn.task, turn.pod, error)
+            else:
+                self._leave_out(turn.task, Judgement(OutcomeKind.REFUSED, OutcomeCode.CHANGED, why))
         for future in [future for future in self._in_flight if future.done()]:
             task, pod = self._in_flight.pop(future)
             try:
@@ -209,7 +246,7 @@ class JobController:
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:
-            self._to_evict.append((task, progress.pod, progress.step.policy))
+            self._turns.add(task, progress.pod, progress.step.policy)
 
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
@@ -299,7 +336,7 @@ class JobController:
         for task in self._queue:
             self._finish(task, left_out(code, why))
         self._queue.clear()
-        self._to_evict.clear()
+        self._turns.clear()
         self._drain()
         for task in list(self._active):
             if not self._around.may_call() and task.job is not None and not task.was_evicted:
@@ -329,6 +366,7 @@ class JobController:
         if not outcome.is_unconfirmed:
             self._around.open_calls.ended(task.eviction)
         self._outcomes[task.eviction.uid] = outcome
+        self._bundles.ended(task, outcome.kind)
         if task in self._active:
             self._active.remove(task)
         if self._around.sink is not None and not task.is_adopted:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
@@ -29,8 +29,7 @@ _MOST_STEPS = 12
 """More than a job has from its beginning to its end: whoever needs more goes round in circles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """How far a job has come: `pod` is the one that has its name now, and `step` what it waits for.
 
     `job` is as it is kept; None when somebody has deleted it.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.migration.settings import ExecutorSettings
 
 __all__ = ["ControllerSettings"]
 
 
-@dataclass(frozen=True, slots=True)
-class ControllerSettings:
+class ControllerSettings(msgspec.Struct, frozen=True):
     """At most `most_active` jobs are under way at once; the patience with the API server is that of evictions."""
 
     eviction: ExecutorSettings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.migration.judgement import Judgement
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
@@ -15,8 +15,7 @@ _LONGEST_WAIT_SECONDS = 3.0
 """As often as koord-descheduler looks at a job that waits."""
 
 
-@dataclass(slots=True, eq=False)
-class JobTask:
+class JobTask(msgspec.Struct, eq=False):
     """A job, and the eviction that it is for.
 
     `job` is None until it is created. `due` is in seconds of the run's clock. `judgement` is of the last eviction call;

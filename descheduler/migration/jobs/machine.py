@@ -9,9 +9,9 @@ time limit that passes after the eviction says that the pod was evicted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import msgspec
 from msgspec.structs import replace
 
 from descheduler.migration.jobs.conditions import failed, succeeded, with_condition
@@ -27,8 +27,7 @@ EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 """How a pod can be made to leave."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobTerms:
+class JobTerms(msgspec.Struct, frozen=True):
     """What counts for jobs that do not say otherwise.
 
     `unplaced_patience` is how long room may go without a node, None for as long as the job; after `yield_patience` a

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
@@ -37,8 +38,7 @@ class RoomState(Enum):
         return self in {RoomState.PENDING, RoomState.UNSCHEDULABLE}
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(msgspec.Struct, frozen=True):
     """What is held for one job, on `node` once that is known; `message` is the scheduler's word.
 
     `is_for_the_pod` says that it is meant for the very pod of the job, which waits for a node, and not for a successor.
@@ -56,8 +56,7 @@ class Room:
 ABSENT = Room(RoomState.ABSENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """What is seen of one job. `pod` is the pod that has the name now, of whichever UID.
 
     `replacement` is the pod that has taken the room or is known to want it, as it is now; None while there is none, or

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["End", "Evict", "HoldRoom", "ReleaseRoom", "Save", "Step", "WaitForChange"]
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
+class Save(msgspec.Struct, frozen=True):
     """The job is to be written as it is here."""
 
     job: MigrationJob
 
 
-@dataclass(frozen=True, slots=True)
-class HoldRoom:
+class HoldRoom(msgspec.Struct, frozen=True):
     """Room is to be asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evict:
+class Evict(msgspec.Struct, frozen=True):
     """The pod is to leave, in the way `policy` names: `Eviction`, `Delete` or `SoftEviction`."""
 
     policy: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseRoom:
+class ReleaseRoom(msgspec.Struct, frozen=True):
     """The room is to be given back, and the job is to be written as `then` afterwards."""
 
     then: MigrationJob
 
 
-@dataclass(frozen=True, slots=True)
-class WaitForChange:
+class WaitForChange(msgspec.Struct, frozen=True):
     """Nothing is to be done before something else happens: `why`, for those who ask."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(msgspec.Struct, frozen=True):
     """The job has ended."""
 
 

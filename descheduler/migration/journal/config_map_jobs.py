@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.journal.live_jobs import decode_live_job
 from descheduler.migration.journal.wire import new_job_object, spec_of, status_of
 from descheduler.migration.providers.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -95,7 +95,7 @@ def _decode(block: bytes) -> MigrationJob:
     """Raises ValueError where it holds no job."""
     found = msgspec.json.decode(block, type=_ConfigMap)
     held: Any = msgspec.json.decode(found.data.get(_KEY, ""))
-    return decode_migration_job(msgspec.json.encode({"metadata": found.metadata, **held}))
+    return decode_live_job(msgspec.json.encode({"metadata": found.metadata, **held}))
 
 
 def _decode_if_job(block: bytes) -> MigrationJob | None:

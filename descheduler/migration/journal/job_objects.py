@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.kube.errors import KubeError, TransportError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.journal.journal import NewJob
+from descheduler.migration.journal.live_jobs import decode_live_job
 from descheduler.migration.journal.wire import new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.migration_job import MigrationJob
 
@@ -32,24 +32,24 @@ class JobObjects:
 
     def jobs(self) -> tuple[MigrationJob, ...]:
         """All of the cluster, whoever created them."""
-        return self._objects.list(LIST_PATH, decode_migration_job)
+        return self._objects.list(LIST_PATH, decode_live_job)
 
     def create(self, wanted: NewJob) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
         name = self._make_name()
         body = new_job_object(wanted, name, self._created_by)
         try:
-            created = self._objects.create(LIST_PATH, body, decode_migration_job)
+            created = self._objects.create(LIST_PATH, body, decode_live_job)
         except TransportError:
             created = None
-        found = created or self._objects.read(_path(name), decode_migration_job)
+        found = created or self._objects.read(_path(name), decode_live_job)
         if found is None:
             raise KubeError(f"PodMigrationJob {name} could not be created: no answer came, and it does not exist")
         return found
 
     def read(self, job: MigrationJob) -> MigrationJob | None:
         """`job` as the API server has it."""
-        return self._objects.read(_path(job.name), decode_migration_job)
+        return self._objects.read(_path(job.name), decode_live_job)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """Spec and status, each where it has changed; a status that says the same is not written."""
@@ -67,7 +67,7 @@ class JobObjects:
 
     def _patch(self, job: MigrationJob, subresource: str, patch: dict[str, Any]) -> MigrationJob | None:
         body = {"metadata": {"resourceVersion": job.resource_version, "uid": job.uid}, **patch}
-        return self._objects.patch(_path(job.name) + subresource, body, decode_migration_job)
+        return self._objects.patch(_path(job.name) + subresource, body, decode_live_job)
 
 
 def _path(name: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
+
+import msgspec
 
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["Journal", "NewJob"]
 
 
-@dataclass(frozen=True, slots=True)
-class NewJob:
+class NewJob(msgspec.Struct, frozen=True):
     """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.
 
     `provider` holds its room. `successors` is by what its replacement is known, "" where that has none.
@@ -27,7 +27,7 @@ class NewJob:
     provider: str
     ttl: timedelta | None = None
     successors: str = ""
-    delete_options: dict[str, Any] = field(default_factory=dict)
+    delete_options: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Journal(Protocol):

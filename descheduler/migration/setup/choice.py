@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.migration.setup.offer import ClusterOffer
 from descheduler.model.koordinator.migration_job import JobMode
 
-__all__ = ["Choice", "ProviderMissing", "choose"]
+__all__ = ["PLACEHOLDER", "Choice", "ProviderMissing", "choose"]
 
 NONE = "none"
 KOORDINATOR = "koordinator"
@@ -19,8 +19,7 @@ class ProviderMissing(Exception):  # noqa: N818 - a state callers act on, named 
     """The policy names a provider that the cluster has not; the sentence says what is missing, and the way out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """`provider` as `reservationProvider` names it; `why` is a sentence for reports.
 
     Without `uses_jobs` pods are evicted as those of other profiles are, with nothing kept.

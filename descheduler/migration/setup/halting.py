@@ -14,19 +14,29 @@ HALTED = {
     OutcomeCode.DEADLINE: "--deadline exceeded",
     OutcomeCode.LEASE_LOST: "the Lease was lost, another run may be active",
     OutcomeCode.OVERLOADED: "the API server was overloaded for too long",
+    OutcomeCode.GUARD: "a guard of MigrationController stopped the run; the next run decides again",
 }
 
 
 class Halting:
-    """Asked before every step. `deadline` is in seconds of `clock`, None for none; `may_call` says why not, else ""."""
+    """Asked before every step. `deadline` is in seconds of `clock`, None for none; `may_call` says why not, else "".
+
+    `tripped` says what a guard has found, else "".
+    """
 
     def __init__(
-        self, stop: threading.Event, deadline: float | None, may_call: Callable[[], str], clock: Callable[[], float]
+        self,
+        stop: threading.Event,
+        deadline: float | None,
+        may_call: Callable[[], str],
+        clock: Callable[[], float],
+        tripped: Callable[[], str] = lambda: "",
     ) -> None:
         self._stop = stop
         self._deadline = deadline
         self._may_call = may_call
         self._clock = clock
+        self._tripped = tripped
 
     def __call__(self) -> tuple[OutcomeCode, str] | None:
         """The code and the sentence of what halts the run, None while nothing does."""
@@ -36,5 +46,7 @@ class Halting:
     def _code(self) -> OutcomeCode | None:
         if self._stop.is_set():
             return OutcomeCode.LEASE_LOST if self._may_call() else OutcomeCode.STOPPED
+        if self._tripped():
+            return OutcomeCode.GUARD
         is_late = self._deadline is not None and self._clock() >= self._deadline
         return OutcomeCode.DEADLINE if is_late else None

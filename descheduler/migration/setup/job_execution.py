@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
@@ -29,6 +30,7 @@ from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.providers.placeholder.provider import PlaceholderRooms
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.migration.replacements import successors_of
+from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
@@ -39,20 +41,20 @@ from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
 
+_LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
+"""Jobs that are asked again in the next run."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobProfile:
+class JobProfile(msgspec.Struct, frozen=True):
     """How the evictions of one profile are carried out as jobs."""
 
     args: MigrationControllerArgs
     choice: Choice
 
 
-@dataclass(frozen=True, slots=True)
-class JobStorage:
+class JobStorage(msgspec.Struct, frozen=True):
     """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
 
     `owner` tells those of one policy, in this run and the next; it may be the value of a label.
@@ -69,8 +71,7 @@ class JobStorage:
         return ConfigMapJobs(objects, self.namespace, self.owner)
 
 
-@dataclass(frozen=True, slots=True)
-class UsersJobs:
+class UsersJobs(msgspec.Struct, frozen=True):
     """How many jobs of users were carried out, and how many were not let go or had ended."""
 
     num_started: int = 0
@@ -78,7 +79,10 @@ class UsersJobs:
 
 
 class JobExecution:
-    """The jobs of one run. `profiles` are those that use jobs, by name."""
+    """The jobs of one run. `profiles` are those that use jobs, by name.
+
+    Moves of a plan over `snapshot` are judged again before each wave of evictions; without one they hold as they are.
+    """
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class JobExecution:
         port: RemovalPort,
         settings: ExecutorSettings,
         around: Surroundings,
+        snapshot: Snapshot | None = None,
     ) -> None:
         self._objects = objects
         self._profiles = profiles
@@ -96,6 +101,7 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
+        self._judge = None if snapshot is None else Footprints(objects, snapshot)
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
         """Whether no koord-descheduler runs, which would carry out users' jobs; None until somebody asks."""
@@ -139,14 +145,17 @@ class JobExecution:
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
         keeper = self._keeper(_terms(profile))
         decisions = arbitrate(jobs, view, profile.args, now=now)
-        started = [decision.job for decision in decisions if decision.outcome is JobOutcome.STARTED]
+        tasks, num_started = [], 0
         for decision in decisions:
+            if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
+                continue
+            num_started += decision.outcome is JobOutcome.STARTED
             if decision.outcome is JobOutcome.REFUSED:
-                keeper.save(decision.job, failed(decision.job, JobReason.FORBIDDEN, decision.verdict.message))
-        ended = [JobOutcome.MISSING, JobOutcome.TIMED_OUT]
-        tasks = [adopted_task(d.job) for d in decisions if d.job in started or d.outcome in ended]
+                keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
+            else:
+                tasks.append(adopted_task(job))
         self._controller(keeper).run(tasks)
-        return UsersJobs(len(started), len(decisions) - len(started))
+        return UsersJobs(num_started, len(decisions) - num_started)
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
@@ -173,7 +182,7 @@ class JobExecution:
     def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
         settings = ControllerSettings(self._settings)
         new_job = partial(_new_job, profile)
-        return JobController(self._journal, keeper, self._port, settings, new_job, self._around)
+        return JobController(self._journal, keeper, self._port, settings, new_job, self._around, self._judge)
 
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from descheduler.kube.discovery import ServerFacts
@@ -15,8 +13,7 @@ KOORDINATOR_GROUP = "scheduling.koordinator.sh"
 _PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOffer:
+class ClusterOffer(msgspec.Struct, frozen=True):
     """Whether there are PodMigrationJobs, Reservations and the PriorityClass of placeholders."""
 
     has_jobs: bool = False
@@ -35,11 +32,11 @@ class _ResourceList(msgspec.Struct):
 _decode_resources = msgspec.json.Decoder(_ResourceList).decode
 
 
-def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str) -> ClusterOffer:
-    """What the server behind `objects` offers. Raises KubeError."""
+def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str = "") -> ClusterOffer:
+    """What the server behind `objects` offers; without a PriorityClass nobody looks for it. Raises KubeError."""
     names: set[str] = set()
     if KOORDINATOR_GROUP in server.groups:
         found = objects.read(f"/apis/{KOORDINATOR_GROUP}/v1alpha1", _decode_resources)
         names = {resource.name for resource in found.resources} if found is not None else set()
-    has_class = objects.read(f"{_PRIORITY_CLASSES}/{priority_class}", bytes) is not None
+    has_class = bool(priority_class) and objects.read(f"{_PRIORITY_CLASSES}/{priority_class}", bytes) is not None
     return ClusterOffer("podmigrationjobs" in names, "reservations" in names, has_class)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -88,8 +87,7 @@ class PodGroup(msgspec.Struct, frozen=True):
         return f"{self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class GangSettings:
+class GangSettings(msgspec.Struct, frozen=True):
     """A gang, by its id `namespace/name`: at least `min_available` of its pods are bound together.
 
     `total_number` is the size that is declared; `group` are the ids of all gangs that are satisfied together, sorted.
@@ -102,11 +100,11 @@ class GangSettings:
     match_policy: MatchPolicy
     group: tuple[str, ...]
     waiting_time: timedelta
+    group_id: str = ""
+    """The name of the group, made of it; that of the gang where it is alone."""
 
-    @property
-    def group_id(self) -> str:
-        """The name of the group; that of the gang where it is alone."""
-        return ",".join(self.group)
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "group_id", ",".join(self.group))
 
 
 def gang_id_of(pod: Pod) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,8 +23,7 @@ __all__ = ["SingleLanding", "has_spare_nodes_for_all", "single_landings"]
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SingleLanding:
+class SingleLanding(msgspec.Struct, frozen=True, eq=False):
     """The answer for one class: `feasible` nodes, those `open` to it for good, and those it `may` get.
 
     The last are the ones that no plugin refuses but those which others of the batch may appease. `refusal` is a

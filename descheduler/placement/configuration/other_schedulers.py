@@ -7,7 +7,8 @@ first profile of the configuration, beside nobody knows what.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from descheduler.placement.configuration.koordinator import koord_profile
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration

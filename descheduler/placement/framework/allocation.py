@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
+
+import msgspec
 
 from descheduler.placement.shadow.shadow_cluster import Placed
 
 __all__ = ["Allocation", "TellingLedger", "allocations_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(msgspec.Struct, frozen=True):
     """One thing on a node that `plugin` allocates to a pod, and how much of it.
 
     `kind` says what it is, such as gpu or reservation; `name` tells it from others of its kind on the node, such as the
@@ -22,7 +22,7 @@ class Allocation:
     plugin: str
     kind: str
     name: str
-    resources: Mapping[str, int] = field(default_factory=dict)
+    resources: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 @runtime_checkable

@@ -26,10 +26,19 @@ class Doubts:
         self._extenders = [extender for extender in configuration.extenders if extender.filters]
         doubts = ((name, plugins[name].doubt(profile)) for name in sorted(profile.running) if name in plugins)
         self._of_all = next((f"{doubt} ({name})" for name, doubt in doubts if doubt), "")
+        self._known: dict[tuple[int, int, int], tuple[Pod, str]] = {}
         self._modelled = {name for name in profile.running if name in plugins and plugins[name].is_modelled}
 
     def about(self, pod: Pod) -> str:
         """What of these checks concerns `pod`, or an empty string: the same words for every pod that it concerns."""
+        # Replicas share these parts. The pod is kept as well: identities stand for them only as long as they live.
+        key = id(pod.spec), id(pod.labels), id(pod.annotations)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = pod, self._found(pod)
+        return known[1]
+
+    def _found(self, pod: Pod) -> str:
         unknown = self._unknown
         if unknown:
             names = f"plugin {unknown[0]} is" if len(unknown) == 1 else f"plugins {', '.join(unknown)} are"

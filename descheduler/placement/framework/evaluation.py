@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -21,16 +20,14 @@ from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, 
 __all__ = ["Choice", "Evaluation", "PluginScores", "SchedulerModel", "ScoreTable"]
 
 
-@dataclass(frozen=True, slots=True)
-class PluginScores:
+class PluginScores(msgspec.Struct, frozen=True):
     """What one plugin gives to feasible nodes, in their order: weighted, and before that was normalised, if it was."""
 
     final: NDArray[np.int64]
     raw: NDArray[np.int64] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
+class ScoreTable(msgspec.Struct, frozen=True):
     """Scores of the feasible `nodes` (ascending indices), in their order.
 
     Absent plugins give 0 everywhere.
@@ -78,6 +75,9 @@ class SchedulerModel(Protocol):
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> Evaluation:
         """What the filters say of `pod`, as the cluster is now; `company` are the pods that it is tried with."""
+
+    def num_transformer_changes(self) -> int | None:
+        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
 
     def refused(self, cycle: Cycle, obstacles: tuple[Obstacle, ...]) -> Evaluation:
         """The answer for a pod that is taken nowhere for `obstacles`."""

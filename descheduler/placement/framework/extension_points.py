@@ -8,9 +8,9 @@ takes part in; `placement.plugins.table` names them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +24,7 @@ __all__ = [
     "PASS",
     "SKIP",
     "SKIP_FOR_GOOD",
+    "CountingTransformer",
     "FilterPlugin",
     "FilterTransformer",
     "InteractingPlugin",
@@ -50,8 +51,7 @@ ReasonBits = NDArray[np.uint32]
 """A set of a plugin's own reasons a node, one bit each; 0 where the pod passes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterResult:
+class PreFilterResult(msgspec.Struct, frozen=True):
     """What a plugin says before nodes are looked at.
 
     `obstacle` refuses the pod everywhere; `nodes` narrows the nodes by name; `is_skipped` leaves the plugin's filter
@@ -70,7 +70,7 @@ SKIP = PreFilterResult(is_skipped=True)
 SKIP_FOR_GOOD = PreFilterResult(is_skipped=True, is_for_good=True)
 
 
-class Scores(NamedTuple):
+class Scores(msgspec.Struct, frozen=True, gc=False):
     """Scores by node, not to be written to; what they say of nodes that are not feasible means nothing.
 
     `raw`, which only explanations ask for, gives them as they are before they are normalised; None for a plugin that
@@ -119,6 +119,15 @@ class PreFilterTransformer(Plugin, Protocol):
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Changes `cycle`: its `pod`, to what the others are to take it for; pods `seen` in addition; its `keeper`."""
+
+
+@runtime_checkable
+class CountingTransformer(PreFilterTransformer, Protocol):
+    """One that makes the same of a pod until `num_changes` grows, so that a pod in vain is not tried again."""
+
+    @property
+    def num_changes(self) -> int:
+        """How often something changed so far that it goes by; what is taken back is a change as well."""
 
 
 @runtime_checkable

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from descheduler.placement.framework.evaluation import Choice, Evaluation, SchedulerModel
 from descheduler.placement.framework.taint_eviction import eviction_by_taint
@@ -21,7 +23,7 @@ def first_of_ties(evaluation: Evaluation, choice: Choice) -> int:
     return choice.node
 
 
-class Placement(NamedTuple):
+class Placement(msgspec.Struct, frozen=True, gc=False):
     """Where a pod was put, out of what choice, and the conditions of it, sentences all of which must hold.
 
     `placed` is what takes it off its node again; `cause` is that of the evaluation.
@@ -38,7 +40,7 @@ class Placement(NamedTuple):
         return self.placed.node
 
 
-class Attempt(NamedTuple):
+class Attempt(msgspec.Struct, frozen=True, gc=False):
     """What came of one try. Without a `placement` the `evaluation` says why.
 
     A pod that fits on several nodes and cannot be scored is not placed although `evaluation.fits`.
@@ -69,5 +71,6 @@ def put_on_node(
     stay = eviction_by_taint(cycle.pod.spec.tolerations, cycle.cluster.table.nodes[node])
     placed = scheduler.place(evaluation, node, *ledgers)
     # Reserving may have found some more, so the notes come last.
-    conditions = tuple(dict.fromkeys(sentence for sentence in (*found, stay, *cycle.notes) if sentence))
+    told = [sentence for sentence in (*found, stay, *cycle.notes) if sentence]
+    conditions = tuple(dict.fromkeys(told)) if told else ()
     return Placement(placed, choice or Choice(node, 0, (node,), None, is_sampled=False), conditions, evaluation.cause)

@@ -5,14 +5,15 @@ The proof that a batch lands rests on these answers, so a plugin that declares n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from descheduler.model.pod import Pod
 
 __all__ = [
     "CAUTIOUS",
     "OWN_NODE",
+    "EndingInteractions",
     "EqualPods",
     "Interactions",
     "JoinedInteractions",
@@ -38,6 +39,15 @@ class Interactions(Protocol):
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either of the pods, once placed, may bear on what the plugin says of the other on other nodes."""
+
+
+@runtime_checkable
+class EndingInteractions(Interactions, Protocol):
+    """Tells more of pods that are being deleted than follows from the other answers."""
+
+    def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
+        """Whether `ending`, as long as it is being deleted, may have the plugin refuse to `pod` a node other than its
+        own that is open once `ending` is gone."""
 
 
 class OnOwnNode:
@@ -104,6 +114,7 @@ class JoinedInteractions:
         self._by_plugin = {name: each for name, each in by_plugin.items() if each is not OWN_NODE}
         self._in_order = tuple(self._by_plugin.values())
         self._last_felt: tuple[Pod | None, bool] = None, False
+        self._endings = tuple([_hinders_while_ending(each) for each in self._in_order])
 
     def helpers(self, pod: Pod) -> frozenset[str]:
         """The plugins that may stop refusing a node to `pod` because another pod is placed."""
@@ -125,9 +136,23 @@ class JoinedInteractions:
             self._last_felt = pod, any(each.is_felt_widely(pod) for each in self._in_order)
         return self._last_felt[1]
 
+    def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
+        """Whether it may by any of the plugins."""
+        for hinders in self._endings:
+            if hinders(ending, pod):
+                return True
+        return False
+
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether they do by any of the plugins."""
         return any(each.interact(first, second) for each in self._by_plugin.values())
+
+
+def _hinders_while_ending(interactions: Interactions) -> Callable[[Pod, Pod], bool]:
+    """What a plugin says of pods that are being deleted, or else what follows from its other answers."""
+    if isinstance(interactions, EndingInteractions):
+        return interactions.hinders_while_ending
+    return lambda ending, pod: not interactions.is_local(pod) or interactions.is_felt_widely(ending)
 
 
 class EqualPods(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.node import Node
@@ -16,8 +17,7 @@ from descheduler.placement.shadow.shadow_cluster import Cycle
 __all__ = ["Explain", "RefusedNode", "listed"]
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedNode:
+class RefusedNode(msgspec.Struct, frozen=True):
     """One node that does not take the pod of `cycle`, under the plugins of `profile`."""
 
     cycle: Cycle

@@ -19,6 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import Sch
 from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Evaluation, PluginScores, ScoreTable
 from descheduler.placement.framework.extension_points import (
+    CountingTransformer,
     FilterPlugin,
     FilterTransformer,
     InteractingPlugin,
@@ -44,7 +45,8 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.own_node_score import KeptTotals, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, annotations_read_by
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
-from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, Seen, ShadowCluster, Takings
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
+from descheduler.placement.shadow.views import Seen
 
 __all__ = ["Scheduler"]
 
@@ -86,6 +88,7 @@ class Scheduler:
         self._patchers = [each for each in _those(made, profile.pre_binds) if isinstance(each, PatchPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
+        self._counting = [each for each in self._transformers if isinstance(each, CountingTransformer)]
         self._filter_transformers = [
             each for each in _those(made, profile.filters) if isinstance(each, FilterTransformer)
         ]
@@ -171,6 +174,12 @@ class Scheduler:
         cycle.unseen += tuple([Seen(each, node) for each in rewrite.unseen])
         with cycle.view():
             return self._filtered(cycle)
+
+    def num_transformer_changes(self) -> int | None:
+        """How often something changed so far that decides what pods see beside the cluster's; None if nobody knows."""
+        if len(self._counting) < len(self._transformers):
+            return None
+        return sum(each.num_changes for each in self._counting)
 
     def _filtered(self, cycle: Cycle) -> Evaluation:
         """What PreFilter and Filter say, in the cluster as the scheduler sees it."""

@@ -49,18 +49,14 @@ class Schedulers:
 
     def scheduler_of(self, pod: Pod) -> SchedulerModel:
         """The scheduler of a pod. For one that is not modelled kube-scheduler as it comes stands in."""
-        name = scheduler_name_of(pod)
-        known = self._made.get(name)
-        if known is None:
-            known = self._made[name] = self._make(name)
-        return known
+        return self._scheduler(scheduler_name_of(pod))
 
     def doubt(self, pod: Pod) -> str:
         """What the scheduler checks of `pod` that is not modelled, or an empty string."""
         name = scheduler_name_of(pod)
         if name not in self._others and self._profile_for(name) is None:
             return f"scheduler {name} is not modelled"
-        return self.scheduler_of(pod).doubt(pod)
+        return self._scheduler(name).doubt(pod)
 
     def queued_beside(self) -> Iterator[Pod]:
         """What waits for a node beside the pods of the snapshot, where the scheduler that it names places it."""
@@ -84,6 +80,12 @@ class Schedulers:
             return frozenset()
         is_unlisted = any("/" in name and name not in self._listed for name in pod.spec.requests)
         return self._optional_filters | {_RESOURCES} if is_unlisted else self._optional_filters
+
+    def _scheduler(self, name: str) -> SchedulerModel:
+        known = self._made.get(name)
+        if known is None:
+            known = self._made[name] = self._make(name)
+        return known
 
     def _profile_for(self, name: str) -> SchedulerProfile | None:
         if name not in self._profiles:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
@@ -19,8 +21,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 __all__ = ["About", "SchedulingPlugin", "annotations_read_by", "kinds_read_by", "own_node", "shadow_cluster_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(msgspec.Struct, frozen=True):
     """What a plugin checks and what it prefers, each empty where it does not, and the words in which it refuses.
 
     `reasons` are those of events. Parts in angle brackets stand for names.
@@ -41,16 +42,16 @@ def _cautious(profile: SchedulerProfile) -> Interactions:
     return CAUTIOUS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulingPlugin(PluginSettings):
+class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     """What runs under one plugin name: its row of the table.
 
     `plugin` takes part in all of `points` but Score, `score` in that one. `interactions` says how pods that are placed
     bear on each other by this plugin, under a profile; see Interactions. `explain` has more to say of its obstacles
     than their words, None where these say it all. `explain_shortage` says what it holds on a node that has too little
-    room for a pod, None for one that holds none. `preempts` says that at PostFilter it evicts others for a pod that
-    fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain for one that
-    ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one placement class.
+    of the named resources for a pod, None for one that holds none. `preempts` says that at PostFilter it evicts others
+    for a pod that fits nowhere. `reads_annotations` are keys of annotations that its answers hang on, all of a domain
+    for one that ends with `/`: they are decoded and go into dumps, and pods that differ in them are not of one
+    placement class.
     `marks` gives, for a snapshot, what else tells its pods apart to the plugin, None for nothing; see Mark.
     `reads_kinds` are the kinds of objects that it reads beside pods and nodes, by their keys in the table of kinds.
     `queues` gives, for a snapshot, what waits for a node beside its pods, in the form of pods: schedulers that run the
@@ -66,7 +67,7 @@ class SchedulingPlugin(PluginSettings):
     about: About = About()
     interactions: Callable[[SchedulerProfile], Interactions] = _cautious
     explain: Explain | None = None
-    explain_shortage: Callable[[RefusedNode], Iterator[str]] | None = None
+    explain_shortage: Callable[[RefusedNode, AbstractSet[str]], Iterator[str]] | None = None
     preempts: bool = False
     is_modelled: bool = True
     doubt: Callable[[SchedulerProfile], str] = _no_doubt

@@ -6,9 +6,10 @@ Most pods are a unit of their own, and are placed without any of this. A schedul
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import SchedulerModel
@@ -31,15 +32,13 @@ def queue_order(pod: Pod) -> tuple[int, datetime, str]:
     return -priority_of(pod), pod.created_at or _LAST, pod.key
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True):
     """Pods that exist without a node, and that are tried one after the other in this order. There is one at least."""
 
     pods: tuple[Pod, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitAttempt:
+class UnitAttempt(msgspec.Struct, frozen=True):
     """What came of one try of a unit: the tries of its first pods, in order.
 
     They end with the pod at which those that had been placed could be bound: these have a placement, and what is left

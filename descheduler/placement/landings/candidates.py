@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,7 +24,7 @@ __all__ = ["Candidate", "CandidateMaker", "UnplacedReplacement", "evicted_before
 _NEW_TEMPLATE = "the pod template of a revision that is being rolled out is not in the snapshot"
 
 
-class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
+class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
 
     `doubt` says what its scheduler checks that is not modelled, and is empty where everything is; refusals of
@@ -73,7 +74,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
         return self.replacement.returns == "at once"
 
 
-class Candidate(msgspec.Struct, frozen=True, eq=False):
+class Candidate(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A victim: with a `landing` that is clear without looking at nodes, or else an `unplaced` that looks for one.
 
     `leaves` says whether the cluster is without the victim once it is evicted. It is not where the victim comes back
@@ -98,6 +99,7 @@ class CandidateMaker:
         self._cluster = cluster
         self._schedulers = schedulers
         self._forms = forms
+        self._alike: dict[PlacementClass, _Alike] = {}
 
     def candidate(self, victim: Pod, gone: Counter[str]) -> Candidate:
         """The candidate for `victim`, where `gone` counts by controller UID the pods evicted before it."""
@@ -128,20 +130,34 @@ class CandidateMaker:
         self, victim: Pod, replacement: Replacement, pod: Pod, alternative: UnplacedReplacement | None = None
     ) -> UnplacedReplacement:
         form = self._forms.form_of(pod)
-        schedulers = self._schedulers
-        scheduler = schedulers.scheduler_of(form)
+        placement_class = self._cluster.placement_class(form)
+        alike = self._alike.get(placement_class)
+        if alike is None:
+            alike = self._alike[placement_class] = _alike(self._schedulers, form)
         return UnplacedReplacement(
             victim,
             replacement,
             form,
-            self._cluster.placement_class(form),
-            scheduler,
-            priority_of(form),
-            schedulers.doubt(form) or (alternative.doubt if alternative is not None else ""),
-            schedulers.optional_filters(form),
+            placement_class,
+            alike.scheduler,
+            alike.priority,
+            self._schedulers.doubt(form) or (alternative.doubt if alternative is not None else ""),
+            alike.optional,
             alternative,
-            (form,) if scheduler.unit_of(form) else (),
+            (form,) if alike.scheduler.unit_of(form) else (),
         )
+
+
+class _Alike(NamedTuple):
+    """What all pods of one placement class have in common."""
+
+    scheduler: SchedulerModel
+    priority: int
+    optional: frozenset[str]
+
+
+def _alike(schedulers: Schedulers, pod: Pod) -> _Alike:
+    return _Alike(schedulers.scheduler_of(pod), priority_of(pod), schedulers.optional_filters(pod))
 
 
 def evicted_before(victim: Pod) -> Candidate:

@@ -7,7 +7,6 @@ and affinity still sees it. *Settled* is once it is gone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
@@ -43,7 +42,7 @@ def worst(verdicts: Iterable[LandingVerdict]) -> LandingVerdict:
     return max(verdicts, key=_GRAVITY.__getitem__, default=LandingVerdict.LANDS)
 
 
-class Landing(msgspec.Struct, frozen=True):
+class Landing(msgspec.Struct, frozen=True, gc=False):
     """Where the replacement of `victim` binds, or why it does not.
 
     `verdict` is that of the settled clock; `cold` is `NO` where the replacement has to wait until the victim is gone.
@@ -81,8 +80,7 @@ class Landing(msgspec.Struct, frozen=True):
         return self.ties == (self.victim.node_name,)
 
 
-@dataclass(frozen=True, slots=True)
-class JointVerdict:
+class JointVerdict(msgspec.Struct, frozen=True):
     """Whether the replacements of a whole batch land together.
 
     `landings` are those of the victims, in their order, as the scheduler places them in that order; where only another

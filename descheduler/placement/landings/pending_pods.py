@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count, groupby
 from operator import attrgetter, neg
 
+import msgspec
+
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.evaluation import SchedulerModel
+from descheduler.placement.framework.evaluation import Evaluation, SchedulerModel
 from descheduler.placement.framework.feasibility import first_of_ties
 from descheduler.placement.framework.obstacle_counts import open_for_good
 from descheduler.placement.framework.schedulers import Schedulers
@@ -31,8 +32,7 @@ _MOST_PASSES = 3
 _turn = attrgetter("turn")
 
 
-@dataclass(eq=False, slots=True)
-class Competitor:
+class Competitor(msgspec.Struct, eq=False):
     """A pending pod, the form in which it was placed, and the index of its node.
 
     `turn` tells the order in which pods were placed, `seat` the place of this one in its group; a nominated pod has
@@ -50,9 +50,24 @@ class Competitor:
 
 class _Group:
     """Pending pods of one placement class. `waiting` are the places in `pods` of those that are not placed, the next
-    one last."""
+    one last.
 
-    __slots__ = ("asked", "form", "gets_credit", "is_local", "open_nodes", "pods", "priority", "scheduler", "waiting")
+    `last_cycle` is the one in which they were tried last, after so many changes of what decides what it sees; None as
+    well where nodes are taken for others.
+    """
+
+    __slots__ = (
+        "asked",
+        "form",
+        "is_local",
+        "last_cycle",
+        "num_changes",
+        "open_nodes",
+        "pods",
+        "priority",
+        "scheduler",
+        "waiting",
+    )
 
     def __init__(self, form: Pod, scheduler: SchedulerModel, demand: Demand) -> None:
         self.form = form
@@ -64,7 +79,17 @@ class _Group:
         self.priority = priority_of(form)
         self.is_local = scheduler.interactions.is_local(form)
         self.open_nodes: BoolMask | None = None
-        self.gets_credit = False
+        self.last_cycle: Cycle | None = None
+        self.num_changes: int | None = None
+
+    def tried(self, evaluation: Evaluation) -> None:
+        """Notes what the first of those that wait was told."""
+        if self.open_nodes is None:
+            self.open_nodes = open_for_good(self.scheduler, evaluation)
+        cycle = evaluation.cycle
+        without_notes = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
+        self.last_cycle = None if evaluation.is_rewritable else without_notes
+        self.num_changes = self.scheduler.num_transformer_changes()
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` last."""
@@ -284,9 +309,7 @@ class PendingPods:
 
     def _place_one(self, group: _Group) -> bool:
         evaluation = group.scheduler.evaluate(group.form)
-        if group.open_nodes is None:
-            group.open_nodes = open_for_good(group.scheduler, evaluation)
-        group.gets_credit = bool(evaluation.cycle.credit or evaluation.cycle.seen)
+        group.tried(evaluation)
         choice = None if evaluation.undecided else evaluation.choose()
         if choice is None:
             return False
@@ -299,13 +322,23 @@ class PendingPods:
         if not group.waiting:
             return False
         node = self._cluster.table.index.get(victim.node_name)
-        if node is None or group.open_nodes is None or not group.is_local:
+        if node is None or group.open_nodes is None or group.last_cycle is None or not group.is_local:
             return True
-        # What is free is not all that a pod with credit may use, and what it sees besides may have gone elsewhere.
-        if group.gets_credit or group.scheduler.interactions.is_felt_widely(victim):
+        # What is free is not all that a pod may use that has credit, or that does not see others.
+        if group.last_cycle.credit or group.last_cycle.unseen or group.scheduler.interactions.is_felt_widely(victim):
             return True
+        if not group.last_cycle.seen:
+            return self._has_room(group, group.open_nodes, node)
+        num_changes = group.scheduler.num_transformer_changes()
+        if num_changes is None or num_changes != group.num_changes:
+            return True  # what it sees besides may have gone elsewhere
+        with group.last_cycle.view():
+            return self._has_room(group, group.open_nodes, node)
+
+    def _has_room(self, group: _Group, open_nodes: BoolMask, node: int) -> bool:
+        """Whether `node` is one of `open_nodes` and has what a pod of `group` asks for."""
         table = self._cluster.table
-        if not group.open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:
+        if not open_nodes[node] or table.requested[PODS_ROW, node] >= table.allocatable[PODS_ROW, node]:
             return False
         requested, allocatable = table.requested, table.allocatable
         for row, amount in group.asked:

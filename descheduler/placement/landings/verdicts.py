@@ -51,7 +51,7 @@ def landed(
         cold=settled if cold is None else cold,
         settled=settled,
         node=node,
-        ties=tuple([names[tied] for tied in choice.ties]),
+        ties=tuple(map(names.__getitem__, choice.ties)),
         total=choice.total,
         margin=choice.margin,
         is_sampled=choice.is_sampled,

@@ -16,6 +16,7 @@ from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["ImageLocality"]
@@ -38,17 +39,22 @@ class ImageLocality:
             for name, size in node.images.items():
                 self._nodes_with.setdefault(name, []).append(index)
                 self._sizes.setdefault(name, size)
-        self._scores: dict[tuple[tuple[str, ...], int], NDArray[np.int64] | None] = {}
+        self._scores: dict[tuple[tuple[str, ...], int], Scores | None] = {}
+        self._by_class: dict[PlacementClass, Scores | None] = {}
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The score of each node; None when none of the images is anywhere."""
-        spec = cycle.pod.spec
+        if cycle.pod not in self._by_class:
+            self._by_class[cycle.pod] = self._scores_of(cycle.pod.spec)
+        return self._by_class[cycle.pod]
+
+    def _scores_of(self, spec: PodSpec) -> Scores | None:
         volume_images = spec.volume_images if self._scores_volumes else ()
         key = (*spec.init_images, *spec.images, *volume_images), _num_containers(spec)
         if key not in self._scores:
-            self._scores[key] = self._score_all(*key)
-        known = self._scores[key]
-        return None if known is None else Scores(known)
+            known = self._score_all(*key)
+            self._scores[key] = None if known is None else Scores(known)
+        return self._scores[key]
 
     def _score_all(self, images: tuple[str, ...], num_containers: int) -> NDArray[np.int64] | None:
         total = np.zeros(self._num_nodes, dtype=np.int64)

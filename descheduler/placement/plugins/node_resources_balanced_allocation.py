@@ -7,9 +7,9 @@ float64 are taken in the order in which the scheduler takes them, since the resu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,8 +32,7 @@ __all__ = ["NodeResourcesBalancedAllocation"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeResourcesBalancedAllocationArgs:
+class NodeResourcesBalancedAllocationArgs(msgspec.Struct, frozen=True):
     """Names of the resources whose shares are balanced; at least one, none twice."""
 
     resources: tuple[str, ...] = ("cpu", "memory")

@@ -10,7 +10,6 @@ from descheduler.placement.plugins import (
     image_locality,
     node_declared_features,
     node_name,
-    node_numa_resource,
     node_ports,
     node_resources_balanced_allocation,
     node_unschedulable,
@@ -25,6 +24,7 @@ from descheduler.placement.plugins.device_share import row as device_share_row
 from descheduler.placement.plugins.elastic_quota import row as elastic_quota_row
 from descheduler.placement.plugins.inter_pod_affinity import row as inter_pod_affinity_row
 from descheduler.placement.plugins.node_affinity import row as node_affinity_row
+from descheduler.placement.plugins.node_numa_resource import row as node_numa_resource_row
 from descheduler.placement.plugins.node_resources_fit import row as node_resources_fit_row
 from descheduler.placement.plugins.pod_topology_spread import row as pod_topology_spread_row
 from descheduler.placement.plugins.reservation import row as reservation_row
@@ -63,7 +63,7 @@ _ROWS: dict[str, SchedulingPlugin] = {
     "DeviceShare": device_share_row.ROW,
     "ElasticQuota": elastic_quota_row.ROW,
     "LoadAwareScheduling": koord_scheduler.LOAD_AWARE_SCHEDULING,
-    "NodeNUMAResource": node_numa_resource.ROW,
+    "NodeNUMAResource": node_numa_resource_row.ROW,
     "Reservation": reservation_row.ROW,
     "SchedulingHint": koord_scheduler.SCHEDULING_HINT,
 }

@@ -48,6 +48,7 @@ class VolumeRestrictions:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del profile  # nothing can be configured
+        self._cluster = cluster
         self._snapshot = cluster.snapshot
         self._table = cluster.table
         self._claim_users = cluster.follow(ClaimUsers)
@@ -82,6 +83,8 @@ class VolumeRestrictions:
 
     def before_start(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """For each volume that keeps the pod waiting on `node`: who has to let it go."""
+        if not cycle.pod.pod.claim_names:
+            return ()
         return tuple(
             f"volume of claim {claim.namespace}/{claim.name} is attached to one node at a time and is in use on"
             f" {', '.join(sorted(self._node_name(holder) for holder in holders))}"
@@ -102,7 +105,7 @@ class VolumeRestrictions:
         """The pod's bound claims whose volume goes to one node at a time, and the nodes of pods that keep it."""
         for name in dict.fromkeys(pod.claim_names):
             claim = self._snapshot.claims.get((pod.namespace, name))
-            holders = self._claim_users.holders(pod.namespace, name)
+            holders = self._cluster.follow(ClaimUsers).holders(pod.namespace, name)
             if claim is not None and claim.is_bound and holders and self._is_exclusive(claim):
                 yield claim, holders
 

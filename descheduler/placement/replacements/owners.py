@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import takewhile
 from typing import Literal
 
 from descheduler.cluster.snapshot import Snapshot
@@ -56,29 +55,29 @@ class Owners:
 
     def newer_revision(self, workload: Workload) -> Workload | None:
         """The newest ReplicaSet of the Deployment that rolls out past the ReplicaSet `workload`, None without one."""
-        newest = self._newest_by_deployment.get(_controller_uid(workload))
-        return newest if newest is not None and newest.revision > workload.revision else None
+        return self._newer_by_uid.get(workload.uid)
 
     def notes(self, victim: Pod, workload: Workload) -> Iterator[str]:
         """What may keep the successor of `victim` away for a while, each a sentence."""
         if workload.kind == STATEFUL_SET and workload.pod_management_policy in _ORDERED:
-            waits_for = self._first_unready_before(victim, workload)
-            if waits_for is not None:
+            waits_for = self._first_unready.get(workload.uid)
+            if waits_for is not None and _ordinal(waits_for) < _ordinal(victim):
                 yield f"StatefulSet {workload.name} waits until pod {waits_for.name} is ready"
         elif workload.kind == JOB:
             yield f"Job {workload.name} may count the eviction against its backoffLimit"
-
-    def _first_unready_before(self, victim: Pod, workload: Workload) -> Pod | None:
-        pods = self._pods_of_stateful_sets.get(workload.uid, ())
-        ordinal = _ordinal(victim)
-        before = takewhile(lambda pod: _ordinal(pod) < ordinal, pods)
-        return next((pod for pod in before if not pod.is_ready or pod.is_terminating), None)
 
     @cached_property
     def _active_pods(self) -> Counter[str]:
         """Controller UID → pods that have neither finished nor begun to go."""
         controllers = (pod.controller for pod in self._snapshot.pods if not pod.is_terminal and pod.deleted_at is None)
         return Counter(owner.uid for owner in controllers if owner is not None)
+
+    @cached_property
+    def _newer_by_uid(self) -> Mapping[str, Workload]:
+        """UID of a ReplicaSet → the newest one of its Deployment, for those that are older."""
+        newest = self._newest_by_deployment
+        found = ((workload, newest.get(_controller_uid(workload))) for workload in self._snapshot.workloads.values())
+        return {old.uid: new for old, new in found if new is not None and new.revision > old.revision}
 
     @cached_property
     def _newest_by_deployment(self) -> Mapping[str, Workload]:
@@ -92,14 +91,16 @@ class Owners:
         return newest
 
     @cached_property
-    def _pods_of_stateful_sets(self) -> Mapping[str, tuple[Pod, ...]]:
-        """UID of a StatefulSet → its pods by ordinal."""
-        found: dict[str, list[Pod]] = {}
+    def _first_unready(self) -> Mapping[str, Pod]:
+        """UID of a StatefulSet → of its pods that are not ready, or not for long, the one of the lowest ordinal."""
+        found: dict[str, Pod] = {}
         for pod in self._snapshot.pods:
             owner = pod.controller
-            if owner is not None and owner.kind == STATEFUL_SET:
-                found.setdefault(owner.uid, []).append(pod)
-        return {uid: tuple(sorted(pods, key=_ordinal)) for uid, pods in found.items()}
+            if owner is not None and owner.kind == STATEFUL_SET and (not pod.is_ready or pod.is_terminating):
+                known = found.get(owner.uid)
+                if known is None or _ordinal(pod) < _ordinal(known):
+                    found[owner.uid] = pod
+        return found
 
 
 def returns_of(workload: Workload) -> Returns:

@@ -20,7 +20,7 @@ __all__ = ["Replacement", "ReplacementMaker", "Returns", "Source"]
 Source = Literal["template", "live", "none"]
 
 
-class Replacement(msgspec.Struct, frozen=True):
+class Replacement(msgspec.Struct, frozen=True, gc=False):
     """What the owner of `victim` will create once it is evicted.
 
     `pod` is None when nothing comes back. `alternative` is a second pod that may come instead, of the newer revision
@@ -82,12 +82,13 @@ class ReplacementMaker:
 
     def _from_workload(self, victim: Pod, owner: Owner, workload: Workload) -> Replacement:
         template = workload.template
+        source: Source = "live"
         if template is None:
-            made = self._from_live_pod(victim, owner, f"no pod template for {owner.kind} {owner.name} in the snapshot")
+            pod, notes = self._copy(victim, owner, f"no pod template for {owner.kind} {owner.name} in the snapshot")
         else:
+            source = "template"
             pod, notes = self._pod(victim, owner, workload, template)
-            made = Replacement(victim, pod, "template", notes=notes, barred=self._quota_bar(victim, pod))
-        notes = (*made.notes, *self._owners.notes(victim, workload))
+        notes = (*notes, *self._owners.notes(victim, workload))
         alternative, unknown = None, ""
         newer = self._owners.newer_revision(workload)
         if newer is not None and newer.template is not None:
@@ -95,15 +96,18 @@ class ReplacementMaker:
             alternative, _ = self._pod(victim, owner, newer, newer.template)
         elif newer is not None:
             unknown = f"revision {newer.revision} is being rolled out, and its pod template is not in the snapshot"
-        returns = returns_of(workload)
-        return Replacement(victim, made.pod, made.source, returns, notes, unknown, "", alternative, made.barred)
+        returns, barred = returns_of(workload), self._quota_bar(victim, pod)
+        return Replacement(victim, pod, source, returns, notes, unknown, "", alternative, barred)
 
     def _from_live_pod(self, victim: Pod, owner: Owner, note: str) -> Replacement:
+        pod, notes = self._copy(victim, owner, note)
+        return Replacement(victim, pod, "live", notes=notes, barred=self._quota_bar(victim, pod))
+
+    def _copy(self, victim: Pod, owner: Owner, note: str) -> tuple[Pod, tuple[str, ...]]:
         labels = self._labels_of(victim, None)
         merged = self._spec_of(victim, None, labels, None)
         pod = _new_pod(victim, owner, merged.spec, labels, victim, f"{victim.name}+", victim.claim_names)
-        notes = (f"{note}; the replacement is assumed to equal this pod", *self._quota_notes(victim, pod))
-        return Replacement(victim, pod, "live", notes=notes, barred=self._quota_bar(victim, pod))
+        return pod, (f"{note}; the replacement is assumed to equal this pod", *self._quota_notes(victim, pod))
 
     def _pod(self, victim: Pod, owner: Owner, workload: Workload, template: Pod) -> tuple[Pod, tuple[str, ...]]:
         labels = self._labels_of(victim, template)

@@ -7,7 +7,7 @@ Amounts are int64, cpu in milli and everything else in whole units, each pod's r
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +33,13 @@ __all__ = [
 
 CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
-_MOST = 2**62
-"""Amounts above this are cut: no sum of two of them may leave int64, and no machine has as much."""
+_MOST = 2**61
+"""Amounts above this are cut: no machine has as much."""
+_MOST_TAKEN = 2**62
+"""What is taken is shown as this where it is more: more than any node has, and a pod on top leaves it in int64."""
+_SMALL = 2**40
+"""Millions of amounts up to this leave a sum in int64."""
+_REQUESTED, _SCORING = range(2)
 _FEW_CHANGES = 64
 _MOST_EXACT = 2**46
 _FIRST_ROWS = tuple(range(EPHEMERAL_ROW + 1))
@@ -72,7 +77,7 @@ def is_exact_amount(number: int) -> bool:
 
 
 def amount(name: str, nano: int) -> int:
-    """A quantity in the unit of its column, rounded up, within bounds that any int64 sum of two of them keeps."""
+    """A quantity in the unit of its column, rounded up, within bounds that int64 sums of a few of them keep."""
     return max(-_MOST, min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano)))
 
 
@@ -133,14 +138,18 @@ class NodeTable:
                     self._rows[name] = len(self._rows)
         shape = len(self._rows), len(self.nodes)
         self.allocatable: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
-        self.requested: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
-        self.scoring: NDArray[np.int64] = np.zeros((2, len(self.nodes)), dtype=np.int64)
+        self._requested: NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
+        self._scoring: NDArray[np.int64] = np.zeros((2, len(self.nodes)), dtype=np.int64)
         for index, node in enumerate(self.nodes):
             for name, nano in node.allocatable.items():
                 row = self._rows.get(name)
                 if row is not None:
                     self.allocatable[row, index] = amount(name, nano)
         self._are_exact = all(map(is_exact_amount, (self.allocatable.max(initial=0), self.allocatable.min(initial=0))))
+        self._are_large = False
+        self._beyond: dict[tuple[int, int, int], int] = {}  # by ledger, row and node: what is really taken
+        self.before_reading: Callable[[], None] | None = None
+        """Called before anybody reads what is taken, while that is out of date."""
         self._labels: dict[str, LabelColumn] = {}
         self._changed = array("q")
         self._everywhere = np.arange(len(self.nodes))
@@ -149,6 +158,20 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def requested(self) -> NDArray[np.int64]:
+        """What is taken, one row a resource."""
+        if self.before_reading is not None:
+            self.before_reading()
+        return self._requested
+
+    @property
+    def scoring(self) -> NDArray[np.int64]:
+        """What is taken by the second ledger: cpu and memory."""
+        if self.before_reading is not None:
+            self.before_reading()
+        return self._scoring
 
     @property
     def has_exact_shares(self) -> bool:
@@ -167,7 +190,7 @@ class NodeTable:
             row = self._rows[name] = len(self._rows)
             empty = np.zeros((1, len(self.nodes)), dtype=np.int64)
             self.allocatable = np.concatenate((self.allocatable, empty))
-            self.requested = np.concatenate((self.requested, empty))
+            self._requested = np.concatenate((self._requested, empty))
         return row
 
     def demand(self, requests: ResourceList, scoring: ResourceList) -> Demand:
@@ -180,24 +203,46 @@ class NodeTable:
         )
         all_taken = (made.scoring_cpu, made.scoring_memory, *(taken for _, taken in made.amounts))
         self._are_exact = self._are_exact and all(map(is_exact_amount, all_taken))
+        self._are_large = self._are_large or max(map(abs, all_taken)) > _SMALL
         return made
 
     def take(self, node: int, demand: Demand, sign: int = 1) -> None:
         """Charges `node` with one pod, or gives it back with `sign` -1."""
-        for row, taken in demand.amounts:
-            self.requested[row, node] += sign * taken
-        self.requested[PODS_ROW, node] += sign
+        if self._are_large:
+            self._take_exactly(node, demand, sign)
+        else:
+            for row, taken in demand.amounts:
+                self._requested[row, node] += sign * taken
+            self._scoring[0, node] += sign * demand.scoring_cpu
+            self._scoring[1, node] += sign * demand.scoring_memory
+        self._requested[PODS_ROW, node] += sign
         self._changed.append(node)
-        self.scoring[0, node] += sign * demand.scoring_cpu
-        self.scoring[1, node] += sign * demand.scoring_memory
+
+    def _take_exactly(self, node: int, demand: Demand, sign: int) -> None:
+        """The same for amounts whose sums may leave int64: these are kept beside the columns."""
+        for row, taken in demand.amounts:
+            self._add(_REQUESTED, row, node, sign * taken)
+        self._add(_SCORING, 0, node, sign * demand.scoring_cpu)
+        self._add(_SCORING, 1, node, sign * demand.scoring_memory)
+
+    def _add(self, ledger: int, row: int, node: int, by: int) -> None:
+        column = self._scoring[row] if ledger == _SCORING else self._requested[row]
+        total = self._beyond.pop((ledger, row, node), int(column[node])) + by
+        column[node] = max(-_MOST_TAKEN, min(_MOST_TAKEN, total))
+        if abs(total) > _MOST_TAKEN:
+            self._beyond[ledger, row, node] = total
 
     def take_all(self, demand: Demand, nodes: NDArray[np.intp]) -> None:
         """Charges every entry of `nodes`, which may repeat, with one pod of this demand."""
-        for row, taken in demand.amounts:
-            np.add.at(self.requested[row], nodes, taken)
-        np.add.at(self.requested[PODS_ROW], nodes, 1)
-        np.add.at(self.scoring[0], nodes, demand.scoring_cpu)
-        np.add.at(self.scoring[1], nodes, demand.scoring_memory)
+        if self._are_large:
+            for node in nodes.tolist():
+                self._take_exactly(node, demand, 1)
+        else:
+            for row, taken in demand.amounts:
+                np.add.at(self._requested[row], nodes, taken)
+            np.add.at(self._scoring[0], nodes, demand.scoring_cpu)
+            np.add.at(self._scoring[1], nodes, demand.scoring_memory)
+        np.add.at(self._requested[PODS_ROW], nodes, 1)
         self._num_forgotten = self.num_changes + 1
         del self._changed[:]
 

@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pod import Pod, PodSpec
-from descheduler.placement.shadow.follower import ChoosyFollower, Follower, Tells
+from descheduler.model.pod import Pod
+from descheduler.placement.shadow.follower import Follower, Followers, concern_of
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
+from descheduler.placement.shadow.views import Seen, Tell, Views
 
 __all__ = [
     "NO_NODE",
@@ -33,13 +34,13 @@ __all__ = [
     "Cycle",
     "Ledger",
     "Placed",
-    "Seen",
     "ShadowCluster",
     "Takings",
     "taken_from",
 ]
 
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
+_TABLE = "table"
 NO_NODE = -1
 """Stands for a node that is not in the snapshot: such pods use claims and nothing else."""
 
@@ -54,13 +55,6 @@ class Company(msgspec.Struct, eq=False):
     pods: tuple[Pod, ...]
     held: list[Pod] = msgspec.field(default_factory=list)
     scratch: dict[str, object] = msgspec.field(default_factory=dict)
-
-
-class Seen(NamedTuple):
-    """A pod on a node, where a scheduler counts it although it is none of the cluster's, or does not; see Cycle."""
-
-    pod: Pod
-    node: int
 
 
 class Cycle(msgspec.Struct, eq=False):
@@ -89,23 +83,24 @@ class Cycle(msgspec.Struct, eq=False):
 
     def view(self) -> AbstractContextManager[None]:
         """The cluster as the pod's scheduler sees it, in a `with` statement; it is as it was at the end. They nest."""
-        return _View(self) if (self.seen or self.unseen) and not self.is_in_view else _AS_IT_IS
+        is_as_seen = self.is_in_view or not (self.seen or self.unseen or self.cluster.has_been_viewed)
+        return _AS_IT_IS if is_as_seen else _View(self)
 
 
 class _View:
     """The pods that a cycle sees are on their nodes, and those that it does not see are not."""
 
-    __slots__ = ("_cycle", "_trial")
+    __slots__ = ("_before", "_cycle", "_trial")
 
     def __init__(self, cycle: Cycle) -> None:
         self._cycle = cycle
 
     def __enter__(self) -> None:
-        self._trial = self._cycle.cluster.what_if()
-        for each in self._cycle.seen:
-            self._cycle.cluster.add(each.pod, each.node)
+        cluster = self._cycle.cluster
+        self._before = cluster.open_view(self._cycle.seen)
+        self._trial = cluster.what_if()
         for each in self._cycle.unseen:
-            self._cycle.cluster.remove(each.pod, each.node)
+            cluster.remove(each.pod, each.node)
         self._cycle.is_in_view = True
 
     def __exit__(
@@ -113,6 +108,7 @@ class _View:
     ) -> None:
         self._cycle.is_in_view = False
         self._trial.take_back()
+        self._cycle.cluster.close_view(self._before)
 
 
 TakenType = TypeVar("TakenType")
@@ -172,8 +168,10 @@ class ShadowCluster:
 
     Pods of the snapshot that have a node and have not finished are placed from the start. `placement_class` gives pods
     that are alike one class; `follow` builds a follower at its first use and keeps it up to date from then on; `ledger`
-    builds a ledger at its first use. Pods that differ in
-    `reads_annotations` are not alike; see AnnotationKeys. Nor are those of which one of `marks` says different things.
+    builds a ledger at its first use. Pods that differ in `reads_annotations` are not alike; see AnnotationKeys. Nor are
+    those of which one of `marks` says different things.
+
+    What cycles see beside its pods is there within their views alone: outside of them `follow` has to be asked again.
     """
 
     def __init__(
@@ -190,14 +188,12 @@ class ShadowCluster:
         self.read_annotations = AnnotationKeys(reads_annotations)
         self._marks = tuple(marks)
         self._classes: dict[object, PlacementClass] = {}
+        self._last_class: tuple[Pod, PlacementClass] | None = None
         self._demands: dict[int, tuple[object, Demand]] = {}
-        self._followers: dict[object, Follower] = {}
-        self._choosy: dict[object, ChoosyFollower] = {}
-        self._tells_of_all = Tells([], [])
-        # The spec is kept as well: an identity stands for it only as long as it lives.
-        self._tells_by_spec: dict[int, tuple[PodSpec, Tells]] = {}
+        self._followers = Followers()
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[Entry] = []
+        self._views = Views()
         self._ended: set[int] = set()
         index = self.table.index
         self.placed_pods = tuple(
@@ -205,10 +201,11 @@ class ShadowCluster:
         )
         """Pods that the snapshot has on a node and that have not finished, with the node's index or `NO_NODE`."""
         self._load()
+        self._views.join(_TABLE, self._tell_table)
 
     def follow(self, kind: Callable[[ShadowCluster], FollowerType]) -> FollowerType:
         """The follower of this class, which `kind(self)` builds; all callers share it."""
-        known = self._followers.get(kind)
+        known = self._followers.by_kind.get(kind)
         if known is None:
             known = kind(self)
             for pod, node in self.placed_pods:
@@ -217,12 +214,10 @@ class ShadowCluster:
                 if isinstance(change, Change):
                     tell = known.pod_added if change.sign > 0 else known.pod_removed
                     tell(change.pod, change.node, is_terminating=change.is_terminating)
-            self._followers[kind] = known
-            self._tells_of_all.added.append(known.pod_added)
-            self._tells_of_all.removed.append(known.pod_removed)
-            self._tells_by_spec.clear()
-            if isinstance(known, ChoosyFollower):
-                self._choosy[kind] = known
+            self._followers.add(kind, known)
+            self._views.join(kind, self._tell_of(known))
+        elif not self._views.is_settled:
+            self._views.catch_up(kind)
         return known  # type: ignore[return-value] # what `kind` built
 
     def ledger(self, kind: Callable[[ShadowCluster], LedgerType]) -> LedgerType:
@@ -234,29 +229,33 @@ class ShadowCluster:
 
     def placement_class(self, pod: Pod) -> PlacementClass:
         """The placement class of a pod that looks for a node."""
+        # One pod is asked about several times in a row.
+        if self._last_class is not None and self._last_class[0] is pod:
+            return self._last_class[1]
         key = class_key(pod, self.read_annotations, self._marks)
         known = self._classes.get(key)
         if known is None:
             spec = pod.spec
             known = PlacementClass(pod, self.table.demand(spec.requests, spec.incoming_scoring_requests))
             self._classes[key] = known
+        self._last_class = pod, known
         return known
 
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""
-        self._do(Change(pod, node, False, 1))
+        self._change(Change(pod, node, False, 1))
 
     def remove(self, pod: Pod, node: int | None = None) -> None:
         """Takes a pod off `node`, by default the one that the snapshot has it on: the pod is gone."""
         node = self._node_of(pod) if node is None else node
-        self._do(Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
+        self._change(Change(pod, node, pod.is_terminating or id(pod) in self._ended, -1))
 
     def terminate(self, pod: Pod) -> None:
         """Marks a pod of the snapshot as being deleted: it keeps its room, and spread constraints ignore it."""
         if not pod.is_terminating and id(pod) not in self._ended:
             node = self._node_of(pod)
-            self._do(Change(pod, node, False, -1, takes_room=False))
-            self._do(Change(pod, node, True, 1, takes_room=False))
+            self._change(Change(pod, node, False, -1, takes_room=False))
+            self._change(Change(pod, node, True, 1, takes_room=False))
 
     def place(self, cycle: Cycle, node: int, ledgers: Iterable[Ledger[Any]] = (), patch: Patch | None = None) -> Placed:
         """Puts the cycle's pod on `node`: what it takes out of `ledgers` first, in this order, then its room.
@@ -294,21 +293,39 @@ class ShadowCluster:
         for entry in changes:
             self._do(entry)
 
+    @property
+    def has_been_viewed(self) -> bool:
+        """Whether somebody may still count pods that are none of the cluster's."""
+        return not self._views.is_settled
+
+    def open_view(self, seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
+        """Puts `seen` on their nodes until `close_view`, which is given what this returns; see Cycle.view."""
+        self.table.before_reading = None
+        return self._views.open(seen)
+
+    def close_view(self, before: tuple[Seen, ...]) -> None:
+        """Ends the view that was opened last."""
+        self._views.close(before)
+        if not self._views.is_open and self.has_been_viewed:
+            self.table.before_reading = self._table_as_it_is
+
     def digest(self) -> str:
         """A hash of all columns and counters."""
+        self._views.settle()
         state = hashlib.sha256()
         # A resource that a what-if was the first to ask for leaves a row of zeros, which changes nothing.
         for name, row in zip(self.table.resources, self.table.requested, strict=True):
             if row.any():
                 state.update(name.encode() + row.tobytes())
         state.update(self.table.scoring.tobytes())
-        keepers: list[Follower | Ledger[Any]] = [*self._followers.values(), *self._ledgers.values()]
+        keepers: list[Follower | Ledger[Any]] = [*self._followers.by_kind.values(), *self._ledgers.values()]
         for keeper in sorted(keepers, key=lambda each: type(each).__name__):
             state.update(f"{type(keeper).__name__}={keeper.fingerprint()!r}".encode())
         return state.hexdigest()
 
     def ledger_digest(self) -> bytes:
         """A hash of what all ledgers hold, which may hang on the order in which pods were placed as well."""
+        self._views.settle()
         found = (f"{type(ledger).__name__}={ledger.fingerprint()!r}" for ledger in self._ledgers.values())
         return hashlib.sha256("\n".join(sorted(found)).encode()).digest()
 
@@ -317,6 +334,10 @@ class ShadowCluster:
         while len(self._log) > start:
             entry = self._log.pop()
             self._apply(entry, -entry.sign)
+
+    def _change(self, change: Change) -> None:
+        self._log.append(change)
+        self._apply_change(change, change.sign)
 
     def _do(self, entry: Entry) -> None:
         self._log.append(entry)
@@ -335,24 +356,27 @@ class ShadowCluster:
             self.table.take(change.node, self._demand(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
-        tells = self._tells_of(change.pod)
+        tells = self._followers.tells_of(change.pod)
         for tell in tells.added if sign > 0 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
 
-    def _tells_of(self, pod: Pod) -> Tells:
-        """Those that `pod` concerns."""
-        if pod.claim_names or pod.ephemeral_volumes:
-            return self._tells_of_all
-        known = self._tells_by_spec.get(id(pod.spec))
-        if known is None:
-            concerned = [
-                each
-                for kind, each in self._followers.items()
-                if kind not in self._choosy or self._choosy[kind].concerns(pod.spec)
-            ]
-            tells = Tells([each.pod_added for each in concerned], [each.pod_removed for each in concerned])
-            known = self._tells_by_spec[id(pod.spec)] = pod.spec, tells
-        return known[1]
+    def _tell_table(self, seen: Seen, by: int) -> None:
+        if seen.node != NO_NODE:
+            self.table.take(seen.node, self._demand(seen.pod), by)
+
+    def _tell_of(self, follower: Follower) -> Tell:
+        """Tells `follower` of what is seen, if that concerns it."""
+        concerns = concern_of(follower)
+
+        def tell(seen: Seen, by: int) -> None:
+            if concerns(seen.pod):
+                (follower.pod_added if by > 0 else follower.pod_removed)(seen.pod, seen.node, is_terminating=False)
+
+        return tell
+
+    def _table_as_it_is(self) -> None:
+        self.table.before_reading = None
+        self._views.catch_up(_TABLE)
 
     def _node_of(self, pod: Pod) -> int:
         return self.table.index.get(pod.node_name, NO_NODE)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from descheduler.model.pod import Pod
 
 __all__ = ["Change", "Changes", "Entry", "Taking", "WhatIf"]
@@ -21,7 +23,7 @@ class _Ledger(Protocol):
         """Takes exactly that again."""
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """A pod that came (`sign` 1) or left (-1). `takes_room` is false for one that keeps the room that it has."""
 
     pod: Pod

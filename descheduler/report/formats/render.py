@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from descheduler.report.explanation.document import Explanation
-from descheduler.report.explanation.tables.explanation import explanation_table
-from descheduler.report.formats.flat_rows import csv_lines, names
-from descheduler.report.formats.json_lines import json_lines
+from msgspec.structs import replace
+
 from descheduler.report.formats.json_text import json_text
-from descheduler.report.formats.yaml_lines import yaml_lines
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
-from descheduler.report.tables.outcome_table import outcome_table
-from descheduler.report.tables.plan_table import plan_table
 from descheduler.report.tables.table_style import TableStyle
+
+if TYPE_CHECKING:
+    from descheduler.report.explanation.document import Explanation
 
 __all__ = ["FlatFormat", "Format", "render"]
 
@@ -35,29 +32,47 @@ def render(
 
     Raises ValueError for a format that the document does not have.
     """
+    # Who asks for one format goes without the others, and what makes them.
     match output_format, document:
         case "json", _:
             yield json_text(document)
         case "yaml", _:
+            from descheduler.report.formats.yaml_lines import yaml_lines
+
             yield from yaml_lines(document)
         case (("table" | "wide"), _):
             table = _table(document, replace(style, is_wide=output_format == "wide"))
             yield from (f"{line}\n" for line in table)
-        case "name", (Plan() | Outcome()):
-            yield from names(document)
-        case "csv", (Plan() | Outcome()):
-            yield from csv_lines(document, has_header=style.has_headers)
-        case "jsonl", (Plan() | Outcome()):
-            yield from json_lines(document)
+        case (("name" | "csv" | "jsonl"), (Plan() | Outcome())):
+            yield from _flat(document, output_format, style)
         case _:
             raise ValueError(f"{type(document).__name__} cannot be written as {output_format}")
+
+
+def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle) -> Iterator[str]:
+    from descheduler.report.formats.flat_rows import csv_lines, names
+    from descheduler.report.formats.json_lines import json_lines
+
+    match output_format:
+        case "name":
+            return names(document)
+        case "csv":
+            return csv_lines(document, has_header=style.has_headers)
+        case "jsonl":
+            return json_lines(document)
 
 
 def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterator[str]:
     match document:
         case Plan():
+            from descheduler.report.tables.plan_table import plan_table
+
             return plan_table(document, style)
         case Outcome():
+            from descheduler.report.tables.outcome_table import outcome_table
+
             return outcome_table(document, style)
-        case Explanation():
+        case _:
+            from descheduler.report.explanation.tables.explanation import explanation_table
+
             return explanation_table(document, style)

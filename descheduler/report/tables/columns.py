@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.palette import PLAIN, Palette, Tone
@@ -65,8 +66,7 @@ def _cell(cell: Cell) -> Toned:
     return Toned(TIE.join(map(printable, text.split(TIE))) or "-", tone)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(msgspec.Struct, frozen=True):
     """How wide the columns of names are, where sentences begin, and how wide they may be; None for no bound."""
 
     names: Sequence[int]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 __all__ = ["PLAIN", "Palette", "Tone", "wants_colour"]
 
@@ -22,8 +23,7 @@ class Tone(Enum):
     """Something to act on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(msgspec.Struct, frozen=True):
     """Marks up text; leaves it alone unless `is_coloured`."""
 
     is_coloured: bool

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from descheduler.model.text.amounts import percent_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
+from descheduler.model.verdict import Reason
 from descheduler.report.document import PodReference
 from descheduler.report.figures import Amounts
 from descheduler.report.plan_document import Move, Plan, PlannedRefusal
@@ -134,11 +135,12 @@ def _background(plan: Plan, style: TableStyle) -> Iterator[str]:
 
 
 def _refusals(plan: Plan, style: TableStyle, listed: AbstractSet[PodReference]) -> Iterator[str]:
-    """Pods that something blocks, those aside that only a limit of the policy does; wide tables show all of them.
+    """Pods that something blocks, those aside that only a limit of the policy does, and pods that a later run evicts;
+    wide tables show all of them.
 
     A gang is one row, but for wide tables.
     """
-    shown = [r for r in plan.refusals if r.pod not in listed and (style.is_wide or (r.is_attempt and not r.limit))]
+    shown = [r for r in plan.refusals if r.pod not in listed and (style.is_wide or _is_of_interest(r))]
     groups = [[each] for each in shown] if style.is_wide else by_gang(shown)[:_MOST_REFUSALS]
     rows = [_refusal_row(group, style) for group in groups]
     number, num_shown = counted(len(plan.refusals), "pod"), sum(map(len, groups))
@@ -147,6 +149,11 @@ def _refusals(plan: Plan, style: TableStyle, listed: AbstractSet[PodReference]) 
         title = f"Not evicted: {num_shown:,} of {number}; -o wide shows all"
     header = ["NAMESPACE", "POD", "NODE", "PLUGIN", *(["SELECTED FOR"] if style.is_wide else []), "BLOCKED BY"]
     yield from style.table(header, rows, title=title)
+
+
+def _is_of_interest(refusal: PlannedRefusal) -> bool:
+    is_blocked = refusal.is_attempt and not refusal.limit
+    return is_blocked or refusal.code == Reason.TOO_FEW_OBSERVATIONS.value
 
 
 def _refusal_row(group: Sequence[PlannedRefusal], style: TableStyle) -> Row:

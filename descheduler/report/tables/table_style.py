@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.report.tables.columns import Row, aligned
 from descheduler.report.tables.palette import PLAIN, Palette
@@ -11,8 +12,7 @@ from descheduler.report.tables.palette import PLAIN, Palette
 __all__ = ["TableStyle"]
 
 
-@dataclass(frozen=True, slots=True)
-class TableStyle:
+class TableStyle(msgspec.Struct, frozen=True):
     """How tables look. `width` is that of the terminal in cells, None for output that is to be whole.
 
     `is_wide` shows every row and more columns, whole. `is_quiet` leaves only the summary, `has_headers` unset only

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.labels import LabelError, LabelSelector
 from descheduler.model.node import Node
@@ -13,8 +14,7 @@ from descheduler.strategies.custom_priority.args import ResourcePriority
 __all__ = ["Level", "levels_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """The nodes of one entry of `evictionOrder`; at least one."""
 
     name: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from descheduler.model.pod import Owner, Pod
 from descheduler.plan.facts import NearestValue
@@ -16,8 +17,7 @@ EVEN_SPREAD = "evenSpread"
 _LEAST_TARGETS = 2
 
 
-@dataclass(slots=True)
-class Replicas:
+class Replicas(msgspec.Struct):
     """Pods of one owner with the same images, as the census finds them. `duplicates` are listed by node, in node order.
 
     `is_repeated` once some node is seen to hold two pods that are equal for all their owners.
@@ -27,11 +27,10 @@ class Replicas:
     owner: str
     occurrences: int = 0
     is_repeated: bool = False
-    duplicates: dict[str, list[Pod]] = field(default_factory=dict)
+    duplicates: dict[str, list[Pod]] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(msgspec.Struct, frozen=True):
     """Replicas, the nodes that could run them, and how many each of these would run if they were spread evenly."""
 
     replicas: Replicas
@@ -74,8 +73,7 @@ class Spread:
         return f"{num_pods} pods of {owner} on node {node_name} (even spread: {self.average})"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True):
     """Pods of equal `fingerprint` duplicate each other; `replicas` are the groups they are in, one for each owner."""
 
     fingerprint: int

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+
+import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
+from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.placement.plugins.elastic_quota.admission import Admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_usage import UsageOf
@@ -17,8 +20,7 @@ from descheduler.strategies.elastic_quota.victims import ChargedPod, Charges, fi
 __all__ = ["OverusedQuota", "QuotaReview"]
 
 
-@dataclass(frozen=True, slots=True)
-class OverusedQuota:
+class OverusedQuota(msgspec.Struct, frozen=True):
     """A quota, what it may use, what its pods use, and those pods themselves."""
 
     name: str
@@ -27,9 +29,11 @@ class OverusedQuota:
     pods: tuple[ChargedPod, ...]
 
     @property
-    def dimensions(self) -> tuple[str, ...]:
-        """The resources of which it uses too much."""
-        return tuple(sorted(name for name, most in self.limit.items() if self.used.get(name, 0) > most))
+    def excess(self) -> str:
+        """Each resource of which it uses too much, such as `8 CPU (runtime: 4)`."""
+        over = sorted(name for name, most in self.limit.items() if self.used.get(name, 0) > most)
+        shown = (f"{amount_of(n, self.used[n])} (runtime: {amount_text(n, self.limit[n])})" for n in over)
+        return ", ".join(shown)
 
 
 class QuotaReview:

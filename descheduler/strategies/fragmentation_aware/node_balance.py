@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
+
+import msgspec
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -12,8 +13,7 @@ from descheduler.model.pod import Pod
 __all__ = ["NodeBalance"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeBalance:
+class NodeBalance(msgspec.Struct, frozen=True):
     """What is requested of a node, in nano units by resource. Resources that the node does not have are left out."""
 
     node: Node

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +19,7 @@ _MOST_CELLS = 8_000_000
 """The answers kept for terms have no more cells than this (8 MB); the one not asked for longest gives way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True):
     """A broken anti-affinity: the other pod as `namespace/name`, and where both are, such as `on node a`."""
 
     partner: str

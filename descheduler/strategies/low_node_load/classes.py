@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from descheduler.strategies.low_node_load.node_load import NodeLoad
 
@@ -22,8 +23,7 @@ class NodeClass(Enum):
     OTHER = "neither overutilized nor underutilized"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeClasses:
+class NodeClasses(msgspec.Struct, frozen=True):
     """The loads of a pool by class, in the given order."""
 
     loads: Sequence[NodeLoad]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
@@ -22,8 +21,7 @@ from descheduler.strategies.low_node_load.thresholds import Thresholds, average_
 __all__ = ["Load", "NodeLoad", "PoolLoads", "measure"]
 
 
-@dataclass(slots=True)
-class Load:
+class Load(msgspec.Struct):
     """Usage beside its thresholds, in nano units by resource. `usage` changes with what the plugin books.
 
     It holds the number of pods too, which counts where that is a resource of the thresholds.
@@ -49,8 +47,7 @@ class Load:
         return all(self.usage[resource] <= limit for resource, limit in self.low.items())
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLoad:
+class NodeLoad(msgspec.Struct, frozen=True):
     """A measured node: the load of all of it, and that of its `prod` pods alone.
 
     `pods` have not finished; those that are to arrive are in the usage alone. `usage_by_pod` is by `namespace/name`.
@@ -69,8 +66,7 @@ class NodeLoad:
         return self.usage_by_pod.get(pod.key)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolLoads:
+class PoolLoads(msgspec.Struct, frozen=True):
     """The measured nodes of a pool in the given order, the others, and the thresholds in effect for both phases."""
 
     loads: Sequence[NodeLoad]
@@ -108,8 +104,7 @@ def _is_current(metric: NodeMetric | None, now: datetime, lifetime: timedelta) -
     return now - metric.updated_at < lifetime
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measured(msgspec.Struct, frozen=True):
     """A node before its thresholds are known, which may depend on the average of all."""
 
     node: Node

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.node import Node
 from descheduler.policy.plugin import ArgsProblem
@@ -22,8 +23,7 @@ _FIRST = "__default_node_pool__"
 _UNCONDITIONAL = LoadAnomalyCondition(consecutive_abnormalities=1, consecutive_normalities=1)
 
 
-@dataclass(frozen=True, slots=True)
-class StatedThresholds:
+class StatedThresholds(msgspec.Struct, frozen=True):
     """One pair of maps of the policy, percent by resource. `low_key` and `high_key` are their names there."""
 
     low_key: str
@@ -32,8 +32,7 @@ class StatedThresholds:
     high: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class NodePool:
+class NodePool(msgspec.Struct, frozen=True):
     """Nodes with settings of their own. `path` is where these stand below `args`, empty for those of the plugin."""
 
     path: tuple[str | int, ...]

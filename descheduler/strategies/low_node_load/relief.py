@@ -7,7 +7,8 @@ Mirrors koordinator-sh/koordinator 1.8 `balancePods` and `evictPods` in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
@@ -29,8 +30,7 @@ _NO_FIT = refuse(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(msgspec.Struct, frozen=True):
     """What a phase is about: a load of nodes, under `thresholds`, which `noun` names in reasons."""
 
     noun: str

@@ -7,7 +7,8 @@ Mirrors koordinator-sh/koordinator 1.8 `newThresholds` and `getNodeThresholds` i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.quantity import NANO, ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, ResourceList
@@ -25,8 +26,7 @@ def resources_of(pool: NodePool) -> tuple[str, ...]:
     return tuple(sorted({MEMORY, *(resource for percent in stated for resource in percent)}))
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(msgspec.Struct, frozen=True):
     """One pair of maps in effect, percent by resource. With an `average` they are distances from it.
 
     A resource that the low map does not name has no effect, whatever the high one says of it.

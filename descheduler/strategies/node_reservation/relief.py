@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Reason, refuse
+from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.strategies.node_reservation.reserving_node import ReservingNode, requests_any
 from descheduler.strategies.node_reservation.shortage import enough_of, held_by
 
-__all__ = ["relieve"]
+__all__ = ["Relief", "postpone", "relieve"]
 
 
-def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod]) -> bool:
-    """Asks for evictions among `candidates` of `node`; returns whether the plugin goes on after it.
+class Relief(NamedTuple):
+    """What was answered about pods, in order, and the limit that ended it, None where it was none of the node or the
+    run."""
+
+    answers: Sequence[tuple[Pod, Verdict]]
+    limit: EvictionLimit | None
+
+
+def postpone(
+    evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod], why: str
+) -> Relief:
+    """Notes what `relieve` would say of `candidates`; for those that it would evict, `why` they are not evicted yet.
+
+    Returns what `relieve` would.
+    """
+    with evictor.what_if():
+        relief = relieve(evictor, node, candidates, stuck)
+    for pod, verdict in relief.answers:
+        waits = refuse(Reason.TOO_FEW_OBSERVATIONS, why, node.name) if verdict.is_accepted else verdict
+        evictor.keep(pod, waits, node.reason(pod))
+    return relief
+
+
+def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Pod], stuck: Iterable[Pod]) -> Relief:
+    """Asks for evictions among `candidates` of `node`.
 
     All pods that are pinned to reserved CPUs are asked for, among equally important ones those with the most such CPUs
     first. Then come as few others as free what is still short, of the resources that the pods that cannot leave
@@ -36,30 +60,30 @@ def relieve(evictor: PluginEvictor, node: ReservingNode, candidates: Sequence[Po
         asked = set(map(id, chosen))
         others = [pod for pod in others if id(pod) not in asked]
         left = requests.left_of(amounts)
-    return requests.limit is not EvictionLimit.TOTAL
+    return Relief(requests.answers, requests.limit)
 
 
 class _Requests:
-    """The requests for one node. `limit` is that of the node or the run, once it is reached."""
+    """The requests for one node, and what was answered. `limit` is that of the node or the run, once it is reached."""
 
     def __init__(self, evictor: PluginEvictor, node: ReservingNode) -> None:
         self._evictor = evictor
         self._node = node
-        self._gone: list[Pod] = []
+        self.answers: list[tuple[Pod, Verdict]] = []
         self.limit: EvictionLimit | None = None
 
     def ask(self, pods: Iterable[Pod]) -> None:
         """Asks for `pods` in order, until a limit is reached."""
         for pod in pods:
-            reason = self._node.reason(pod)
-            if not self._evictor.admits_now(pod, reason):
-                continue
-            verdict = self._evictor.request(pod, reason)
+            verdict = self._evictor.pre_eviction_filter(pod)
+            if verdict.is_accepted:
+                verdict = self._evictor.request(pod, self._node.reason(pod))
+                self.answers.append((pod, verdict))
+            else:
+                self._keep(pod, verdict)
             if verdict.limit in (EvictionLimit.NODE, EvictionLimit.TOTAL):
                 self.limit = verdict.limit
                 return
-            if verdict.is_accepted:
-                self._gone.append(pod)
 
     def keep_in_vain(self, pods: Iterable[Pod], amounts: Mapping[str, int]) -> list[Pod]:
         """Those of `pods` that free some of `amounts`; that the others would leave for nothing is noted."""
@@ -69,12 +93,16 @@ class _Requests:
                 useful.append(pod)
             else:
                 message = f"pods of node {self._node.name} that cannot be evicted exceed what the reservation leaves"
-                verdict = refuse(Reason.IRREDUCIBLE_SHORTAGE, message, self._node.name)
-                self._evictor.keep(pod, verdict, self._node.reason(pod))
+                self._keep(pod, refuse(Reason.IRREDUCIBLE_SHORTAGE, message, self._node.name))
         return useful
 
     def left_of(self, amounts: Mapping[str, int]) -> dict[str, int]:
         """What of `amounts` is not free yet, after the evictions that were granted."""
-        freed = [held_by(pod) for pod in self._gone if id(pod) not in self._node.owners]
+        gone = (pod for pod, verdict in self.answers if verdict.is_accepted)
+        freed = [held_by(pod) for pod in gone if id(pod) not in self._node.owners]
         left = {name: nano - sum(each.get(name, 0) for each in freed) for name, nano in amounts.items()}
         return {name: nano for name, nano in left.items() if nano > 0}
+
+    def _keep(self, pod: Pod, verdict: Verdict) -> None:
+        self._evictor.keep(pod, verdict, self._node.reason(pod))
+        self.answers.append((pod, verdict))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.cpu_list import cpu_list_text
+from descheduler.model.koordinator.node_topology import NodeTopology
+from descheduler.model.node import Node
 from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.strategies.node_reservation.pinned_cpus import pinned_cpus
 from descheduler.strategies.node_reservation.shortage import Shortage, held_by
 
-__all__ = ["ReservingNode", "requests_any"]
+__all__ = ["ClosedCpus", "ReservingNode", "requests_any"]
 
 
 def requests_any(pod: Pod, amounts: Mapping[str, int]) -> bool:
@@ -20,21 +23,52 @@ def requests_any(pod: Pod, amounts: Mapping[str, int]) -> bool:
     return any(held.get(name, 0) for name in amounts)
 
 
-@dataclass(frozen=True, slots=True)
-class ReservingNode:
-    """The node as it was before evictions. No pod may be pinned to `cpus`.
+class ClosedCpus(msgspec.Struct, frozen=True):
+    """The CPUs of a node that no pod may be pinned to, and what is known of where pods are pinned.
+
+    `source` names what states the CPUs: a key of the annotation, or the object that koordlet writes.
+    """
+
+    cpus: frozenset[int]
+    source: str
+    topology: NodeTopology
+
+    @classmethod
+    def of(cls, node: Node, topology: NodeTopology | None) -> ClosedCpus:
+        """Those that the reservation of `node` names, else those that koordlet chose for the amount that it states."""
+        known = topology or NodeTopology(node.name)
+        named = node.reservation.cpus if node.reservation is not None else frozenset[int]()
+        if named:
+            return cls(named, "reservedCPUs", known)
+        return cls(known.reserved_cpus, "reservedCPUs of NodeResourceTopology", known)
+
+    @property
+    def text(self) -> str:
+        """The CPUs for people, with what states them."""
+        return f"{self.source}: {cpu_list_text(self.cpus)}"
+
+    def overlap(self, pod: Pod) -> frozenset[int]:
+        """Those of the CPUs that `pod` is pinned to."""
+        return pinned_cpus(pod, self.topology) & self.cpus if self.cpus else self.cpus
+
+
+class ReservingNode(msgspec.Struct, frozen=True):
+    """The node as it was before evictions. `closed` is None where pinned pods do not matter.
+
+    `stated` differs when the reservation does: its amounts, its CPUs and its policy.
 
     `owners` are the identities of pods whose requests Reservations hold, so that evicting them frees nothing.
     """
 
     name: str
     shortage: Shortage
-    cpus: frozenset[int]
+    closed: ClosedCpus | None
     owners: frozenset[int] = frozenset()
+    stated: object = None
 
     def overlap(self, pod: Pod) -> frozenset[int]:
         """The reserved CPUs that `pod` is pinned to."""
-        return pinned_cpus(pod) & self.cpus if self.cpus else self.cpus
+        return frozenset() if self.closed is None else self.closed.overlap(pod)
 
     def is_occupied_by(self, pod: Pod) -> bool:
         """Whether `pod` is pinned to reserved CPUs, or requests some of what the node is short of."""
@@ -43,9 +77,9 @@ class ReservingNode:
 
     def reason(self, pod: Pod) -> str:
         """Why `pod`, which occupies what is reserved, is to leave."""
-        if overlap := self.overlap(pod):
+        if self.closed is not None and (overlap := self.closed.overlap(pod)):
             pinned = f"{'CPU' if len(overlap) == 1 else 'CPUs'} {cpu_list_text(overlap)}"
-            return f"pinned to {pinned} of node {self.name} (reservedCPUs: {cpu_list_text(self.cpus)})"
+            return f"pinned to {pinned} of node {self.name} ({self.closed.text})"
         return (
             f"requests on node {self.name} exceed allocatable minus reserved by {self.shortage.text} "
             f"(annotation {NODE_RESERVATION_ANNOTATION})"
@@ -57,5 +91,6 @@ class ReservingNode:
             return f"uses a Reservation, which keeps the resources of the pod reserved on node {self.name}"
         if self.shortage.amounts:
             return f"requests nothing that node {self.name} is short of: {self.shortage.text}"
-        pinned = f", and the pod is not pinned to reserved CPUs {cpu_list_text(self.cpus)}" if self.cpus else ""
+        cpus = cpu_list_text(self.closed.cpus) if self.closed is not None else ""
+        pinned = f", and the pod is not pinned to reserved CPUs {cpus}" if cpus else ""
         return f"requests on node {self.name} do not exceed allocatable minus reserved{pinned}"

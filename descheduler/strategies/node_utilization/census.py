@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
@@ -13,16 +14,14 @@ from descheduler.strategies.node_utilization.levels import Level, Thresholds
 __all__ = ["NodeCensus", "Stop", "no_census", "nodes_text"]
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(msgspec.Struct, frozen=True):
     """A condition that ends a plugin: the line that kubernetes-sigs/descheduler logs, and why."""
 
     line: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class NodeCensus:
+class NodeCensus(msgspec.Struct, frozen=True):
     """The `loads` of all nodes, and which are `under` and `over` the thresholds. `noun` names the use of a resource.
 
     A plugin that relieves underutilized nodes has no `high` thresholds, and no node over them.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
@@ -16,8 +17,7 @@ from descheduler.strategies.node_utilization.usage import UsageSource
 __all__ = ["NodeLoad", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLoad:
+class NodeLoad(msgspec.Struct, frozen=True):
     """A node as it was when the plugin began: its active pods and their usage, in nano units and in percent.
 
     `departed` are pods that are listed and that earlier rounds of the run have evicted. They are in the usage, so that

@@ -7,7 +7,8 @@ Mirrors kubernetes-sigs/descheduler 0.36 `evictPodsFromSourceNodes` and `evictPo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.eviction_limits import EvictionLimit
@@ -21,8 +22,7 @@ from descheduler.strategies.shared.pod_order import sort_low_to_high
 __all__ = ["Destinations", "NodeRelief", "Relief"]
 
 
-@dataclass(frozen=True, slots=True)
-class Relief:
+class Relief(msgspec.Struct, frozen=True):
     """What one source node is relieved of, and why.
 
     With `ceilings` the node is done once it uses no more than that of any resource; without, it may be emptied.

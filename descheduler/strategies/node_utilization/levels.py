@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
@@ -11,8 +12,7 @@ from descheduler.strategies.node_utilization.thresholds import average_percent, 
 __all__ = ["Level", "Thresholds"]
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(msgspec.Struct, frozen=True):
     """One threshold map of the policy. `percent` are those in effect, `stated` what the policy says.
 
     With an `average` the stated ones are distances from it. `key` is the name of the map in the policy.
@@ -60,8 +60,7 @@ class Thresholds:
         return max(self.levels(load), key=lambda level: level.excess, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """Percent of allocatable that a node has in use of one resource, beside a threshold."""
 
     load: NodeLoad

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
+
+import msgspec
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -13,8 +14,7 @@ from descheduler.strategies.shared.container_request import container_request
 __all__ = ["NodePods", "ranked"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodePods:
+class NodePods(msgspec.Struct, frozen=True):
     """The pods of a node that may go, and all others that have not finished."""
 
     node: Node

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
+
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import NearestValue, Unit
 
@@ -37,8 +39,7 @@ class Rule(Protocol):
         """Why `pod` does not meet it; empty when it does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """Pods that `is_met` says yes to, for a `reason`; `miss` gives the words for one that it says no to."""
 
     key: str

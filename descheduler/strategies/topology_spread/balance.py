@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
+
+import msgspec
 
 __all__ = ["Transfer", "balancing_transfers"]
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(msgspec.Struct, frozen=True):
     """`num_pods` pods go from the domain at index `source` to the one at index `target`."""
 
     source: int

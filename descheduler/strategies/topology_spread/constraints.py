@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.affinity import NodeSelectorTerm, TopologySpreadConstraint
 from descheduler.model.labels import LabelSelector, Requirement
@@ -15,8 +16,7 @@ __all__ = ["SpreadConstraint", "distinct_constraints", "states_constraint"]
 _HONOR = "Honor"
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadConstraint:
+class SpreadConstraint(msgspec.Struct, frozen=True):
     """One constraint with what it takes from its pod.
 
     Node selector, required node affinity and tolerations narrow the nodes that count, and are empty or None where the

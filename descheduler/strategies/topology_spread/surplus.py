@@ -7,8 +7,8 @@ are places in a listing, ordered as arrays; what depends on a pod alone is found
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,8 +87,7 @@ class RoomBelow:
         return self._node_fit.fits_any_other(pod, self._node_set)
 
 
-@dataclass(frozen=True, slots=True)
-class Surplus:
+class Surplus(msgspec.Struct, frozen=True):
     """The pods that are to leave for one constraint, in the order of leaving, as places in their listing.
 
     `has_room` tells for each whether it fits on a node in a domain below average, `texts` why it is to leave.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -15,8 +16,7 @@ __all__ = ["SpreadTally"]
 _STATED, _FILTER, _MAX_SKEW = "spec.topologySpreadConstraints", "filter", "maxSkew"
 
 
-@dataclass(frozen=True, slots=True)
-class _Skew:
+class _Skew(msgspec.Struct, frozen=True):
     """How far a constraint is from its limit, or beyond it."""
 
     excess: int

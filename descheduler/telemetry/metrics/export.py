@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError, URLError
+
+import msgspec
 
 from descheduler.output_file import written_file
 from descheduler.telemetry.faults import error_words
@@ -24,8 +25,7 @@ _LAST_SUCCESS_GROUP = {"group": "last_success"}
 """Pushing replaces a whole group, and a failed run must not remove when the last one succeeded."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsTarget:
+class MetricsTarget(msgspec.Struct, frozen=True):
     """Where metrics are to go: a file, the base URL of a Pushgateway, both or neither; `push_job` is the label job."""
 
     textfile: Path | None = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 __all__ = ["LAST_SUCCESS", "LOOP_BUCKETS", "METRICS", "STRATEGY_BUCKETS", "MetricSpec", "spec_of"]
 
@@ -14,8 +15,7 @@ STRATEGY_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0
 LOOP_BUCKETS = (*STRATEGY_BUCKETS, 250.0, 500.0)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSpec:
+class MetricSpec(msgspec.Struct, frozen=True):
     """One metric: its name as it is queried, its type, the names of its labels, and what it says.
 
     `is_upstream` marks the ones that kubernetes-sigs/descheduler has too, under the same name and labels.

@@ -279,6 +279,7 @@ def _cluster_objects() -> dict[str, Object]:
         },
         "Device": _device(),
         "NodeMetric": _node_metric(),
+        "NodeResourceTopology": _node_topology(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
     }
@@ -312,6 +313,32 @@ def _node_metric() -> Object:
             "hostApplicationMetric": [{"name": CANARY, "usage": usage}],
             "conditions": [_CONDITION],
         },
+    }
+
+
+def _node_topology() -> Object:
+    read = {
+        "node.koordinator.sh/cpu-topology": '{"detail":[{"id":0,"core":0,"socket":0,"node":0}]}',
+        "node.koordinator.sh/pod-cpu-allocs": '[{"uid":"uid-x","cpuset":"3","managedByKubelet":true}]',
+        "node.koordinator.sh/reservation": '{"reservedCPUs":"0"}',
+        "node.koordinator.sh/system-qos-resource": '{"cpuset":"1"}',
+        "kubelet.koordinator.sh/cpu-manager-policy": '{"policy":"static","reservedCPUs":"2"}',
+    }
+    resource = {"name": "cpu", **dict.fromkeys(("capacity", "allocatable", "available"), "1")}
+    return {
+        "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | read),
+        "topologyPolicies": ["BestEffort"],
+        "zones": [
+            {
+                "name": "node-0",
+                "type": "Node",
+                "parent": CANARY,
+                "costs": [{"name": CANARY, "value": 10}],
+                "attributes": [{"name": CANARY, "value": CANARY}],
+                "resources": [resource],
+            }
+        ],
+        "attributes": [{"name": CANARY, "value": CANARY}],
     }
 
 

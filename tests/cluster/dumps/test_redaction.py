@@ -108,7 +108,8 @@ _NOT_OF_OBJECTS = {
     *("ListMetadataWire", "PodPageWire", "ObjectHeader", "_Page", "_Kinded", "DumpHeader", "DumpTrailer"),
     # texts of annotations
     *("_ReservationWire", "_AllocatedWire", "_ExtensionWire", "_HintWire", "_JointWire"),
-    *("_PartitionWire", "_PartitionSpecWire"),
+    *("_PartitionWire", "_PartitionSpecWire", "_ResourceStatusWire", "_CpuSpecWire", "_NumaSpecWire"),
+    *("_CpuWire", "_CpuTopologyWire", "_PodCpusWire", "_CpuPolicyWire", "_SystemCpusWire"),
 }
 _PASSED_ON = {("descheduler.cluster.decoding.pods.defaults._ResourcesWire", "claims")}
 """What is copied from one place of an object to another, unseen."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from descheduler.cluster.dumps import yaml_pieces
 from descheduler.cluster.dumps.yaml_pieces import read_yaml

@@ -78,12 +78,6 @@ def test_section_2_5_evict_annotation_does_not_bypass_the_limiter() -> None:
     assert [booked.pod.name for booked in decisions.moves] == ["cart-1"]
 
 
-def test_operators_are_told_that_no_room_is_reserved_yet() -> None:
-    decisions = run_taints([], {})
-
-    assert any("ReservationFirst has no effect" in note for note in decisions.notes)
-
-
 def test_operators_are_told_of_pods_that_ask_for_another_eviction_policy() -> None:
     stated = ("SoftEviction", "Delete", "Eviction", "Unknown")
     pods = [make_koord_pod(name.lower(), name.lower(), labels={LABEL: name}) for name in stated]

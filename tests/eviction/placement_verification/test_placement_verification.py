@@ -162,7 +162,7 @@ def test_koordinators_scheduler_is_judged_by_the_plugins_that_are_modelled() -> 
     half = {"koordinator.sh/gpu-core": "50", "koordinator.sh/gpu-memory-ratio": "50"}
     pods = [
         make_pod("plain", node="a", scheduler="koord-scheduler"),
-        make_pod("pinned", node="a", scheduler="koord-scheduler", labels={"koordinator.sh/qosClass": "LSR"}),
+        make_pod("pinned", node="a", scheduler="koord-scheduler", cpu="1", labels={"koordinator.sh/qosClass": "LSR"}),
         make_pod("shared-gpu", node="a", scheduler="koord-scheduler", requests=half),
         make_pod("quota", node="a", scheduler="koord-scheduler", labels={"quota.scheduling.koordinator.sh/name": "q"}),
     ]

@@ -233,10 +233,21 @@ MISSES = {
         Question(
             "RemovePodsViolatingNodeReservation",
             pod_object("p", cpu="1", priority=5),
+            {"consecutiveObservations": 1},
             nodes=RESERVING,
             others=[pod_object("q", cpu="2", priority=1)],
         ),
         "evicting other pods is enough for node a",
+    ),
+    "a pod whose node has to be seen in more runs": (
+        Question(
+            "RemovePodsViolatingNodeReservation",
+            pod_object("p", cpu="1", priority=5),
+            nodes=RESERVING,
+            others=[pod_object("q", cpu="2", priority=1)],
+        ),
+        "the violation on node a is seen for the first time, 2 runs in a row are required "
+        "(consecutiveObservations: 2); earlier runs are not taken into account here",
     ),
     "a pod that is terminating where a node reserves": (
         Question("RemovePodsViolatingNodeReservation", pod_object("p", deleted=5), nodes=RESERVING),

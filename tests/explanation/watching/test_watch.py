@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY

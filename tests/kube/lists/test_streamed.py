@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -172,6 +173,19 @@ def test_answer_without_progress_is_given_up(
 
     with pytest.raises(TransportError, match=r"no complete answer within 0\.3 s"):
         read(hasty)
+
+
+def test_answer_may_stay_unread_for_longer_than_it_is_waited_for(fake_api: FakeApi, kubeconfig: Path) -> None:
+    for number in range(6):
+        fake_api.add_pod(f"p{number}")["metadata"]["annotations"] = {"large": "x" * 200_000}
+    hasty = connect(str(kubeconfig), request_timeout=0.3, retry=RetryPolicy(attempts=1))
+    batches = hasty.list_messages(PODS)
+
+    num_first = len(next(batches).items)
+    time.sleep(0.4)
+
+    assert num_first < 6
+    assert num_first + sum(len(batch.items) for batch in batches) == 6
 
 
 def test_credentials_are_not_sent_over_plain_http(five_pods: FakeApi, tmp_path: Path, read: Read) -> None:

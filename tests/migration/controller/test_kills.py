@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
 
+from descheduler.kube.errors import KubeError
+from tests.faults.faults import Act, Fault
+from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
-from tests.living.faults import FaultyWay, Killed
+from tests.living.faults import AnyFault, FaultyWay, Killed
 from tests.living.observing.observer import Observer
 from tests.living.observing.promises import Limits
 from tests.migration.controller.playing import Play
@@ -86,3 +89,24 @@ def test_a_run_that_is_killed_is_taken_up_by_the_next(way: Way, after: bool, num
     second.evict(*(pod for pod in victims if pod["metadata"]["uid"] in left))
     observer.assert_kept()
     assert not cluster.pods(node="n1")
+
+
+def test_nothing_is_given_back_when_the_jobs_cannot_be_listed() -> None:
+    way = WAYS["reservations"]
+    cluster = world(way)
+    observer = Observer(cluster)
+    calls = FaultyWay(cluster.api)
+    with suppress(Killed):
+        calls.before("POST", "/eviction", partial(setattr, calls, "is_dead", True))
+        Play(cluster, way.provider).through(calls).evict(*cluster.pods("web"))
+    held = cluster.all("reservations.scheduling.koordinator.sh")
+
+    def is_jobs(call: Call) -> AnyFault | None:
+        """The list of jobs is answered by a proxy that knows nothing."""
+        return Fault(Act.NEVER, code=404) if call.request.path.endswith("/podmigrationjobs") else None
+
+    with pytest.raises(KubeError):
+        Play(cluster, way.provider).through(FaultyWay(cluster.api, is_jobs)).take_up()
+    assert cluster.all("reservations.scheduling.koordinator.sh") == held != []
+    Play(cluster, way.provider).take_up()
+    observer.assert_kept()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from descheduler.model.affinity import TopologySpreadConstraint
 from descheduler.model.objects import Service
@@ -108,8 +109,8 @@ def _pod(
     return make_pod("new", node="", uid="", namespace=namespace, labels={"app": app}, **facts)
 
 
-def _plain(app: str, *, affinity: int = 0) -> Pod:
-    return _pod("default", app, None, affinity, 0, (), has_port=False)
+def _plain(app: str, *, affinity: int = 0, spread: int = 0) -> Pod:
+    return _pod("default", app, None, affinity, spread, (), has_port=False)
 
 
 class World(NamedTuple):
@@ -142,10 +143,10 @@ class World(NamedTuple):
         return narrowed if bits is None else narrowed | (bits != 0)
 
 
-def world_of(name: str, profile: SchedulerProfile) -> World:
-    """An empty cluster with the plugin of this row."""
+def world_of(name: str, profile: SchedulerProfile, *running: Pod) -> World:
+    """A cluster with the plugin of this row, empty but for pods that are `running`."""
     services = (Service("default", "x", {"app": "x"}),)
-    cluster = ShadowCluster(make_snapshot(NODES, [], services=services, **STORAGE))
+    cluster = ShadowCluster(make_snapshot(NODES, running, services=services, **STORAGE))
     row = PLUGINS[name]
     assert row.plugin is not None
     return World(cluster, row.plugin(cluster, profile), row.interactions(profile))
@@ -182,6 +183,38 @@ def test_placed_pod_bears_on_another_only_as_the_plugin_declares(
         assert is_same
     if world.interactions.is_local(asked) and not world.interactions.is_felt_widely(new):
         assert is_same
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"), [*((name, PROFILE) for name in FILTERS), ("PodTopologySpread", SPREADING)]
+)
+@settings(max_examples=40)
+@given(
+    standing=st.lists(st.tuples(pods(), st.integers(0, 2)), max_size=3),
+    ending=pods(),
+    node=st.integers(0, 2),
+    asked=pods(),
+)
+@example(standing=[], ending=_plain("x"), node=0, asked=_plain("x", affinity=1)).via("is not the first of its kind yet")
+@example(standing=[], ending=_plain("y", affinity=3), node=0, asked=_plain("x")).via("keeps a zone closed")
+@example(standing=[], ending=_plain("y", affinity=4), node=0, asked=_plain("x")).via("keeps its node closed")
+@example(standing=[(_plain("x"), 2)], ending=_plain("x"), node=2, asked=_plain("x", spread=1)).via("is not counted")
+def test_pod_hinders_another_while_it_is_ending_only_as_the_plugin_declares(
+    name: str, profile: SchedulerProfile, standing: list[tuple[Pod, int]], ending: Pod, node: int, asked: Pod
+) -> None:
+    ending = msgspec.structs.replace(ending, name="ending", uid="ending", node_name=NODES[node].name, phase="Running")
+    world = world_of(name, profile, ending)
+    joined = JoinedInteractions({name: world.interactions})
+    for pod, where in standing:
+        world.takes(pod, where)
+    world.cluster.terminate(ending)
+    before = world.refused(asked)
+    world.cluster.remove(ending)
+
+    opened = before & ~world.refused(asked)
+
+    opened[node] = False
+    assert joined.hinders_while_ending(ending, asked) or not opened.any()
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -12,7 +11,8 @@ from descheduler.placement.framework.interactions import CAUTIOUS, OWN_NODE, Joi
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin, shadow_cluster_of
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.placement.shadow.shadow_cluster import Cycle, Seen, ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.views import Seen
 from tests.builders import make_node, make_pod, make_snapshot
 
 _GUEST = make_pod("guest", cpu="3", node="")

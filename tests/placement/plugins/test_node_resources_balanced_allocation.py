@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from statistics import pstdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod

@@ -44,7 +44,7 @@ def test_amounts_beyond_all_measure_are_cut_on_both_sides() -> None:
 
     table = ShadowCluster(make_snapshot(NODES, pods)).table
 
-    assert table.requested[CPU_ROW].tolist() == [2**62, -(2**62), 0]
+    assert table.requested[CPU_ROW].tolist() == [2**61, -(2**61), 0]
 
 
 def test_finished_pods_and_those_of_unknown_nodes_take_no_room() -> None:

@@ -13,6 +13,7 @@ from descheduler.report.tables.palette import Palette, wants_colour
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
+from tests.strategies.runs import policy_with
 
 
 def text_of(plan: Plan, output_format: Format = "table", **style: Any) -> str:
@@ -79,6 +80,16 @@ def test_candidates_that_were_not_asked_for_show_in_wide_tables_only() -> None:
 
     assert "bare " not in table
     assert re.search(r"^default +bare +a +PodLifeTime +.* no owner", wide, re.MULTILINE)
+
+
+def test_pods_that_a_later_run_evicts_are_listed() -> None:
+    """It is why people look at the report: they can correct the reservation of the node before."""
+    node = make_node("a", annotations={"node.koordinator.sh/reservation": '{"resources": {"cpu": "2"}}'})
+    policy = policy_with("RemovePodsViolatingNodeReservation")
+
+    text = text_of(make_test_plan([make_pod("p", cpu="3")], nodes=[node, make_node("b")], policy=policy))
+
+    assert re.search(r"^default +p +a +RemovePodsViolatingNodeReservation +seen for the first time", text, re.MULTILINE)
 
 
 def test_pods_that_a_limit_blocks_are_counted_but_not_listed() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 import msgspec
 
-from descheduler.cluster.decoding.blocks import decode_labels, decode_text
+from descheduler.cluster.decoding.blocks import decode_text
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import MetadataWire, Wire
 from descheduler.model.koordinator.eviction_annotations import (
@@ -18,8 +15,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     REPLACEMENT_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
-from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
-from descheduler.model.koordinator.reservation import ObjectReference
+from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import parse_duration
 
@@ -37,45 +33,19 @@ _ANNOTATIONS = (
 """The keys that some rule reads on jobs."""
 
 
-class _MetadataWire(MetadataWire):
-    resource_version: str | None = None
-
-
-class _ReservationOptionsWire(Wire):
-    reservation_ref: MetadataWire | None = None
-    template: dict[str, Any] | None = None
-
-
 class _SpecWire(Wire):
     paused: bool | None = None
     ttl: str | None = None
     mode: str | None = None
     pod_ref: MetadataWire | None = None
-    reservation_options: _ReservationOptionsWire | None = None
-    delete_options: dict[str, Any] | None = None
-
-
-class _ConditionWire(Wire):
-    type: str | None = None
-    status: str | None = None
-    reason: str | None = None
-    message: str | None = None
-    last_probe_time: datetime | None = None
-    last_transition_time: datetime | None = None
 
 
 class _StatusWire(Wire):
     phase: str | None = None
-    status: str | None = None
-    reason: str | None = None
-    message: str | None = None
-    conditions: list[_ConditionWire] | None = None
-    node_name: str | None = None
-    pod_ref: MetadataWire | None = None
 
 
 class _JobWire(Wire):
-    metadata: _MetadataWire | None = None
+    metadata: MetadataWire | None = None
     spec: _SpecWire | None = None
     status: _StatusWire | None = None
 
@@ -86,12 +56,11 @@ _decode = msgspec.json.Decoder(_JobWire).decode
 def decode_migration_job(block: bytes) -> MigrationJob:
     """One PodMigrationJob of Koordinator. Raises ValueError for a `ttl` that is no duration."""
     wire = _decode(block)
-    metadata, spec = wire.metadata or _MetadataWire(), wire.spec or _SpecWire()
-    status, options = wire.status or _StatusWire(), spec.reservation_options or _ReservationOptionsWire()
+    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _SpecWire()
     reference, found = spec.pod_ref or MetadataWire(), metadata.annotations or {}
     return MigrationJob(
         name=metadata.name or "",
-        phase=status.phase or "",
+        phase=(wire.status or _StatusWire()).phase or "",
         pod_namespace=reference.namespace or "",
         pod_name=reference.name or "",
         pod_uid=reference.uid or "",
@@ -100,32 +69,4 @@ def decode_migration_job(block: bytes) -> MigrationJob:
         ttl=parse_duration(spec.ttl) if spec.ttl else None,
         mode=spec.mode or "",
         annotations={key: decode_text(found[key]) for key in _ANNOTATIONS if key in found},
-        labels=decode_labels(metadata.labels),
-        uid=metadata.uid or "",
-        resource_version=metadata.resource_version or "",
-        is_terminating=metadata.deletion_timestamp is not None,
-        reservation_name=(options.reservation_ref or MetadataWire()).name or "",
-        template=options.template or {},
-        delete_options=spec.delete_options or {},
-        condition=status.status or "",
-        reason=status.reason or "",
-        message=status.message or "",
-        conditions=tuple(map(_condition, status.conditions or ())),
-        node_name=status.node_name or "",
-        replacement=None if status.pod_ref is None else _reference(status.pod_ref),
     )
-
-
-def _condition(wire: _ConditionWire) -> JobCondition:
-    return JobCondition(
-        type=wire.type or "",
-        is_true=wire.status == "True",
-        reason=wire.reason or "",
-        message=wire.message or "",
-        probed_at=set_time(wire.last_probe_time),
-        transitioned_at=set_time(wire.last_transition_time),
-    )
-
-
-def _reference(wire: MetadataWire) -> ObjectReference:
-    return ObjectReference(wire.namespace or "", wire.name or "", wire.uid or "")

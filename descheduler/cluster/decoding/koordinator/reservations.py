@@ -22,7 +22,6 @@ from descheduler.model.koordinator.reservation import (
     RESERVE_POD_ANNOTATION,
     ObjectReference,
     Reservation,
-    ReservationCondition,
     ReservationOwner,
 )
 from descheduler.model.labels import LabelSelector, parse_int64
@@ -85,16 +84,8 @@ class _SpecWire(Wire):
     taints: list[_TaintWire] | None = None
 
 
-class _ConditionWire(Wire):
-    type: str | None = None
-    status: str | None = None
-    reason: str | None = None
-    message: str | None = None
-
-
 class _StatusWire(Wire):
     phase: str | None = None
-    conditions: list[_ConditionWire] | None = None
     node_name: str | None = None
     allocatable: msgspec.Raw = ABSENT
     allocated: msgspec.Raw = ABSENT
@@ -152,10 +143,6 @@ def _reservation(wire: _ReservationWire, pods: PodDecoder) -> Reservation:
         allocatable=decode_quantities(bytes(status.allocatable)),
         allocated=decode_quantities(bytes(status.allocated)),
         current_owners=tuple(_reference(each) for each in status.current_owners or ()),
-        conditions=tuple(
-            ReservationCondition(each.type or "", each.status == "True", each.reason or "", each.message or "")
-            for each in status.conditions or ()
-        ),
         restricted_to=restricted_to,
         fault=fault or options_fault,
     )

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from descheduler.cluster.decoding.decode import Decoding
-from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
 from descheduler.migration.pods import pod_path, read_pod
+from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.provider import CannotHold
@@ -69,7 +68,7 @@ class ReservationRooms:
 
     def sweep(self, live: AbstractSet[str]) -> tuple[str, ...]:
         """Deletes the Reservations of jobs that are no more."""
-        found = self._objects.list(_LIST_PATH, _decode_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
+        found = self._objects.list(_LIST_PATH, decode_live_reservation, label_selector=f"{OWNER_LABEL}={self._owner}")
         orphans = [each for each in found if each.labels.get(JOB_LABEL) not in live and not each.current_owners]
         gone = [each.name for each in orphans if self._objects.delete(f"{_LIST_PATH}/{each.name}", uid=each.uid)]
         return tuple(gone)
@@ -79,7 +78,7 @@ class ReservationRooms:
         return found is not None and _is_of(found, job)
 
     def _read(self, name: str) -> Reservation | None:
-        return self._objects.read(f"{_LIST_PATH}/{name}", _decode_reservation)
+        return self._objects.read(f"{_LIST_PATH}/{name}", decode_live_reservation)
 
     def _pod(self, reference: ObjectReference) -> Pod | None:
         pod = read_pod(self._objects, reference.namespace, reference.name)
@@ -106,11 +105,6 @@ def _room(found: Reservation) -> Room:
     if scheduled is not None and scheduled.reason == _UNSCHEDULABLE:
         return Room(RoomState.UNSCHEDULABLE, message=scheduled.message, is_for_the_pod=for_the_pod)
     return Room(RoomState.PENDING, is_for_the_pod=for_the_pod)
-
-
-def _decode_reservation(block: bytes) -> Reservation:
-    """With a decoder of its own each: they are not for several threads."""
-    return reservation_decoder(Decoding())(block)
 
 
 def _json(body: bytes) -> Any:

@@ -7,8 +7,9 @@ adopt it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from descheduler.migration.providers.labels import labels_of
 from descheduler.migration.providers.placement_away import keep_away
@@ -22,8 +23,7 @@ _PLACED_BY = ("schedulerName", "nodeSelector", "affinity", "tolerations", "topol
 """The fields of a pod's spec that placement goes by, but for what it asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceholderSettings:
+class PlaceholderSettings(msgspec.Struct, frozen=True):
     """`image` does nothing for ever; the PriorityClass is below that of every pod to replace, and preempts nobody."""
 
     image: str = "registry.k8s.io/pause:3.10"

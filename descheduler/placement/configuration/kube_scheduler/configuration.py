@@ -7,10 +7,10 @@ every field is strict, and what would keep it from starting is an error here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.documents.decode import Strictness
 from descheduler.documents.document import Document, Node, find, kind_of
@@ -66,8 +66,7 @@ class SchedulerConfigurationSection(Args, frozen=True):
     delay_cache_until_active: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerConfiguration:
+class SchedulerConfiguration(msgspec.Struct, frozen=True):
     """What kube-scheduler was told, as far as placement hangs on it."""
 
     profiles: tuple[SchedulerProfile, ...]

@@ -6,7 +6,6 @@ Rules are those of Kubernetes 1.36 (`pkg/scheduler/apis/config/validation/valida
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 
 import msgspec
@@ -57,8 +56,7 @@ class ExtenderSection(Args, frozen=True):
     ignorable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Extender:
+class Extender(msgspec.Struct, frozen=True):
     """One extender, and the questions it is asked."""
 
     url_prefix: str

@@ -26,8 +26,7 @@ Percent = Annotated[int, msgspec.Meta(ge=0, le=100)]
 ArgsType = TypeVar("ArgsType")
 
 
-@dataclass(frozen=True, slots=True)
-class ArgsBlock:
+class ArgsBlock(msgspec.Struct, frozen=True):
     """The `args` of one entry of `pluginConfig`: where they stand, and where findings about them go."""
 
     checks: Checks
@@ -54,8 +53,7 @@ def _nothing_shown(args: object) -> Mapping[str, object]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class ArgsKind(Generic[ArgsType]):
+class ArgsKind(msgspec.Struct, Generic[ArgsType], frozen=True):
     """The arguments of one plugin.
 
     `section` is their type as written: its docstrings are their documentation. `read` checks a section and gives the

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsKind
 
 __all__ = ["ByDefault", "PluginSettings"]
 
 
-@dataclass(frozen=True, slots=True)
-class ByDefault:
+class ByDefault(msgspec.Struct, frozen=True):
     """That kube-scheduler runs a plugin by default: with which weight, and under which feature gate, if any."""
 
     weight: int | None = None
     gate: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginSettings:
+class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`points` are the extension points that a plugin implements, by the fields of `PluginsSection`.
 
     `multiPoint` of a profile enables it at these. `by_default` is None for one that a profile has to enable. At the

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from descheduler.documents.decode import Path
 from descheduler.documents.document import Node
@@ -46,8 +47,7 @@ class SchedulerProfileSection(Args, frozen=True):
     plugin_config: tuple[PluginConfigSection, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulerProfile:
+class SchedulerProfile(msgspec.Struct, frozen=True, kw_only=True):
     """What decides about pods whose `spec.schedulerName` is `scheduler_name`.
 
     The tuples of names are in running order and hold plugins that are known only.
@@ -82,7 +82,7 @@ class SchedulerProfile:
     """Plugins without the PreFilter that their Filter or Reserve reads from: kube-scheduler fails every pod."""
     unprepared_scorers: tuple[str, ...] = ()
     """Scorers without the PreScore that they read from: it fails every pod that fits more than one node."""
-    args: PluginArgs = field(default_factory=PluginArgs)
+    args: PluginArgs = msgspec.field(default_factory=PluginArgs)
 
     @property
     def running(self) -> frozenset[str]:

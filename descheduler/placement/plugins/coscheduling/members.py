@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.gangs import Gangs
@@ -93,6 +93,14 @@ class Tally:
         """Counts one more as if it had found a node."""
         self.held[gang_id] += 1
         self.unplaced[gang_id] += 1
+
+    def of_group(self, group: Sequence[str]) -> tuple[int, int]:
+        """How many pods of these gangs are held, and how many unplaced."""
+        held, unplaced = self.held, self.unplaced
+        return (
+            sum(map(held.__getitem__, group)) if held else 0,
+            sum(map(unplaced.__getitem__, group)) if unplaced else 0,
+        )
 
     @classmethod
     def of(cls, cycle: Cycle) -> Tally:

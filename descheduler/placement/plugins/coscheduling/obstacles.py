@@ -45,13 +45,15 @@ class GangShortage(NamedTuple):
 class MissingMembers(NamedTuple):
     """What the group `group` lacks, `gangs` being those of it that are at fault. `current` is the pod's own gang.
 
-    In the figures of a gang that nobody has described all is 0.
+    Up to `num_more` gangs are at fault as well, and too many to be looked at and named. In the figures of a gang
+    that nobody has described all is 0.
     """
 
     why: GangReason
     group: Sequence[str]
     current: str
     gangs: tuple[GangShortage, ...]
+    num_more: int = 0
 
     @property
     def reason(self) -> str:
@@ -80,4 +82,5 @@ class MissingMembers(NamedTuple):
 
     @property
     def _figures(self) -> str:
-        return ", ".join(gang.text for gang in self.gangs)
+        named = ", ".join(gang.text for gang in self.gangs)
+        return f"{named} and up to {self.num_more} more" if self.num_more else named

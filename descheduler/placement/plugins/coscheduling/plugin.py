@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from operator import length_hint
 
 from descheduler.model.koordinator.gang_settings import GangSettings, MatchPolicy, gang_id_of
 from descheduler.model.pod import Pod
@@ -15,6 +17,8 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["Coscheduling"]
 
+_MOST_NAMED = 100
+"""Gangs that a group waits for, of those that are named; it may list thousands."""
 _NOT_QUEUED = (GangReason.NO_GANG, GangReason.NO_SETTINGS, GangReason.TOO_FEW_PODS)
 
 
@@ -32,6 +36,7 @@ class Coscheduling:
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del profile
+        self._cluster = cluster
         self._members = cluster.follow(GangMembers)
         self._gangs = self._members.gangs
         self.ledger = cluster.ledger(GangLedger)
@@ -109,21 +114,22 @@ class Coscheduling:
         settings = self._gangs.settings_for(pod)
         if settings is None:
             return None
-        gangs = tuple(self._short(settings.group, tally, settings))
+        group = iter(settings.group)
+        gangs = tuple(islice(self._short(group, tally, settings), _MOST_NAMED))
         if not gangs:
             return None
-        return _obstacle(MissingMembers(GangReason.TOO_FEW_WAITING, settings.group, settings.gang_id, gangs))
+        why = GangReason.TOO_FEW_WAITING
+        return _obstacle(MissingMembers(why, settings.group, settings.gang_id, gangs, length_hint(group)))
 
     def _counts_nobody(self, settings: GangSettings, tally: Tally) -> bool:
         return settings.match_policy is MatchPolicy.ONCE_SATISFIED and self._is_satisfied(settings, tally)
 
     def _is_satisfied(self, settings: GangSettings, tally: Tally) -> bool:
         """Whether a pod of the group was bound at any time, of which the snapshot or the shadow cluster knows."""
-        if any(gang in self._members.bound_at_first for gang in settings.group):
+        if not self._members.bound_at_first.isdisjoint(settings.group):
             return True
-        num_held = sum(tally.held[gang] for gang in settings.group)
-        num_placed = self.ledger.placed[settings.group_id] + sum(tally.unplaced[gang] for gang in settings.group)
-        return num_placed > num_held
+        num_held, num_unplaced = tally.of_group(settings.group)
+        return self.ledger.placed[settings.group_id] + num_unplaced > num_held
 
     def _lacking(self, settings: GangSettings, tally: Tally) -> Iterator[tuple[GangReason, GangShortage]]:
         """The gangs of the group that are not complete, in its order."""
@@ -153,7 +159,7 @@ class Coscheduling:
                 yield GangShortage(gang_id, num_counted, gang.min_available)
 
     def _bound(self, gang_id: str, tally: Tally) -> int:
-        return self._members.placed[gang_id] + tally.unplaced[gang_id] - tally.held[gang_id]
+        return self._cluster.follow(GangMembers).placed[gang_id] + tally.unplaced[gang_id] - tally.held[gang_id]
 
 
 def _obstacle(missing: MissingMembers) -> Obstacle:

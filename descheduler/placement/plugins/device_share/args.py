@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Literal, cast, get_args
 
 import msgspec
@@ -24,15 +23,14 @@ Templates = Mapping[str, Mapping[str, Amounts]]
 """`<vendor>-<model>` of a GPU → name of a template → what a share that is cut by it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceShareArgs:
+class DeviceShareArgs(msgspec.Struct, frozen=True):
     """How devices are scored, and which GPUs are shared in which parts.
 
     `templates` are None where they are not known.
     """
 
     strategy: Strategy = "LeastAllocated"
-    weights: Mapping[str, int] = field(
+    weights: Mapping[str, int] = msgspec.field(
         default_factory=lambda: dict.fromkeys(
             (GPU_MEMORY_RATIO, GPU_MEMORY, "koordinator.sh/rdma", "koordinator.sh/fpga"), 1
         )

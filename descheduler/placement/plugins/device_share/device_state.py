@@ -6,8 +6,9 @@ Source of the arithmetic: `pkg/scheduler/plugins/deviceshare/device_cache.go` (k
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts
 from descheduler.model.labels import LabelSelector
@@ -34,8 +35,7 @@ class TypeView(NamedTuple):
     occupied: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeviceState:
+class DeviceState(msgspec.Struct, frozen=True, eq=False):
     """What pods use of the devices of a node: `used` by type and minor, without zeros. Equal states are one object.
 
     `free` and `total` are by type, too; `key` tells states of one hardware apart.

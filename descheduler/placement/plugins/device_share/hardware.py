@@ -73,8 +73,7 @@ class TopologyScope:
         object.__setattr__(self, "mask", mask_of(self.minors))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Hardware:
+class Hardware(msgspec.Struct, frozen=True, eq=False):
     """The devices of a node by type, and what its labels say. Nodes that are alike share one.
 
     `total` has what each healthy device has, nothing for others and for those that only pods name. `partitions` are by

@@ -6,8 +6,9 @@ Source: `preparePod` of `pkg/scheduler/plugins/deviceshare/utils.go` (koordinato
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from descheduler.cluster.decoding.koordinator.devices import (
     decode_hints,
@@ -37,8 +38,7 @@ class UnknownTemplatesError(Exception):
     """The pod asks for a GPU shared resource template, and the templates are not known."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PodDevices:
+class PodDevices(msgspec.Struct, frozen=True, eq=False):
     """What a pod asks for by device type, and how.
 
     `joint` names none but types that are asked for and are not applied for all. `templates` are the names of templates

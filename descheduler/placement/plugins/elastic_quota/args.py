@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -62,8 +61,7 @@ class ElasticQuotaSection(Args, frozen=True):
     """Plugins of the quota plugin; what they do is not modelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class ElasticQuotaArgs:
+class ElasticQuotaArgs(msgspec.Struct, frozen=True):
     """What of the arguments decides about admission."""
 
     default_max: MaxAmounts = BUILT_IN_MAX

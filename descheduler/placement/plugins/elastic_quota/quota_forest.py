@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from descheduler.model.koordinator.elastic_quota import (
     DEFAULT_QUOTA,
@@ -22,8 +23,7 @@ from descheduler.placement.plugins.elastic_quota.runtime_quota import RuntimeQuo
 __all__ = ["ForestSettings", "QuotaForest", "QuotaPlace", "QuotaShares"]
 
 
-@dataclass(frozen=True, slots=True)
-class ForestSettings:
+class ForestSettings(msgspec.Struct, frozen=True):
     """Arguments and feature gates of koord-scheduler on which the sums of quotas hang, see ElasticQuotaArgs."""
 
     default_max: tuple[tuple[str, int], ...]
@@ -47,8 +47,7 @@ class QuotaShares(NamedTuple):
     runtime: RuntimeQuota
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaPlace:
+class QuotaPlace(msgspec.Struct, frozen=True):
     """A quota: its tree, with what that shares out, and its index there."""
 
     tree: QuotaTree

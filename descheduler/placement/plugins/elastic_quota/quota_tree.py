@@ -16,6 +16,8 @@ __all__ = ["NO_PARENT", "QuotaTree"]
 NO_PARENT = -1
 """Stands for the parent of quotas directly below the root, and of those whose parent does not exist."""
 
+_MOST_OF_POD = 2**50
+
 
 class QuotaTree:
     """The quotas of one tree, by index; arrays of amounts have a row a quota and a column a resource, in units.
@@ -34,13 +36,20 @@ class QuotaTree:
         self.lends: NDArray[np.bool_] = np.array([q.lends and not guarantees_usage for q in self.quotas], dtype=bool)
         self._most = self.table([quota.max for quota in self.quotas], missing=UNLIMITED)
         self._guarantees_usage = guarantees_usage
+        self._changed: list[set[int]] = []
         size = self.mins.shape
         self.child_requests, self.requests, self.limited, self.used = np.zeros((4, *size), dtype=np.int64)
         self.fixed_requests, self.fixed_used, self.allocated, self.guaranteed = np.zeros((4, *size), dtype=np.int64)
-        for index in range(len(self.quotas)):
+        asks_for_nothing = self.lends & (self._most >= 0).all(axis=1)
+        for index in (~asks_for_nothing).nonzero()[0].tolist():
             self._request_more(index, self._nothing)
-            if guarantees_usage:
-                self._allocate(index, self._nothing)
+        for index in range(len(self.quotas)) if guarantees_usage else ():
+            self._allocate(index, self._nothing)
+
+    def changed(self) -> set[int]:
+        """A set to which every quota is added from now on of which `limited` or `guaranteed` change."""
+        self._changed.append(set())
+        return self._changed[-1]
 
     def table(self, lists: Sequence[ResourceList], missing: int = 0) -> Amounts:
         """Amounts (nano units) of each quota as an array in units."""
@@ -48,9 +57,13 @@ class QuotaTree:
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.resources))
 
     def charge(self, index: int, requests: ResourceList) -> Amounts:
-        """What a pod with `requests` (nano units) is charged in the quota `index`: only what its max names counts."""
+        """What a pod with `requests` (nano units) is charged in the quota `index`: only what its max names counts.
+
+        Amounts that no machine has are cut, so that thousands of them stay in 64 bits.
+        """
         most = self.quotas[index].max
-        return row_of(self.resources, {name: nano for name, nano in requests.items() if name in most})
+        charged = row_of(self.resources, {name: nano for name, nano in requests.items() if name in most})
+        return np.clip(charged, -_MOST_OF_POD, _MOST_OF_POD)
 
     def path(self, index: int) -> Iterator[int]:
         """The quota and its parents below the root, upwards."""
@@ -92,6 +105,7 @@ class QuotaTree:
             amounts = self.limited[each] - before
             if not amounts.any():
                 return
+            self._note(each)
 
     def _allocate(self, index: int, amounts: Amounts) -> None:
         """`recursiveUpdateGroupTreeWithDeltaAllocated` of `group_quota_manager.go`."""
@@ -102,18 +116,25 @@ class QuotaTree:
             amounts = self.guaranteed[each] - before
             if not amounts.any():
                 return
+            self._note(each)
+
+    def _note(self, index: int) -> None:
+        for changed in self._changed:
+            changed.add(index)
 
 
 def _parents(quotas: Sequence[ElasticQuota], index: Mapping[str, int]) -> list[int]:
     """The index of each quota's parent. A loop, which the webhook refuses, is opened where it was closed."""
     parents = [index.get(quota.parent, NO_PARENT) for quota in quotas]
+    walk_of = [NO_PARENT] * len(parents)  # the start from which a quota was come by
     for start in range(len(parents)):
-        seen = {start}
         each = start
-        while parents[each] != NO_PARENT:
-            if parents[each] in seen:
+        while walk_of[each] == NO_PARENT:
+            walk_of[each] = start
+            if parents[each] == NO_PARENT:
+                break
+            if walk_of[parents[each]] == start:
                 parents[each] = NO_PARENT
                 break
             each = parents[each]
-            seen.add(each)
     return parents

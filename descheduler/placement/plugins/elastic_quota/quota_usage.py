@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import Snapshot
@@ -21,8 +22,7 @@ __all__ = ["ELASTIC_QUOTA_KIND", "PodRules", "QuotaAccount", "QuotaUsage", "Usag
 ELASTIC_QUOTA_KIND = "ElasticQuota.scheduling.sigs.k8s.io"
 
 
-@dataclass(frozen=True, slots=True)
-class PodRules:
+class PodRules(msgspec.Struct, frozen=True):
     """Feature gates of koord-scheduler on which it hangs what a pod is charged with."""
 
     ignores_overhead: bool = False
@@ -34,8 +34,7 @@ class PodRules:
     `deletionGracePeriodSeconds` in koord-scheduler, which is added once more; here it is over at the deletion time."""
 
 
-@dataclass(eq=False, slots=True)
-class QuotaAccount:
+class QuotaAccount(msgspec.Struct, eq=False):
     """Pods that are charged alike. `names` are the resources that they request and their quota knows.
 
     `num_placed` are on a node, or were put there by the shadow cluster (`num_arrived` of them); `num_listed` are pods
@@ -190,8 +189,7 @@ class QuotaUsage:
         return {name: nano - spec.overhead.get(name, 0) for name, nano in spec.requests.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class UsageOf:
+class UsageOf(msgspec.Struct, frozen=True):
     """Makes the follower for these settings; plugins with the same ones share it."""
 
     settings: ForestSettings

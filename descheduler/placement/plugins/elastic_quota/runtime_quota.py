@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,33 +11,19 @@ from numpy.typing import NDArray
 from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ROOT_QUOTA, SYSTEM_QUOTA
 from descheduler.model.requests import ResourceList
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT, QuotaTree
+from descheduler.placement.plugins.elastic_quota.sibling_shares import SiblingShares
 from descheduler.placement.plugins.elastic_quota.units import Amounts, in_units, row_of, wrapped
-from descheduler.placement.plugins.elastic_quota.water_filling import scaled_mins, share_out
 
 __all__ = ["RuntimeQuota"]
 
-_MOST_KEPT = 64
-"""Results of one parent that are kept: evicting a pod and placing its replacement leads back to the same requests."""
 
-
-class _Shares(NamedTuple):
-    """What the children of one parent may use, and their scaled mins: a row a resource, a column a child."""
-
-    runtimes: Amounts
-    mins: Amounts
-
-
-@dataclass(slots=True)
-class _Siblings:
+class _Siblings(NamedTuple):
     """The children of one parent, `NO_PARENT` of those below the root or without their parent."""
 
     parent: int
     is_of_root: bool
     children: NDArray[np.intp]
-    lends: NDArray[np.bool_]
-    weights: Amounts
-    mins: Amounts
-    kept: dict[bytes, _Shares] = field(default_factory=dict)
+    shares: SiblingShares
 
 
 class RuntimeQuota:
@@ -52,13 +38,14 @@ class RuntimeQuota:
         self._tree = tree
         self._total = row_of(tree.resources, total)
         self._is_known: NDArray[np.bool_] = np.array([name in total for name in tree.resources], dtype=bool)
-        self._scales_mins = scales_mins
         self._is_given = self._given_resources()
         self._built_in = [tree.index[name] for name in (DEFAULT_QUOTA, SYSTEM_QUOTA) if name in tree.index]
         self._siblings_of: dict[int, tuple[_Siblings, int]] = {}
-        for siblings in self._families():
+        for siblings in self._families(scales_mins=scales_mins):
             for column, child in enumerate(siblings.children.tolist()):
                 self._siblings_of[child] = siblings, column
+            self._change(siblings, siblings.children.tolist())
+        self._changed = tree.changed()
 
     @property
     def total(self) -> Amounts:
@@ -69,7 +56,7 @@ class RuntimeQuota:
     def of(self, index: int) -> Amounts:
         """What the quota `index` may use now, of each resource of the tree; 0 of those that it is not given."""
         siblings, column = self._siblings_of[index]
-        return np.where(self._is_given[index], self._shares(siblings).runtimes[:, column], 0)
+        return self._given(index, siblings.shares.of(column, self._total_of(siblings)))
 
     def limits(self, index: int) -> frozenset[str]:
         """The resources of which the quota `index` has a runtime quota."""
@@ -81,34 +68,36 @@ class RuntimeQuota:
     def scaled_min(self, index: int) -> Amounts:
         """The min of the quota `index`, in proportion less where its parent has less than its children's mins."""
         siblings, column = self._siblings_of[index]
-        return self._shares(siblings).mins[:, column]
+        return siblings.shares.min_of(column, self._total_of(siblings))
 
-    def _shares(self, siblings: _Siblings) -> _Shares:
-        """What they get; each parent is asked before its children, as a tree may be too deep to recurse."""
-        path = [siblings]
-        while path[-1].parent != NO_PARENT:
-            path.append(self._siblings_of[path[-1].parent][0])
-        shares = self._shared_out(path[-1], self.total if path[-1].is_of_root else np.zeros_like(self._total))
-        for each in reversed(path[:-1]):
-            _, column = self._siblings_of[each.parent]
-            given = np.where(self._is_given[each.parent], shares.runtimes[:, column], 0)
-            shares = self._shared_out(each, given)
-        return shares
+    def _total_of(self, siblings: _Siblings) -> Amounts:
+        """What there is for them; each parent is asked before its children, as a tree may be too deep to recurse."""
+        self._keep_up()
+        path = []
+        while siblings.parent != NO_PARENT:
+            path.append(siblings.parent)
+            siblings = self._siblings_of[siblings.parent][0]
+        total = self.total if siblings.is_of_root else np.zeros_like(self._total)
+        for parent in reversed(path):
+            siblings, column = self._siblings_of[parent]
+            total = self._given(parent, siblings.shares.of(column, total))
+        return total
 
-    def _shared_out(self, siblings: _Siblings, total: Amounts) -> _Shares:
-        """What they get where their parent has `total` for them."""
-        tree, children = self._tree, siblings.children
-        is_known = self._is_known if siblings.parent == NO_PARENT else self._is_given[siblings.parent]
-        wanted, guaranteed = tree.limited.take(children, axis=0).T, tree.guaranteed.take(children, axis=0).T
-        key = total.tobytes() + wanted.tobytes() + guaranteed.tobytes()
-        known = siblings.kept.get(key)
-        if known is None:
-            mins = scaled_mins(siblings.mins, total, is_known) if self._scales_mins else siblings.mins
-            runtimes = share_out(total, wanted, siblings.weights, np.maximum(mins, guaranteed), siblings.lends)
-            if len(siblings.kept) >= _MOST_KEPT:
-                siblings.kept.clear()
-            known = siblings.kept[key] = _Shares(runtimes, mins)
-        return known
+    def _given(self, index: int, amounts: Amounts) -> Amounts:
+        return np.where(self._is_given[index], amounts, 0)
+
+    def _keep_up(self) -> None:
+        """Tells the shares of what changed in the tree."""
+        changed: dict[int, list[int]] = {}
+        for index in self._changed:
+            changed.setdefault(id(self._siblings_of[index][0]), []).append(index)
+        for indices in changed.values():
+            self._change(self._siblings_of[indices[0]][0], indices)
+        self._changed.clear()
+
+    def _change(self, siblings: _Siblings, indices: Sequence[int]) -> None:
+        columns = np.array([self._siblings_of[index][1] for index in indices], dtype=np.intp)
+        siblings.shares.change(columns, self._tree.limited[indices].T, self._tree.guaranteed[indices].T)
 
     def _given_resources(self) -> NDArray[np.bool_]:
         """A row a quota: whether it is given of a resource."""
@@ -119,7 +108,7 @@ class RuntimeQuota:
         ]
         return np.array(rows, dtype=bool).reshape(tree.mins.shape)
 
-    def _families(self) -> list[_Siblings]:
+    def _families(self, *, scales_mins: bool) -> Iterator[_Siblings]:
         tree = self._tree
         families: dict[tuple[int, bool], list[int]] = {}
         for index, parent in enumerate(tree.parents):
@@ -129,14 +118,12 @@ class RuntimeQuota:
             [[wrapped(in_units(name, q.shared_weight.get(name, 0))) for name in tree.resources] for q in tree.quotas],
             dtype=np.int64,
         ).reshape(tree.mins.shape)
-        return [
-            _Siblings(
-                parent,
-                is_of_root,
-                np.array(children, dtype=np.intp),
-                tree.lends[children],
-                np.ascontiguousarray(weights[children].T),
+        for (parent, is_of_root), children in families.items():
+            is_known = self._is_known if parent == NO_PARENT else self._is_given[parent]
+            shares = SiblingShares(
                 np.ascontiguousarray(tree.mins[children].T),
+                np.ascontiguousarray(weights[children].T),
+                tree.lends[children],
+                is_known & scales_mins,
             )
-            for (parent, is_of_root), children in families.items()
-        ]
+            yield _Siblings(parent, is_of_root, np.array(children, dtype=np.intp), shares)

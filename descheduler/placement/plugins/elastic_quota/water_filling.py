@@ -1,6 +1,6 @@
 """How the resources of a parent quota are shared out to its children (koordinator 1.8 `runtime_quota_calculator.go`).
 
-All arrays have a row a resource and a column a child; `total` and the like have one entry a resource.
+All arrays have a row a resource and a column a child; `total` and `rest` have one entry a resource.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from descheduler.placement.plugins.elastic_quota.units import Amounts
 
-__all__ = ["scaled_mins", "share_out"]
+__all__ = ["fill_up", "scaled_mins"]
 
 
 def scaled_mins(mins: Amounts, total: Amounts, is_known: NDArray[np.bool_]) -> Amounts:
@@ -32,23 +32,19 @@ def scaled_mins(mins: Amounts, total: Amounts, is_known: NDArray[np.bool_]) -> A
     return scaled
 
 
-def share_out(total: Amounts, wanted: Amounts, weights: Amounts, floors: Amounts, lends: NDArray[np.bool_]) -> Amounts:
-    """What each child gets of `total`, at most `wanted` where that is above its floor.
+def fill_up(rest: Amounts, wanted: Amounts, weights: Amounts, shares: Amounts, is_hungry: NDArray[np.bool_]) -> Amounts:
+    """`shares` with what is left, `rest`: it goes to those that want more, by weight, up to what they want.
 
-    A child that wants more than its floor gets the floor, any other what it wants, or the floor if it does not lend.
-    What is left then goes to those that want more, by weight; whoever has enough leaves the rest to the others. Each
-    share is rounded half up on its own, in float64, so that the sum may miss `total` by half a unit a child and round
-    (Koordinator 1.8.0; its main branch hands out exactly what is left).
+    Whoever has enough leaves the rest to the others. Each share is rounded half up on its own, in float64, so that the
+    sum may miss the total by half a unit a child and round (Koordinator 1.8.0; its main branch hands out exactly what
+    is left).
     """
-    is_hungry = wanted > floors
-    shares = np.where(is_hungry, floors, np.where(lends, wanted, floors))
-    rest = total - shares.sum(axis=1)
-    while True:
+    while (rest > 0).any():
         weight_sums = np.where(is_hungry, weights, 0).sum(axis=1)
         goes_on = (rest > 0) & (weight_sums > 0) & is_hungry.any(axis=1)
         if not goes_on.any():
-            return shares
-        is_hungry &= goes_on[:, None]
+            break
+        is_hungry = is_hungry & goes_on[:, None]
         divisors = np.where(goes_on, weight_sums, 1).astype(np.float64)
         exact = weights.astype(np.float64) * rest.astype(np.float64)[:, None] / divisors[:, None]
         grown = shares + (np.where(is_hungry, exact, 0.0) + 0.5).astype(np.int64)
@@ -56,3 +52,4 @@ def share_out(total: Amounts, wanted: Amounts, weights: Amounts, floors: Amounts
         rest = np.where(has_enough, grown - wanted, 0).sum(axis=1)
         shares = np.where(has_enough, wanted, np.where(is_hungry, grown, shares))
         is_hungry &= ~has_enough
+    return shares

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, Percent
 from descheduler.policy.shared_args import Args
@@ -11,8 +12,7 @@ from descheduler.policy.shared_args import Args
 __all__ = ["ARGS", "InterPodAffinityArgs"]
 
 
-@dataclass(frozen=True, slots=True)
-class InterPodAffinityArgs:
+class InterPodAffinityArgs(msgspec.Struct, frozen=True):
     """How the affinity of existing pods counts in scoring."""
 
     hard_pod_affinity_weight: int = 1

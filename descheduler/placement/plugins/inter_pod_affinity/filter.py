@@ -198,6 +198,10 @@ class AffinityInteractions:
         """Whether a term of one of them that reaches beyond a node means the other."""
         return _means(first, second) or _means(second, first)
 
+    def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
+        """Whether a term of one of them reaches beyond a node; company counts too, as it need not be the first then."""
+        return bool(_wide_terms(pod) or _wide_terms(ending))
+
 
 def _means(pod: Pod, other: Pod) -> bool:
     return any(

@@ -174,7 +174,7 @@ class TermHolders:
         self._by_namespace: dict[str, list[int]] = {}
         self._meaning_namespace: dict[str, NDArray[np.bool_]] = {}
         self._bunches = _Bunches()
-        self._matching: dict[PlacementClass, tuple[int, MatchingTerms]] = {}
+        self._matching: dict[tuple[str, int], tuple[int, MatchingTerms, Mapping[str, str]]] = {}
         self._num_kept = 0
 
     def __iter__(self) -> Iterator[HeldTerm]:
@@ -183,10 +183,12 @@ class TermHolders:
 
     def matching(self, incoming: PlacementClass) -> MatchingTerms:
         """The terms that match the pods of a placement class."""
-        known = self._matching.get(incoming)
+        pod = incoming.pod
+        # Pods of many classes share labels, which are kept as well: an identity stands for them while they live.
+        key = pod.namespace, id(pod.labels)
+        known = self._matching.get(key)
         if known is not None and known[0] == self._bunches.version:
             return known[1]
-        pod = incoming.pod
         matches = self._selectors.matching(pod.labels) & self._meaning(pod.namespace)
         found = [self._in_order[number] for number in self._bunches.first_of_each(np.flatnonzero(matches))]
         matching = MatchingTerms(
@@ -196,7 +198,7 @@ class TermHolders:
         self._num_kept += len(found)
         if self._num_kept > _MOST_KEPT:
             self._matching, self._num_kept = {}, len(found)
-        self._matching[incoming] = self._bunches.version, matching
+        self._matching[key] = self._bunches.version, matching, pod.labels
         return matching
 
     def concerns(self, spec: PodSpec) -> bool:

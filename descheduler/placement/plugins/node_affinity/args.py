@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.model.affinity import Affinity
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
@@ -13,8 +14,7 @@ from descheduler.policy.shared_args import Args
 __all__ = ["ARGS", "NodeAffinityArgs"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAffinityArgs:
+class NodeAffinityArgs(msgspec.Struct, frozen=True):
     """Node affinity that holds for every pod of the profile on top of its own.
 
     Only the node terms of `added_affinity` are set, and none of them has an error. Preferred terms that can have no

@@ -6,11 +6,11 @@ These are in `pkg/scheduler/apis/config/v1/defaults.go` and `pkg/scheduler/apis/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal, cast, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import shown
@@ -26,24 +26,21 @@ _STRATEGIES: tuple[ScoringStrategyType, ...] = get_args(ScoringStrategyType)
 _Weight = Annotated[int, msgspec.Meta(ge=0, le=100)]
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceWeight:
+class ResourceWeight(msgspec.Struct, frozen=True):
     """A resource that takes part in scoring, and its weight from 1 to 100."""
 
     name: str
     weight: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ShapePoint:
+class ShapePoint(msgspec.Struct, frozen=True):
     """One point of a scoring function: the score, 0 to 10, at a utilization in percent."""
 
     utilization_percent: int
     score: int
 
 
-@dataclass(frozen=True, slots=True)
-class NodeResourcesFitArgs:
+class NodeResourcesFitArgs(msgspec.Struct, frozen=True):
     """What the filter leaves out, and how free room is scored."""
 
     ignored_resources: frozenset[str] = frozenset()

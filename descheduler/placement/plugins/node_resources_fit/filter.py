@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ class NodeResourcesFit:
     def _shortages(self, asked: tuple[tuple[int, int], ...], some: SomeNodes) -> ReasonBits:
         """What each of some nodes is short of, for pods without credit."""
         rows, amounts, bits = self._compared[asked]
-        against: ReasonBits = np.bitwise_or.reduce((amounts > some.free(rows)) * bits, axis=0)
+        against: ReasonBits = reduce(np.bitwise_or, (amounts > some.free(rows)) * bits)
         return against
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:

@@ -35,14 +35,18 @@ Rating = Callable[[Ints, Ints, Divide], Ints]
 
 
 class _Rated(NamedTuple):
-    """What is rated: resources, and a row for each what a pod adds and what the nodes have.
+    """What is rated: resources, a row for each what a pod adds and what the nodes have, and what they weigh.
 
-    `is_ordinary` says that a pod adds no more than anything has, and nothing below 0.
+    `is_available` says which nodes have them, None where all have all. `is_ordinary` says that a pod adds no more than
+    anything has, and nothing below 0.
     """
 
     names: tuple[str, ...]
     wanted: Ints
     allocatable: Ints
+    is_available: NDArray[np.bool_] | None
+    weights: Ints
+    total_weight: int
     is_ordinary: bool
 
 
@@ -62,7 +66,7 @@ class NodeResourcesFitScore(OwnNodeScore):
         self._rate = _rating(args)
         self._skips_zero = args.strategy == "RequestedToCapacityRatio"
         self._rated: dict[Amounts, _Rated] = {}
-        self._rows: dict[tuple[str, ...], Ints] = {}
+        self._rows: dict[tuple[str, ...], tuple[Ints, NDArray[np.bool_] | None]] = {}
 
     def asked_by(self, pod: PlacementClass) -> Amounts:
         """What the pod adds, by resource that counts for it. Requests of the pod as a whole do not (1.36.3)."""
@@ -77,44 +81,39 @@ class NodeResourcesFitScore(OwnNodeScore):
         """The mean of the ratings."""
         if not asked:
             return np.zeros(len(some.nodes), dtype=np.int64)
-        names, wanted, allocatable, is_ordinary = self._rated.get(asked) or self._new_rated(asked)
-        divide = exact_div if is_ordinary and self._table.has_exact_shares else tdiv
-        ratings = self._rate(self._taken(names, some) + wanted, allocatable.take(some.nodes, axis=1), divide)
-        total, weights = self._summed_up(names, ratings, some.nodes)
+        rated = self._rated.get(asked) or self._new_rated(asked)
+        divide = exact_div if rated.is_ordinary and self._table.has_exact_shares else tdiv
+        taken = self._taken(rated.names, some) + rated.wanted
+        ratings = self._rate(taken, rated.allocatable.take(some.nodes, axis=1), divide)
+        total, weights = self._summed_up(rated, ratings, some.nodes)
         if self._skips_zero:
             # Half is rounded up, which for positive numbers is away from zero.
-            rounded: Ints = (2 * total + weights) // np.maximum(2 * weights, 1)
+            rounded: Ints = (2 * total + weights) // (2 * weights)
             return rounded
-        return divide(total, max(weights, 1) if isinstance(weights, int) else np.maximum(weights, 1))
+        return divide(total, weights)
 
     def _new_rated(self, asked: Amounts) -> _Rated:
         names = tuple([name for name, _ in asked])
         wanted = np.array([amount for _, amount in asked], dtype=np.int64)[:, np.newaxis]
-        allocatable = self._rows.get(names)
-        if allocatable is None:
-            allocatable = self._rows[names] = np.array([self._resources[name].allocatable for name in names])
+        if names not in self._rows:
+            self._rows[names] = _joined([self._resources[name] for name in names])
+        weights = np.array([self._weights[name] for name in names], dtype=np.int64)
+        total_weight = max(1, int(weights.sum()))
         is_ordinary = all(is_exact_amount(amount) for _, amount in asked)
-        known = self._rated[asked] = _Rated(names, wanted, allocatable, is_ordinary)
+        known = self._rated[asked] = _Rated(names, wanted, *self._rows[names], weights, total_weight, is_ordinary)
         return known
 
-    def _summed_up(self, names: Sequence[str], ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
-        """The weighted sum of the ratings that take part, and the sum of their weights."""
-        total = np.zeros(len(nodes), dtype=np.int64)
-        weights: Ints | int = 0
-        for name, rating in zip(names, ratings, strict=True):
-            weight = self._weights[name]
-            counts = self._counts(self._resources[name], rating, nodes)
-            weighted = rating if weight == 1 else rating * weight
-            total += weighted if counts is None else weighted * counts
-            weights = weights + (weight if counts is None else counts * np.int64(weight))
-        return total, weights
-
-    def _counts(self, resource: ScoredResource, rating: Ints, nodes: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-        """Where the resource takes part in the mean; None for everywhere."""
-        counts = None if resource.is_available is None else resource.is_available.take(nodes)
-        if not self._skips_zero:
-            return counts
-        return rating > 0 if counts is None else counts & (rating > 0)
+    def _summed_up(self, rated: _Rated, ratings: Ints, nodes: NDArray[np.intp]) -> tuple[Ints, Ints | int]:
+        """The weighted sum of the ratings that take part, and the sum of their weights, which is at least 1."""
+        if rated.is_available is None and not self._skips_zero:
+            return rated.weights.dot(ratings), rated.total_weight
+        weights: Ints = np.broadcast_to(rated.weights[:, np.newaxis], ratings.shape)
+        if rated.is_available is not None:
+            weights = weights * rated.is_available.take(nodes, axis=1)
+        if self._skips_zero:
+            weights = weights * (ratings > 0)
+        total: Ints = np.add.reduce(ratings * weights)
+        return total, np.maximum(np.add.reduce(weights), 1)
 
     def _taken(self, names: tuple[str, ...], some: SomeNodes) -> Ints:
         """What is taken on some nodes, a row a resource."""
@@ -124,6 +123,15 @@ class NodeResourcesFitScore(OwnNodeScore):
         others = tuple([self._resources[name].row for name in names if name not in ledger])
         rows = iter(some.requested(others))
         return np.array([ledger[name] if name in ledger else next(rows) for name in names])
+
+
+def _joined(resources: Sequence[ScoredResource]) -> tuple[Ints, NDArray[np.bool_] | None]:
+    """What the nodes have of the resources, and which have them; None where all have all."""
+    allocatable = np.array([each.allocatable for each in resources])
+    if all(each.is_available is None for each in resources):
+        return allocatable, None
+    everywhere = np.ones(allocatable.shape[1], dtype=bool)
+    return allocatable, np.array([everywhere if each.is_available is None else each.is_available for each in resources])
 
 
 def _rating(args: NodeResourcesFitArgs) -> Rating:

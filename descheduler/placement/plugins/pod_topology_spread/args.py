@@ -6,7 +6,8 @@ These are in `pkg/scheduler/apis/config/v1/defaults.go` and `pkg/scheduler/apis/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import did_you_mean, shown
@@ -28,8 +29,7 @@ SYSTEM_DEFAULT_CONSTRAINTS = (
 """What spreads pods without constraints of their own unless the profile says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodTopologySpreadArgs:
+class PodTopologySpreadArgs(msgspec.Struct, frozen=True):
     """Constraints for pods that have none of their own. Their selector follows from the pod, so none is set here."""
 
     default_constraints: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULT_CONSTRAINTS

@@ -35,19 +35,19 @@ class Cells:
         self._starts = np.searchsorted(self.ids[self._in_order], self.numbers)
         self._likely = self.first
 
-    def having(self, nodes: BoolMask) -> BoolMask:
-        """The cells that have some of `nodes`."""
+    def having(self, nodes: BoolMask) -> tuple[BoolMask, bool]:
+        """The cells that have some of `nodes`, and whether these are all."""
         # Most masks have some of every cell, mostly a node that the last one had.
         found = nodes.take(self._likely)
         if np.count_nonzero(found) == self.num:
-            return found
+            return found, True
         ordered = nodes.take(self._in_order)
         places = np.append(ordered.nonzero()[0], len(ordered))
         following = places.take(np.searchsorted(places, self._starts))
         first = self._in_order.take(following, mode="clip")
         having: BoolMask = (following < len(ordered)) & (self.ids.take(first) == self.numbers)
         self._likely = np.where(having, first, self._likely)
-        return having
+        return having, bool(np.count_nonzero(having) == self.num)
 
 
 def _told_apart(key: str, domains: Domains) -> NDArray[np.intp]:

@@ -124,6 +124,11 @@ class SpreadInteractions:
         """Whether one of them counts for a constraint of the other."""
         return self._counts(first, second) or self._counts(second, first)
 
+    def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
+        """Never: a pod that is being deleted counts no more."""
+        del ending, pod
+        return False
+
     def _counts(self, pod: Pod, other: Pod) -> bool:
         """Whether `other` may count for a constraint of `pod`; whom default constraints count is not in the pod."""
         if pod.namespace != other.namespace:

@@ -9,16 +9,18 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, tdiv
+from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, exact_div, tdiv
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.cells import Cells
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.node_table import is_exact_amount
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -62,7 +64,7 @@ class _Soft(NamedTuple):
     scored: BoolMask | None
 
 
-class _Spots(NamedTuple):
+class _Spots(msgspec.Struct, frozen=True, gc=False):
     """The cells without such pods, and then each of the nodes `crowded`, which have some, as a spot of its own.
 
     `cell` is the cell of each spot, `is_open` says where the pod may go, `num_open` to how many nodes, and
@@ -95,11 +97,12 @@ class PodTopologySpreadScore:
             return None
         found = [self._groups.found(query) for query in soft.queries]
         spots = _spots(soft, found, feasible)
-        sums: NDArray[np.float64] | float = 0.0
+        sums: NDArray[np.float64] | None = None
         for each in soft.constraints:
             cost = _cost(each, found[each.query], soft.cells, spots)
-            sums = sums + (cost if each.has_key is None else cost * each.has_key.take(spots.cell))
-        raw = rounded(np.asarray(sums))
+            cost = cost if each.has_key is None else cost * each.has_key.take(spots.cell)
+            sums = cost if sums is None else sums + cost
+        raw = rounded(np.zeros(len(spots.cell)) if sums is None else sums)
         final = _normalised(raw, spots.is_open)
         if soft.scored is not None:
             raw *= soft.scored.take(spots.cell)
@@ -162,14 +165,17 @@ def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftCon
 def _spots(soft: _Soft, found: Sequence[FoundPods], feasible: BoolMask) -> _Spots:
     cells = soft.cells
     by_query = [found[query].nodes for query in soft.host_queries]
-    crowded = by_query[0] if len(by_query) == 1 else np.unique(np.concatenate([_NOWHERE, *by_query]))
-    others = feasible.copy()
-    others[crowded] = False
-    having = cells.having(others)
-    is_open = np.concatenate((having, feasible.take(crowded)))
-    cell = np.concatenate((cells.numbers, cells.ids.take(crowded)))
+    if by_query:
+        crowded = by_query[0] if len(by_query) == 1 else np.unique(np.concatenate(by_query))
+        others = feasible.copy()
+        others[crowded] = False
+        having, has_all_cells = cells.having(others)
+        is_open = np.concatenate((having, feasible.take(crowded)))
+        cell = np.concatenate((cells.numbers, cells.ids.take(crowded)))
+    else:
+        crowded, cell = _NOWHERE, cells.numbers
+        is_open, has_all_cells = cells.having(feasible)
     if soft.scored is None:
-        has_all_cells = bool(np.count_nonzero(having) == cells.num)
         return _Spots(crowded, cell, is_open, int(np.count_nonzero(feasible)), has_all_cells)
     num_open = int(np.count_nonzero(feasible & soft.scored.take(cells.ids)))
     return _Spots(crowded, cell, is_open & soft.scored.take(cell), num_open, has_all_cells=False)
@@ -199,7 +205,8 @@ def _num_domains(soft: _SoftConstraint, spots: _Spots) -> int:
 
 def _cost_of(pods: NDArray[np.int64], num_domains: int, constraint: SpreadConstraint) -> NDArray[np.float64]:
     cost: NDArray[np.float64] = np.multiply(pods, math.log(num_domains + 2), dtype=np.float64)
-    return cost + float(constraint.max_skew - 1)
+    cost += float(constraint.max_skew - 1)
+    return cost
 
 
 def _normalised(raw: NDArray[np.int64], is_open: BoolMask) -> NDArray[np.int64]:
@@ -208,12 +215,14 @@ def _normalised(raw: NDArray[np.int64], is_open: BoolMask) -> NDArray[np.int64]:
     most = max(0, int(among[among.argmax()])) if len(among) else 0
     if most == 0:
         return np.full(len(raw), MAX_SCORE, dtype=np.int64)
-    return tdiv(MAX_SCORE * (most + int(among[among.argmin()]) - raw), most)
+    divide = exact_div if is_exact_amount(most) else tdiv
+    return divide(MAX_SCORE * (most + int(among[among.argmin()]) - raw), most)
 
 
 def _by_node(values: NDArray[np.int64], cells: Cells, spots: _Spots) -> NDArray[np.int64]:
     column = values.take(cells.ids)
-    column[spots.crowded] = values[cells.num :]
+    if len(spots.crowded):
+        column[spots.crowded] = values[cells.num :]
     return column
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.framework.obstacle import Fact
@@ -17,8 +17,7 @@ RESERVATION = "Reservation"
 """The plugin's name."""
 
 
-@dataclass(slots=True)
-class CycleState:
+class CycleState(msgspec.Struct):
     """`matches` is what came of each Reservation on a node that the pod's own terms select; `own` is the Reservation
     of a reserve pod.
 
@@ -27,11 +26,11 @@ class CycleState:
     """
 
     request: ReservationRequest
-    matches: list[tuple[HeldReservation, Match]] = field(default_factory=list)
-    usable: dict[int, list[HeldReservation]] = field(default_factory=dict)
-    short: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
-    nominated: dict[int, tuple[HeldReservation, ...]] = field(default_factory=dict)
-    restored: dict[HeldReservation, MatchedReservation] = field(default_factory=dict)
+    matches: list[tuple[HeldReservation, Match]] = msgspec.field(default_factory=list)
+    usable: dict[int, list[HeldReservation]] = msgspec.field(default_factory=dict)
+    short: dict[int, tuple[Fact, ...]] = msgspec.field(default_factory=dict)
+    nominated: dict[int, tuple[HeldReservation, ...]] = msgspec.field(default_factory=dict)
+    restored: dict[HeldReservation, MatchedReservation] = msgspec.field(default_factory=dict)
     own: HeldReservation | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from descheduler.model.text.amounts import amounts_text
 from descheduler.placement.framework.obstacle import Obstacle
@@ -24,13 +25,14 @@ def explain_reservations(refused: RefusedNode, obstacle: Obstacle) -> Iterator[s
             yield f"Reservation {held.name} {_words(found)}"
 
 
-def explain_held_room(refused: RefusedNode) -> Iterator[str]:
-    """What Reservations hold on the node that the pod may not use."""
+def explain_held_room(refused: RefusedNode, short: AbstractSet[str]) -> Iterator[str]:
+    """What the Reservations on the node that the pod may not use hold, of those that hold any resource of `short`."""
     state, table = state_of(refused.cycle), refused.cycle.cluster.table
     usable = [] if state is None else [held for held, found in state.matches if found.gives_room]
     for held in refused.cycle.cluster.follow(Holdings).held:
         gaps = [(table.resources[row], amount) for row, amount in held.gaps() if amount > 0]
-        if held.is_active and held.node == refused.node_index and gaps and held not in usable:
+        is_here = held.is_active and held.node == refused.node_index and held not in usable
+        if is_here and any(resource in short for resource, _ in gaps):
             yield f"Reservation {held.name} holds {amounts_text(gaps)} for its owners"
 
 

@@ -132,10 +132,12 @@ def _nominees(
         return tuple(fitting)
     ordered = [each.order for each in fitting if each.order]
     if ordered:
-        return tuple([each for each in fitting if each.order == min(ordered)])
+        lowest = min(ordered)
+        return tuple([each for each in fitting if each.order == lowest])
     given = others.scores(fitting)
     scores = [score(asked, each) + more for each, more in zip(fitting, given, strict=True)]
-    return tuple([each for each, its in zip(fitting, scores, strict=True) if its == max(scores)])
+    highest = max(scores)
+    return tuple([each for each, its in zip(fitting, scores, strict=True) if its == highest])
 
 
 def score(asked: Amounts, held: HeldReservation) -> int:

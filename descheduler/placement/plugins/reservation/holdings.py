@@ -5,7 +5,7 @@ Source: koordinator 1.8 `pkg/scheduler/frameworkext/reservation_info.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
@@ -37,11 +37,14 @@ class HeldReservation:
     `allocatable` is what it reserves, by resource row; `limited` are the rows that are counted per owner. `order` is
     its preference, the lower the sooner, 0 for none. `most_pods` bounds its owners where it reserves places for pods.
     `devices` are those that it holds on its node.
-    `is_spent` says that it was used up before the snapshot was taken, which nobody takes back.
+    `is_spent` says that it was used up before the snapshot was taken, which nobody takes back. Each change of what it
+    holds is noted in `changes`.
     """
 
     __slots__ = (
         "_allocated",
+        "_changes",
+        "_node",
         "_pods",
         "_table",
         "allocatable",
@@ -49,18 +52,18 @@ class HeldReservation:
         "is_spent",
         "limited",
         "most_pods",
-        "node",
         "num_owners",
         "order",
         "pod",
         "reservation",
     )
 
-    def __init__(self, reservation: Reservation, pod: Pod, table: NodeTable) -> None:
+    def __init__(self, reservation: Reservation, pod: Pod, table: NodeTable, changes: list[HeldReservation]) -> None:
         amounts, limited = reservation.amounts, reservation.limited_resources
         self.reservation = reservation
         self.pod = pod
-        self.node = NO_NODE
+        self._changes = changes
+        self._node = NO_NODE
         self.num_owners = 0
         self.is_spent = False
         # What the template was copied with is overwritten once the Reservation is bound.
@@ -77,6 +80,16 @@ class HeldReservation:
     def name(self) -> str:
         """The name of the Reservation."""
         return self.reservation.name
+
+    @property
+    def node(self) -> int:
+        """The index of the node that it is on."""
+        return self._node
+
+    @node.setter
+    def node(self, node: int) -> None:
+        self._node = node
+        self._changes.append(self)
 
     @property
     def is_active(self) -> bool:
@@ -113,6 +126,7 @@ class HeldReservation:
 
     def change(self, amounts: Amounts, devices: AllocatedDevices, by: int) -> None:
         """Counts an owner that takes `amounts` and `devices` (`by` 1), or that is gone (-1)."""
+        self._changes.append(self)
         self.num_owners += by
         self.devices.change(devices, by)
         for row, amount in amounts:
@@ -177,9 +191,14 @@ class Holdings:
     def __init__(self, cluster: ShadowCluster) -> None:
         self._table = cluster.table
         self._devices_by_owner: dict[str, AllocatedDevices] = {}
-        self.held = tuple(_held(cluster))
+        self.changes: list[HeldReservation] = []
+        """Those of which something changed, once for each change, the last one last."""
+        self.held = tuple(_held(cluster, self.changes))
         self.pre_allocating = tuple([each for each in self.held if each.reservation.pre_allocation or each.is_waiting])
         """Those that may take room that pods still have."""
+        self._by_name: dict[str, list[HeldReservation]] = {}
+        for each in self.held:
+            self._by_name.setdefault(each.name, []).append(each)
         self._by_uid = {each.reservation.uid: each for each in self.held if each.reservation.uid}
         index, now = cluster.table.index, cluster.snapshot.taken_at
         for each in self.held:
@@ -206,9 +225,14 @@ class Holdings:
         """What all of them hold."""
         return [each.state() for each in self.held]
 
-    def active(self) -> Iterable[HeldReservation]:
-        """Those that hold room now."""
-        return (each for each in self.held if each.is_active)
+    def waiting(self, name: str) -> HeldReservation | None:
+        """The one of this name, if it has no node."""
+        return next((each for each in self._by_name.get(name, ()) if each.node == NO_NODE), None)
+
+    @property
+    def is_one_waiting(self) -> bool:
+        """Whether any of them has no node."""
+        return any(each.node == NO_NODE for each in self.held)
 
     def amounts(self, pod: Pod) -> Amounts:
         """What a pod takes of a Reservation: its requests, whatever an in-place resize has made of them."""
@@ -236,7 +260,7 @@ class Holdings:
         return owned if owned is not None and node not in (NO_NODE,) and owned.node == node else None
 
 
-def _held(cluster: ShadowCluster) -> Iterator[HeldReservation]:
+def _held(cluster: ShadowCluster, changes: list[HeldReservation]) -> Iterator[HeldReservation]:
     for reservation in cluster.snapshot.reservations:
         if reservation.pod is not None and (reservation.is_active or reservation.is_pending):
-            yield HeldReservation(reservation, reservation.pod, cluster.table)
+            yield HeldReservation(reservation, reservation.pod, cluster.table, changes)

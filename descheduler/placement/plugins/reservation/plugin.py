@@ -7,7 +7,7 @@ scheduler knows of them, so they are no pods of the shadow cluster: a cycle sees
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilt
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.matched_reservations import (
     MatchedReservation,
-    MatchedReservations,
+    NomineePlugin,
     nominate_reservation,
     nominee_plugins,
     restore_reservations,
@@ -28,19 +28,16 @@ from descheduler.placement.framework.matched_reservations import (
 from descheduler.placement.framework.obstacle import Code, Obstacle, Reason, Unchecked
 from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
-from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
+from descheduler.placement.plugins.reservation.holdings import HeldReservation
 from descheduler.placement.plugins.reservation.interactions import ReservationInteractions
 from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
-from descheduler.placement.plugins.reservation.matching import Match, match
-from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest, request_of
+from descheduler.placement.plugins.reservation.pod_protocol import request_of
+from descheduler.placement.plugins.reservation.sights import Sights
 from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Seen, ShadowCluster, Takings, taken_from
+from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
 __all__ = ["ReservationPlugin", "ReservationReason"]
 
-_MOST_CLASSES = 4096
-_DEFAULT_POLICY = ""
 _OVERCOMMITTED = (
     "owners of a Reservation on {} have more than it reserves, so that the kubelet refuses the pod there until others"
     " are gone"
@@ -75,7 +72,7 @@ _OPERATING = Unchecked(_OF_OPERATING_PODS, _OF_OPERATING_PODS)
 
 
 class ReservationPlugin:
-    """Transformer, filter and ledger of one profile. `match` is asked once for a placement class and a Reservation."""
+    """Transformer, filter and ledger of one profile."""
 
     name = RESERVATION
     is_static = False
@@ -89,24 +86,30 @@ class ReservationPlugin:
         self._keeper = cluster.ledger(ReservePodLedger)
         self._table = cluster.table
         self._operating = OperatingPods(cluster)
-        self._known: dict[PlacementClass, dict[HeldReservation, tuple[int, Match]]] = {}
+        self._sights = None if self._holdings is None else Sights(self._holdings, cluster.table)
+
+    @property
+    def num_changes(self) -> int:
+        """Those of Reservations."""
+        return 0 if self._holdings is None else len(self._holdings.changes)
 
     def before_pre_filter(self, cycle: Cycle) -> None:
         """Shows the pod the Reservations that hold room against it."""
-        if self._holdings is None:
-            if request_of(cycle.pod.pod).affinity is not None:
-                cycle.scratch[RESERVATION] = CycleState(request_of(cycle.pod.pod))
-            return
         pod = cycle.pod.pod
-        state = cycle.scratch[RESERVATION] = CycleState(request_of(pod))
-        if is_reserve_pod(pod):
-            state.own = next((each for each in self._holdings.held if _is_own(each, pod)), None)
+        request = request_of(pod)
+        if self._holdings is None or self._sights is None:
+            if request.affinity is not None:
+                cycle.scratch[RESERVATION] = CycleState(request)
+        elif is_reserve_pod(pod):
+            cycle.scratch[RESERVATION] = CycleState(request, own=self._holdings.waiting(pod.name))
             cycle.keeper = self._keeper
-            cycle.seen = tuple(Seen(each.stand_in(), each.node) for each in self._holdings.active())
+            self._sights.stand_ins.keep_up()
+            cycle.seen = self._sights.stand_ins.all
         else:
-            cycle.seen = tuple(self._unusable(cycle.pod, state, self._holdings))
-            state.restored = {held: held.restored() for usable in state.usable.values() for held in usable}
-            restore_reservations(cycle, _matched(state))
+            sight = self._sights.of(cycle.pod, request)
+            cycle.scratch[RESERVATION] = CycleState(request, sight.matches, sight.usable, restored=sight.restored)
+            cycle.seen = sight.seen
+            restore_reservations(cycle, sight.matched)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Leaves pods alone for which there is no Reservation, and which need none."""
@@ -135,8 +138,9 @@ class ReservationPlugin:
             bits[:] = ReservationReason.NO_MATCH.bit
             bits[list(state.usable)] = 0
         if not state.request.is_ignoring:
+            plugins, asked = nominee_plugins(cycle), cycle.pod.demand.amounts
             for node, usable in state.usable.items():
-                others, asked = _Others(cycle, node, state.restored), cycle.pod.demand.amounts
+                others = _Others(cycle, node, state.restored, plugins)
                 fit = fit_on_node(asked, usable, node, self._table, others, is_required=is_required)
                 if fit.nominees:
                     state.nominated[node] = fit.nominees
@@ -186,38 +190,7 @@ class ReservationPlugin:
 
     def _may_come(self) -> bool:
         """Whether a Reservation waits for a node, which the pod may then ask for."""
-        return self._holdings is not None and any(each.node == NO_NODE for each in self._holdings.held)
-
-    def _unusable(self, pod: PlacementClass, state: CycleState, holdings: Holdings) -> Iterable[Seen]:
-        """What stands for the Reservations that are not the pod's; notes what came of each."""
-        selected = self._table.masks.selected(pod.spec.node_selector, pod.spec.affinity)
-        known = self._known_of(pod)
-        for held in holdings.active():
-            if held.is_available and selected[held.node]:
-                found = self._match(pod.pod, state.request, held, known)
-                state.matches.append((held, found))
-                if found.gives_room:
-                    state.usable.setdefault(held.node, []).append(held)
-                    continue
-            yield Seen(held.stand_in(), held.node)
-
-    def _known_of(self, pod: PlacementClass) -> dict[HeldReservation, tuple[int, Match]]:
-        if len(self._known) >= _MOST_CLASSES:
-            self._known.clear()
-        return self._known.setdefault(pod, {})
-
-    def _match(
-        self,
-        pod: Pod,
-        request: ReservationRequest,
-        held: HeldReservation,
-        known: dict[HeldReservation, tuple[int, Match]],
-    ) -> Match:
-        found = known.get(held)
-        if found is None or found[0] != held.node:
-            node = self._table.nodes[held.node]
-            found = known[held] = held.node, match(pod, request, held.reservation, node)
-        return found[1]
+        return self._holdings is not None and self._holdings.is_one_waiting
 
     def _against_reserve_pod(self, pod: Pod, state: CycleState, bits: ReasonBits) -> ReasonBits:
         """Nodes that a Reservation does not name, or whose Reservations have another policy, if either has none."""
@@ -227,11 +200,9 @@ class ReservationPlugin:
             node = self._table.index.get(wanted, NO_NODE)
             if node != NO_NODE:
                 bits[node] = 0
-        policy = _DEFAULT_POLICY if state.own is None else state.own.reservation.allocate_policy
-        for held in self._holdings.active() if self._holdings is not None else ():
-            other = held.reservation.allocate_policy
-            if other != policy and _DEFAULT_POLICY in (other, policy):
-                bits[held.node] |= np.uint32(ReservationReason.POLICY.bit)
+        if self._sights is not None:
+            policy = "" if state.own is None else state.own.reservation.allocate_policy
+            bits[self._sights.stand_ins.against(policy)] |= np.uint32(ReservationReason.POLICY.bit)
         return bits
 
 
@@ -241,29 +212,15 @@ class _Others(NamedTuple):
     cycle: Cycle
     node: int
     restored: Mapping[HeldReservation, MatchedReservation]
+    plugins: Sequence[NomineePlugin]
 
     def allow(self, held: HeldReservation) -> bool:
         """Whether none objects."""
         known = self.restored[held]
-        return all(plugin.filter_reservation(self.cycle, self.node, known) for plugin in nominee_plugins(self.cycle))
+        return all(each.filter_reservation(self.cycle, self.node, known) for each in self.plugins)
 
     def scores(self, held: Sequence[HeldReservation]) -> Sequence[int]:
         """Their sums."""
         known = [self.restored[each] for each in held]
-        given = [plugin.score_reservations(self.cycle, self.node, known) for plugin in nominee_plugins(self.cycle)]
+        given = [plugin.score_reservations(self.cycle, self.node, known) for plugin in self.plugins]
         return [sum(scores) for scores in zip(*given, strict=True)] or [0] * len(held)
-
-
-def _matched(state: CycleState) -> dict[int, MatchedReservations]:
-    """The usable Reservations by node. A pod that ignores Reservations prefers none of them."""
-    if state.request.is_ignoring:
-        return {}
-    is_required = state.request.affinity is not None
-    return {
-        node: MatchedReservations(tuple([state.restored[held] for held in usable]), is_required)
-        for node, usable in state.usable.items()
-    }
-
-
-def _is_own(held: HeldReservation, pod: Pod) -> bool:
-    return held.node == NO_NODE and held.name == pod.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from descheduler.model.koordinator.reservation import (
     RESERVATION_NAME_ANNOTATION,
@@ -45,8 +45,7 @@ class ReservationSection(Args, frozen=True):
     """Without effect here."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReservationArgs:
+class ReservationArgs(msgspec.Struct, frozen=True):
     """What of the arguments decides."""
 
     enable_preemption: bool = False

@@ -8,6 +8,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask, TaintSets
+from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tolerations import honoured_tolerations
 
@@ -23,10 +24,14 @@ class TaintTolerationScore:
         self._version = cluster.version
         self._taints = TaintSets([_soft_taints(node) for node in cluster.table.nodes])
         self._counts: dict[tuple[Toleration, ...], NormalizedScores] = {}
+        self._by_class: dict[PlacementClass, NormalizedScores] = {}
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """100 for the nodes with none, down to 0 for those with the most."""
-        return self._untolerated(cycle.pod.spec.tolerations).among(feasible)
+        known = self._by_class.get(cycle.pod)
+        if known is None:
+            known = self._by_class[cycle.pod] = self._untolerated(cycle.pod.spec.tolerations)
+        return known.among(feasible)
 
     def _untolerated(self, tolerations: tuple[Toleration, ...]) -> NormalizedScores:
         """The number of taints by node."""

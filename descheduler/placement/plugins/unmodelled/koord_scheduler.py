@@ -8,7 +8,8 @@ they are nothing. Points and arguments are those of koordinator-sh/koordinator 1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -75,8 +76,7 @@ class LoadAwareSchedulingSection(Args, frozen=True):
     """Without effect here."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadAwareSchedulingArgs:
+class LoadAwareSchedulingArgs(msgspec.Struct, frozen=True):
     """What of the arguments decides; without any, Koordinator limits the usage of nodes."""
 
     limits_usage: bool = True

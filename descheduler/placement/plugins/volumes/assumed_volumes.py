@@ -8,8 +8,9 @@ are this program's own: the scheduler leaves that to the driver, so they only te
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from descheduler.model.storage import ClaimReference, PersistentVolumeClaim
 
@@ -23,8 +24,7 @@ VolumeKey: TypeAlias = tuple[str, str]
 """Storage class and name of a volume."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assumed:
+class Assumed(msgspec.Struct, frozen=True):
     """What was assumed for one claim: a volume taken and for whom; or a node it is pinned to and bytes charged."""
 
     volume: tuple[VolumeKey, ClaimReference] | None = None

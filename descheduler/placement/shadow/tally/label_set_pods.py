@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["FoundPods", "LabelSetPods", "found_in"]
 
 
-class FoundPods(NamedTuple):
+class FoundPods(msgspec.Struct, frozen=True, gc=False):
     """Pods by node: the `nodes` that have some, each once and in any order, and how many are there.
 
     Not to be written to; valid until the next change.

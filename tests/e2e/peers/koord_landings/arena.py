@@ -21,6 +21,7 @@ __all__ = ["Arena", "Outcome", "arena"]
 
 _DEVICES = "scheduling.koordinator.sh/device-allocated"
 _RESERVATION = "scheduling.koordinator.sh/reservation-allocated"
+_CPUS = "scheduling.koordinator.sh/resource-status"
 _API = "/apis/scheduling.koordinator.sh/v1alpha1"
 _RULING_SECONDS = 25
 _SILENCE_SECONDS = 3
@@ -158,6 +159,8 @@ def _taken(pod: Object) -> Taken:
         kind: [str(entry["minor"]) for entry in entries]
         for kind, entries in json.loads(annotations.get(_DEVICES, "{}")).items()
     }
+    if cpus := json.loads(annotations.get(_CPUS, "{}")).get("cpuset"):
+        taken["cpus"] = [cpus]
     if _RESERVATION in annotations:
         taken["reservation"] = [json.loads(annotations[_RESERVATION])["name"]]
     return taken

@@ -93,7 +93,7 @@ class Forecast:
         return attempts
 
     def _said(self, attempt: Attempt, doubt: str) -> Said:
-        evaluation, placement = attempt
+        evaluation, placement = attempt.evaluation, attempt.placement
         if placement is None:
             return Said(LandingVerdict.NO, why=_why(evaluation), is_queued=evaluation.is_queued)
         names = self.cluster.table.names

@@ -13,7 +13,7 @@ from tests.e2e.peers.koord_landings.world import NAMESPACE, QUOTA_LEAVES, koord_
 
 __all__ = ["CLASSES", "Arrival", "make_arrivals"]
 
-CLASSES = ("gpu", "rdma", "quota", "gang", "reservation")
+CLASSES = ("gpu", "rdma", "quota", "gang", "reservation", "cpus")
 _KOORD = "koordinator.sh"
 _HINT = "scheduling.koordinator.sh/device-allocate-hint"
 _JOINT = "scheduling.koordinator.sh/device-joint-allocate"
@@ -52,7 +52,7 @@ def _make(rng: Random, kind: str, number: int, num_reservations: int) -> Arrival
         return _gang(rng, name)
     if kind == "reservation":
         return Arrival(kind, [_owner(rng, name, num_reservations)])
-    make: Callable[[Random, str], Object] = {"gpu": _gpu, "rdma": _rdma, "quota": _quota}[kind]
+    make: Callable[[Random, str], Object] = {"gpu": _gpu, "rdma": _rdma, "quota": _quota, "cpus": _cpus}[kind]
     return Arrival(kind, [make(rng, name)])
 
 
@@ -110,6 +110,19 @@ def _rdma(rng: Random, name: str) -> Object:
         if hint.get("allocateStrategy"):
             resources[f"{_KOORD}/rdma"] = "5"
     return koord_pod(name, resources, annotations=annotations)
+
+
+def _cpus(rng: Random, name: str) -> Object:
+    """A pod that is pinned to CPUs; unless a policy is required, it asks for so few that there are enough."""
+    policy = rng.choice(("", "FullPCPUs", "FullPCPUs", "SpreadByPCPUs"))
+    spec = {"requiredCPUBindPolicy": policy} if policy else {"preferredCPUExclusivePolicy": "PCPULevel"}
+    number = rng.choice((2, 3, 4, 6, 8)) if policy else 1
+    return koord_pod(
+        name,
+        {"cpu": str(number)},
+        labels={f"{_KOORD}/qosClass": rng.choice(("LSR", "LSE"))},
+        annotations={"scheduling.koordinator.sh/resource-spec": json.dumps(spec)},
+    )
 
 
 def _quota(rng: Random, name: str) -> Object:

@@ -23,12 +23,13 @@ _COLUMNS = {
     "tied": "in ties",
     "pending": "pending",
     "untried": "untried",
+    "unmet": "unmet",
     "contradictions": "against",
 }
 """Counts and the heads of their columns. The minors of all that are as named or in ties are those that were named.
 
 Members of a gang that are more than it needs may stay untried: koord-scheduler 1.8.0 puts a pod aside that comes while
-others of its gang are being scheduled, and no event wakes it.
+others of its gang are being scheduled, and no event wakes it. A landing that is `lands_if` and stays Pending is unmet.
 """
 
 
@@ -48,6 +49,8 @@ class Tally:
         for name, said, outcome in zip(names, first, outcomes, strict=True):
             if kind == "gang" and said.node and outcome.is_untried:
                 counts["untried"] += 1
+            elif said.verdict is LandingVerdict.LANDS_IF and not outcome.node:
+                counts["unmet"] += 1
             elif (said.verdict is LandingVerdict.NO) is not (outcome.node == ""):
                 self._contradict(kind, f"{name}: said {_words(said)}, but {_came(outcome)}")
             elif not outcome.node:

@@ -10,6 +10,7 @@ from typing import Any
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import node, pod
 from tests.e2e.peers.koordinator import SCHEDULER, SYSTEM_NAMESPACE
+from tests.worlds.node_topologies import cpu_layout, topology_object
 
 __all__ = ["NAMESPACE", "QUOTA_LEAVES", "World", "koord_pod", "make_world"]
 
@@ -36,7 +37,13 @@ def make_world(seed: int, num_pods: int) -> World:
     made = [_node(rng, f"n{index:02}", gpus, nics) for index, (gpus, nics) in enumerate(_hardware(num_pods))]
     nodes = [each for each, _ in made]
     devices = [device for _, device in made if device is not None]
-    return World(nodes, [*devices, *_quotas(num_pods)], [_reservation(rng, i) for i in range(max(6, num_pods // 20))])
+    cpus = Random(f"cpus {seed}")
+    topologies = [_topology(cpus, each["metadata"]["name"]) for each in nodes[::2]]
+    return World(
+        nodes,
+        [*devices, *topologies, *_quotas(num_pods)],
+        [_reservation(rng, i) for i in range(max(6, num_pods // 20))],
+    )
 
 
 def koord_pod(name: str, resources: Mapping[str, str], **marks: Any) -> Object:
@@ -73,6 +80,13 @@ def _node(rng: Random, name: str, gpus: int, nics: int) -> tuple[Object, Object 
     metadata = {"name": name, "labels": {"node.koordinator.sh/gpu-model": "H800" if gpus == 8 else "T4"}}
     made["metadata"]["labels"] |= metadata["labels"]
     return made, {"apiVersion": _API, "kind": "Device", "metadata": metadata, "spec": {"devices": cards}}
+
+
+def _topology(rng: Random, name: str) -> Object:
+    """Two sockets of eight cores with two CPUs each, of which many are closed to pods."""
+    cpus = cpu_layout(sockets=2, cores=8)
+    closed = ",".join(str(cpu) for cpu in range(len(cpus)) if rng.random() < 0.6)
+    return topology_object(name, cpus=cpus, kubelet_reserved=closed, reserved="0-1")
 
 
 def _sums(gpus: int, nics: int, memory: int) -> dict[str, str]:

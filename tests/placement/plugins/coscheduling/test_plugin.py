@@ -125,3 +125,21 @@ def test_what_is_placed_for_a_gang_is_taken_back_in_any_order() -> None:
 
     assert cluster.digest() == before
     assert plugin.unit_of(waiting("t2")) == "default/train"
+
+
+def test_of_a_group_of_thousands_the_first_hundred_gangs_that_it_waits_for_are_named() -> None:
+    names = [f"g{index:04}" for index in range(3000)]
+    cluster = cluster_of(groups=tuple(group_of(name, 2, "only-waiting", groups=names) for name in names))
+    pod = waiting("w", "g0000")
+
+    obstacle = Coscheduling(cluster, make_profile()).permit(Cycle(cluster.placement_class(pod), cluster), 0)
+
+    assert obstacle is not None
+    (missing,) = obstacle.facts
+    assert isinstance(missing, MissingMembers)
+    assert missing.gangs[0] == GangShortage("default/g0000", 1, 2)
+    assert len(missing.gangs) == 100
+    assert len(missing.group) == 3000
+    assert missing.short.endswith(
+        "default/g0098 (0 of 2), default/g0099 (0 of 2) and up to 2900 more can be scheduled together"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
 import numpy as np
 import pytest
@@ -120,6 +121,40 @@ def test_taking_requests_back_leaves_what_was_before() -> None:
 
     assert (tree.requests == before).all()
     assert tree.requests[0, 0] == 2000
+
+
+def random_tree(draw: Random) -> QuotaTree:
+    """Up to eight quotas of cpu, memory or both, at any depth, some of which do not lend."""
+    names = [DEFAULT_QUOTA, *(f"q{number}" for number in range(draw.randint(1, 7)))]
+    quotas = [
+        make_quota(
+            name,
+            most={
+                resource: str(draw.randint(0, 20)) for resource in draw.sample(("cpu", "memory"), draw.randint(1, 2))
+            },
+            least={"cpu": str(draw.randint(0, 9))} if draw.random() < 0.6 else {},
+            weight={"cpu": str(draw.randint(0, 5)), "memory": "1"},
+            parent=draw.choice([ROOT_QUOTA, *names[:place]]),
+            allow_lent_resource=draw.choice(["true", "true", "false"]),
+        )
+        for place, name in enumerate(names)
+    ]
+    return QuotaTree(quotas, guarantees_usage=draw.random() < 0.2)
+
+
+def test_shares_that_are_kept_up_to_date_are_those_that_are_computed_at_once() -> None:
+    for seed in range(40):
+        draw = Random(seed)
+        tree, scales_mins = random_tree(draw), draw.random() < 0.8
+        total = {"cpu": draw.randint(0, 40) * 10**9, "memory": draw.randint(0, 40) * 10**9}
+        runtime = RuntimeQuota(tree, total, scales_mins=scales_mins)
+        for _ in range(10):
+            index, change = draw.randrange(len(tree.quotas)), draw.choice([tree.add_request, tree.add_used])
+            change(index, np.array([draw.randint(0, 9000 if name == "cpu" else 9) for name in tree.resources]))
+            at_once = RuntimeQuota(tree, total, scales_mins=scales_mins)
+            for asked in draw.sample(range(len(tree.quotas)), draw.randint(0, len(tree.quotas))):
+                assert runtime.of(asked).tolist() == at_once.of(asked).tolist(), seed
+                assert runtime.scaled_min(asked).tolist() == at_once.scaled_min(asked).tolist(), seed
 
 
 def test_quotas_may_be_below_each_other_to_any_depth() -> None:

@@ -38,7 +38,9 @@ def test_cells_have_the_nodes_that_are_in_them(nodes: list[Node], data: st.DataO
     for _ in range(3):  # where it looks first hangs on what it was asked before
         wanted = np.array([data.draw(st.booleans()) for _ in nodes], dtype=bool)
 
-        assert cells.having(wanted).tolist() == [bool(wanted[cells.ids == cell].any()) for cell in range(cells.num)]
+        having = [bool(wanted[cells.ids == cell].any()) for cell in range(cells.num)]
+        found, is_all = cells.having(wanted)
+        assert (found.tolist(), is_all) == (having, all(having))
 
 
 def test_hosts_are_told_apart_by_having_the_key_alone() -> None:

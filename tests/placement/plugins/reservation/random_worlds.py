@@ -201,6 +201,44 @@ def check_batch(seed: int) -> LandingVerdict:
     return verdict
 
 
+def answers_by_the_way(seed: int) -> list[object]:
+    """What is said of pods and of reserve pods that wait while some of both are placed and taken off again."""
+    draw = Random(seed)
+    names = [f"n{index}" for index in range(3)]
+    held = reservations(draw, names, most=4)
+    pending = [reservation_object(f"w{index}", cpu=str(draw.randint(1, 4)), owners=held_owners(draw)) for index in "ab"]
+    objects = [*nodes(**{name: str(draw.randint(4, 9)) for name in names}), *held, *pending]
+    objects += running(draw, held, names)
+    pods = waiting(draw)
+    world = World([*objects, *pods])
+    in_line = [world.pods[each["metadata"]["name"]] for each in pods]
+    in_line += [each.pod for each in world.held.values() if each.reservation.is_pending]
+    placed: list[Placed] = []
+    free = list(in_line)
+    answers: list[object] = []
+    for _ in range(12):
+        for pod in in_line:
+            evaluation = world.evaluate(pod)
+            choice = evaluation.choose()
+            bits = {name: column.tolist() for name, column in evaluation.bits.items()}
+            answers.append((evaluation.feasible.tolist(), bits, choice))
+        answers.append(world.cluster.table.requested.tolist())
+        if placed and draw.random() < 0.4:
+            gone = placed.pop(draw.randrange(len(placed)))
+            world.cluster.take_off(gone)
+            free.append(gone.pod)
+        elif free and (evaluation := world.evaluate(draw.choice(free))).fits:
+            free = [each for each in free if each.uid != evaluation.cycle.pod.pod.uid]
+            placed.append(put_on_node(world.scheduler, evaluation, draw.choice(evaluation.nodes.tolist())).placed)
+        answers.append(world.cluster.digest() if draw.random() < 0.3 else "")
+    return answers
+
+
+def held_owners(draw: Random) -> list[Object]:
+    """The owners of a Reservation."""
+    return [{"labelSelector": {"matchLabels": {"app": draw.choice(_APPS)}}}]
+
+
 def _may_be_stuck(world: World, pods: Sequence[Pod]) -> bool:
     """Whether some order, with some breaking of ties, leaves pods without a node."""
     options = [(pod, each, choice) for pod in pods if (choice := (each := world.evaluate(pod)).choose()) is not None]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
+from descheduler.placement.plugins.reservation.sights import Sight, Sights, StandIns
+from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.views import Seen, Views
 from tests.placement.plugins.reservation import random_patches
-from tests.placement.plugins.reservation.random_worlds import check_batch, check_world
+from tests.placement.plugins.reservation.random_worlds import answers_by_the_way, check_batch, check_world
 
 _NUM_WORLDS = 60
 _NUM_BATCHES = 25
@@ -22,6 +28,30 @@ def test_joint_verdicts_agree_with_all_orders_and_assignments() -> None:
     verdicts = Counter(check_batch(seed) for seed in range(_NUM_BATCHES))
 
     assert {LandingVerdict.LANDS, LandingVerdict.NO} <= verdicts.keys()
+
+
+def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [answers_by_the_way(seed) for seed in range(_NUM_WORLDS)]
+    close, keep_up, sight_of = Views.close, StandIns.keep_up, Sights.of
+
+    def close_for_good(views: Views, before: tuple[Seen, ...]) -> None:
+        close(views, before)
+        views.settle()
+
+    def look_anew(stand_ins: StandIns) -> int:
+        stand_ins.__init__(stand_ins._holdings)  # type: ignore[misc]
+        return keep_up(stand_ins)
+
+    def match_anew(sights: Sights, pod: PlacementClass, request: ReservationRequest) -> Sight:
+        sights._kept.clear()
+        return sight_of(sights, pod, request)
+
+    monkeypatch.setattr(Views, "close", close_for_good)
+    monkeypatch.setattr(StandIns, "keep_up", look_anew)
+    monkeypatch.setattr(Sights, "of", match_anew)
+
+    for seed, answers in enumerate(kept):
+        assert answers_by_the_way(seed) == answers, seed
 
 
 def test_cluster_that_is_read_again_is_the_one_that_pods_were_placed_on() -> None:

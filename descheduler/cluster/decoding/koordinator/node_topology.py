@@ -1,0 +1,116 @@
+"""NodeResourceTopology objects, whose annotations hold what Koordinator's agent reports (koordinator 1.8
+`apis/extension/numa_aware.go`, `system_qos.go` and `node_reservation.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+
+from descheduler.cluster.decoding.blocks import decode_text
+from descheduler.cluster.decoding.wire import MetadataWire, Wire
+from descheduler.model.annotations import (
+    CPU_MANAGER_POLICY_ANNOTATION,
+    CPU_TOPOLOGY_ANNOTATION,
+    POD_CPU_ALLOCS_ANNOTATION,
+    SYSTEM_QOS_ANNOTATION,
+)
+from descheduler.model.cpu_list import parse_cpu_list
+from descheduler.model.koordinator.node_topology import Cpu, NodeTopology
+from descheduler.model.node_reservation import NODE_RESERVATION_ANNOTATION
+
+__all__ = ["decode_node_topology"]
+
+_POLICIES = {"BestEffort": "BestEffort", "Restricted": "Restricted", "SingleNUMANodePodLevel": "SingleNUMANode"}
+"""Those of the kubelet that koord-scheduler heeds, and its names for them."""
+
+
+class _CpuWire(Wire):
+    id: int | None = None
+    core: int | None = None
+    socket: int | None = None
+    node: int | None = None
+
+
+class _CpuTopologyWire(Wire):
+    detail: list[_CpuWire] | None = None
+
+
+class _PodCpusWire(Wire):
+    uid: str | None = None
+    cpuset: str | None = None
+    managed_by_kubelet: bool | None = None
+
+
+class _CpuPolicyWire(Wire):
+    policy: str | None = None
+    options: dict[str, str] | None = None
+    reserved_cpus: str | None = msgspec.field(default=None, name="reservedCPUs")
+
+
+class _ReservationWire(Wire):
+    reserved_cpus: str | None = msgspec.field(default=None, name="reservedCPUs")
+
+
+class _SystemCpusWire(Wire):
+    cpuset: str | None = None
+    cpuset_exclusive: bool | None = None
+
+
+class _ObjectWire(Wire):
+    metadata: MetadataWire | None = None
+    topology_policies: list[str] | None = None
+
+
+_decode = msgspec.json.Decoder(_ObjectWire).decode
+
+WireT = TypeVar("WireT")
+
+
+def decode_node_topology(block: bytes) -> NodeTopology:
+    """One NodeResourceTopology. An annotation that cannot be read counts as absent, as it does for koord-scheduler."""
+    wire = _decode(block)
+    metadata = wire.metadata or MetadataWire()
+    raw = metadata.annotations or {}
+    policy = _annotation(raw, CPU_MANAGER_POLICY_ANNOTATION, _CpuPolicyWire)
+    system = _annotation(raw, SYSTEM_QOS_ANNOTATION, _SystemCpusWire)
+    return NodeTopology(
+        name=metadata.name or "",
+        cpus=tuple(
+            Cpu(each.id or 0, each.core or 0, each.socket or 0, each.node or 0)
+            for each in _annotation(raw, CPU_TOPOLOGY_ANNOTATION, _CpuTopologyWire).detail or ()
+        ),
+        reserved_cpus=_cpus(_annotation(raw, NODE_RESERVATION_ANNOTATION, _ReservationWire).reserved_cpus),
+        kubelet_reserved_cpus=_cpus(policy.reserved_cpus),
+        system_cpus=frozenset() if system.cpuset_exclusive is False else _cpus(system.cpuset),
+        kubelet_pods=_kubelet_pods(raw),
+        numa_policy=next((_POLICIES[each] for each in wire.topology_policies or () if each in _POLICIES), ""),
+        needs_full_cores=policy.policy == "static" and (policy.options or {}).get("full-pcpus-only") == "true",
+    )
+
+
+def _kubelet_pods(raw: Mapping[str, msgspec.Raw]) -> dict[str, frozenset[int]]:
+    allocs = _read(raw, POD_CPU_ALLOCS_ANNOTATION, list[_PodCpusWire]) or []
+    found = {each.uid: _cpus(each.cpuset) for each in allocs if each.managed_by_kubelet and each.uid}
+    return {uid: cpus for uid, cpus in found.items() if cpus}
+
+
+def _annotation(raw: Mapping[str, msgspec.Raw], key: str, wire: type[WireT]) -> WireT:
+    return _read(raw, key, wire) or wire()
+
+
+def _read(raw: Mapping[str, msgspec.Raw], key: str, wire: type[WireT]) -> WireT | None:
+    if key not in raw:
+        return None
+    try:
+        return msgspec.json.decode(decode_text(raw[key]), type=wire)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _cpus(text: str | None) -> frozenset[int]:
+    try:
+        return parse_cpu_list(text or "")
+    except ValueError:
+        return frozenset()

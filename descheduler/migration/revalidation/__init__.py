@@ -1,0 +1,1 @@
+"""Judges moves once more, right before their evictions, by what the cluster is now."""

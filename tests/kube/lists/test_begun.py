@@ -1,0 +1,93 @@
+"""Lists that are asked for before they are read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+
+import pytest
+
+from descheduler.kube.errors import AnswerBroken, KindForbidden
+from descheduler.kube.lists.begun import BegunList
+
+
+class SlowList:
+    """A list of two parts, whose server answers when `may_answer` is set."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.asked, self.may_answer, self.closed = threading.Event(), threading.Event(), threading.Event()
+        self._error = error
+
+    def parts(self) -> Generator[str, None, None]:
+        self.asked.set()
+        try:
+            assert self.may_answer.wait(10)
+            yield "first"
+            if self._error is not None:
+                raise self._error
+            yield "second"
+        finally:
+            self.closed.set()
+
+
+def test_server_is_asked_before_anybody_reads() -> None:
+    slow = SlowList()
+
+    begun = BegunList(slow.parts())
+
+    assert slow.asked.wait(10)
+    slow.may_answer.set()
+    assert list(begun.parts()) == ["first", "second"]
+    assert slow.closed.is_set()
+
+
+def test_refusal_reaches_the_reader() -> None:
+    def refused() -> Generator[str, None, None]:
+        yield from ()
+        raise KindForbidden("not allowed to list pods", status_code=403)
+
+    begun = BegunList(refused())
+
+    with pytest.raises(KindForbidden, match="not allowed"):
+        list(begun.parts())
+
+
+def test_list_that_is_cut_short_is_an_error_for_the_reader_behind_what_came() -> None:
+    slow = SlowList(AnswerBroken("cut short"))
+    slow.may_answer.set()
+    parts = BegunList(slow.parts()).parts()
+
+    assert next(parts) == "first"
+    with pytest.raises(AnswerBroken, match="cut short"):
+        next(parts)
+    assert slow.closed.is_set()
+
+
+def test_empty_list_has_no_part() -> None:
+    def nothing() -> Generator[str, None, None]:
+        yield from ()
+
+    assert list(BegunList(nothing()).parts()) == []
+
+
+def test_list_that_nobody_reads_is_given_up_without_waiting_for_the_server() -> None:
+    slow = SlowList()
+    begun = BegunList(slow.parts())
+    assert slow.asked.wait(10)
+
+    begun.close()
+
+    assert not slow.closed.is_set()
+    slow.may_answer.set()
+    assert slow.closed.wait(10)
+
+
+def test_list_that_is_read_in_part_is_given_up_at_once() -> None:
+    slow = SlowList()
+    slow.may_answer.set()
+    parts = BegunList(slow.parts()).parts()
+    next(parts)
+
+    parts.close()
+
+    assert slow.closed.is_set()

@@ -1,0 +1,15 @@
+"""Whatever the API answers, and whenever: no wrong eviction, no endless run, nothing left over in the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.migration.controller.schedules import play
+
+LIST_NESTED_TOO_DEEP = 221
+"""The list of jobs holds what no decoder follows to its end."""
+
+
+@pytest.mark.parametrize("seed", [*range(30), LIST_NESTED_TOO_DEEP])
+def test_faults_of_the_api_break_no_promise(seed: int) -> None:
+    assert play(seed).faults == []
