@@ -14,6 +14,7 @@ from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.profiles import request_chosen, run_profiles
+from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
@@ -78,14 +79,16 @@ def decide(
     policy = resolve_priority_thresholds(policy, priorities)
     view = ClusterView(snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=prior_moves)
     handle = Handle(policy, view, NodeFit(view, spares_namesakes=policy.compatibility == "upstream"), now)
+    recent_moves, move_notes = moves_in(memory, policy)
     evictor = make_evictor(
         handle,
         answers=answers,
         evictions_in_background=bool(feature_gates and feature_gates.get(EVICTIONS_IN_BACKGROUND)),
         scope=scope,
         checks=checks,
+        recent_moves=recent_moves,
     )
-    notes = (*migration_notes(policy), *verification_notes(policy), *scope.note_on(snapshot))
+    notes = (*migration_notes(policy), *move_notes, *verification_notes(policy), *scope.note_on(snapshot))
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from descheduler.cycle.recent_moves import longest_window
 from descheduler.kube.config_map import ConfigMapStore
 from descheduler.kube.errors import KubeError
 from descheduler.plan.run_memory import RunMemory, RunMemoryError
@@ -31,9 +32,9 @@ _UNREADABLE = "the memory of earlier runs cannot be used"
 
 
 def remembers(policy: Policy, registry: Registry) -> bool:
-    """Whether some plugin of `policy` leaves something for its next run."""
+    """Whether some plugin of `policy`, or the evictor, leaves something for its next run."""
     names = {name for profile in policy.profiles for name in (*profile.deschedule, *profile.balance)}
-    return any(registry[name].remembers for name in names)
+    return longest_window(policy) is not None or any(registry[name].remembers for name in names)
 
 
 def memory_name(lease_name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from descheduler.cycle.guards import decide_in_time, find_guard, guard_open_call
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
+from descheduler.cycle.recent_moves import with_moves
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.limits import limits_of
@@ -96,8 +97,8 @@ def run_with(
     observer: RunObserver | None = None,
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
-    run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
-    started, num_users = watch.clock(), 0
+    run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry, watch.clock())
+    num_users = 0
     with _lease(run) as lease, run.observer.cycle():
         server = _discover(run)
         uid = _identify(run)
@@ -113,9 +114,9 @@ def run_with(
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
-        notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
+        notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
         taken_up = NOTHING_TAKEN_UP if live is None else replace(live.taken_up, of_users=num_users)
-        notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - started))
+        notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - run.began))
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
@@ -133,6 +134,8 @@ class _Run(msgspec.Struct, frozen=True):
     observer: RunObserver
     now: datetime
     registry: Registry
+    began: float
+    """When it was `now`, in seconds of the clock of `watch`."""
 
     @property
     def is_dry(self) -> bool:
@@ -217,9 +220,11 @@ def _recall(run: _Run) -> KeptMemory:
     return recall(run.client, lease, run.watch)
 
 
-def _keep(kept: KeptMemory, result: RunResult, lease: HeldLease, watch: Watch) -> tuple[str, ...]:
+def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> tuple[str, ...]:
     """Leaves the memory of a live run for the next, while the Lease is held; what went wrong with that."""
-    return kept.keep(result.decisions.memory, watch, why_not=lease.why_not_current)
+    ended_at = run.now + timedelta(seconds=run.watch.clock() - run.began)
+    memory = with_moves(result.decisions.memory, run.policy, result, ended_at)
+    return kept.keep(memory, run.watch, why_not=lease.why_not_current)
 
 
 def _keep_status(

@@ -12,6 +12,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
 __all__ = ["make_evictor"]
 
@@ -23,14 +24,15 @@ def make_evictor(
     evictions_in_background: bool = False,
     scope: Scope = EVERYWHERE,
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
+    recent_moves: RecentMoves = NO_MOVES,
 ) -> Evictor:
     """The evictor of one run of the handle's policy, which asks `checks` in this order.
 
-    `answers` are refusals of the eviction API that are known beforehand. Raises PolicyError for a scheduler's
-    configuration that makes no sense in the version of the cluster.
+    `answers` are refusals of the eviction API that are known beforehand, `recent_moves` the moves of earlier runs.
+    Raises PolicyError for a scheduler's configuration that makes no sense in the version of the cluster.
     """
     view, snapshot = handle.view, handle.view.snapshot
     landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version))
     background = BackgroundEvictions(snapshot, answers, is_enabled=evictions_in_background)
-    context = CheckContext(handle, scope, background, landings)
+    context = CheckContext(handle, scope, background, landings, recent_moves)
     return Evictor(view, [make(context) for make in checks], background=background, landings=landings)

@@ -85,6 +85,16 @@ class Reason(Enum):
     RETURNS_TO_SOURCE = "ReturnsToSource", "the replacement pod would be scheduled onto the same node again"
     OTHER_LANDING = "OtherLanding", "the replacement pod would be scheduled onto another node than intended"
     DRY_RUN = "DryRun", "the arguments of the plugin say dryRun, so it evicts nothing"
+    WINDOW = "Window", "the profile evicts nothing outside its windows"
+    BLACKOUT = "Blackout", "the profile evicts nothing during a blackout"
+    COOLDOWN = "Cooldown", "an earlier run has evicted a pod of the same workload a short while ago (cooldown)"
+    MOVES_PER_WINDOW = "MovesPerWindow", "runs have evicted maxMovesPerWindow pods of the workload within the window"
+    PING_PONG = (
+        "PingPong",
+        "the replacement pod would be scheduled onto the node that its predecessor was evicted from a short while ago"
+        " (refuseReturn)",
+    )
+    TOO_LARGE = "TooLarge", "the requests of the pod exceed what any other node can allocate (refuseTooLarge)"
     MIGRATING_LIMIT = "MigratingLimit", "the limit on pods that migrate at the same time is reached"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,14 @@ def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool, is_strict: boo
         for warning in verdict.warnings:
             click.echo(f"warning: {warning}", err=True)
         if verdict.policy is not None and verdict.is_good(is_strict=is_strict) and not is_quiet:
-            write_text([f"{verdict.policy.path}: valid {verdict.policy.kind}\n"])
+            write_text([f"{verdict.policy.path}: valid {verdict.policy.kind}\n", *_openings(verdict.policy)])
+
+
+def _openings(policy: Policy) -> Iterator[str]:
+    """When profiles with windows or blackouts evict next."""
+    from descheduler.eviction.migration_controller.schedules import opening_lines
+
+    yield from (f"{line}\n" for line in opening_lines(policy, datetime.now(UTC)))
 
 
 def _write_json(verdicts: Sequence[_Verdict], *, is_strict: bool) -> None:

@@ -11,13 +11,17 @@ from descheduler.eviction.checks.budgets import BudgetCheck
 from descheduler.eviction.checks.gangs import GangCheck
 from descheduler.eviction.checks.known_answers import KnownAnswerCheck
 from descheduler.eviction.checks.limits import LimitCheck, limits_of
+from descheduler.eviction.checks.move_history import MoveHistoryCheck, ReturnCheck
 from descheduler.eviction.checks.scope import Scope, ScopeCheck
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
+from descheduler.eviction.checks.time_windows import TimeWindowCheck
+from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.gate import MigrationGate
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.landing_check import LandingCheck
 from descheduler.eviction.request_check import RequestCheck
+from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
 __all__ = ["REQUEST_CHECKS", "CheckContext", "MakeCheck"]
 
@@ -29,6 +33,8 @@ class CheckContext(msgspec.Struct, frozen=True):
     scope: Scope
     background: BackgroundEvictions
     landings: LandingBook
+    recent_moves: RecentMoves = NO_MOVES
+    """What earlier runs have moved."""
 
 
 MakeCheck = Callable[[CheckContext], RequestCheck]
@@ -36,12 +42,20 @@ MakeCheck = Callable[[CheckContext], RequestCheck]
 
 REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: ScopeCheck(run.scope),
+    lambda run: TimeWindowCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: MigrationGate(run.handle.policy.profiles, run.handle),
+    lambda run: MoveHistoryCheck(
+        run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.handle.now
+    ),
+    lambda run: TooLargeCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: StoredPodCheck(),
     lambda run: LimitCheck(limits_of(run.handle.policy), run.background),
     lambda run: KnownAnswerCheck(run.background),
     lambda run: BudgetCheck(run.handle.view.snapshot, run.background),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
+    lambda run: ReturnCheck(
+        run.handle.policy.profiles, run.handle.view.snapshot, run.recent_moves, run.landings, run.handle.now
+    ),
 )
-"""Cheap ones first; a proof of landing is dear and comes last."""
+"""Cheap ones first; a proof of landing is dear and comes last, with what asks for its answer."""

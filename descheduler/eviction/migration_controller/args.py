@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated
 
 import msgspec
 
+from descheduler.eviction.migration_controller.zones import zone_named
+from descheduler.model.cron import parse_cron
+from descheduler.model.time_windows import LONGEST_WINDOW
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -32,7 +35,9 @@ __all__ = [
     "GuardArgs",
     "MigrationControllerArgs",
     "MigrationObjectLimiter",
+    "MoveHistoryArgs",
     "Preconditions",
+    "TimeWindowArgs",
     "default_args",
     "needs",
     "validate_args",
@@ -60,6 +65,8 @@ EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 """How Koordinator evicts; a label of the pod decides before `evictionPolicy`."""
 _RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
 _LIMITED_OBJECTS = ("workload", "namespace")
+_LONGEST_WINDOW = timedelta(days=7)
+"""As long as the memory of runs keeps a note."""
 _PERCENT = re.compile(r"[+-]?[0-9]{1,9}%\Z")
 
 
@@ -98,6 +105,35 @@ class MigrationObjectLimiter(Args, frozen=True):
     """Migrations that one run may start for each workload or namespace; 1 when unset."""
 
 
+class MoveHistoryArgs(Args, frozen=True):
+    """How workloads that runs have moved are left alone for a while; for that, runs remember their evictions."""
+
+    window: timedelta = timedelta(hours=1)
+    """How far back evictions count for `maxMovesPerWindow` and `refuseReturn`; at most 168h."""
+    cooldown: timedelta = timedelta(minutes=10)
+    """How long after an eviction later runs evict no pod of the same workload; 0 switches it off, and it is not longer
+    than `window`. Evictions of the same run do not start it."""
+    max_moves_per_window: Int32 | None = None
+    """Pods of one workload that may be evicted within `window`, those of the same run included; no limit when unset."""
+    refuse_return: bool = True
+    """Whether a pod stays whose replacement would be scheduled onto the node that a pod of its workload was evicted
+    from within `window`, when that pod's replacement came to the node of this one; it takes PlacementVerification."""
+    refuse_too_large: bool = True
+    """Whether plugins that balance nodes leave pods alone whose CPU, memory or ephemeral storage no other node could
+    hold even when empty."""
+
+
+class TimeWindowArgs(Args, frozen=True):
+    """A time that recurs."""
+
+    cron: str = ""
+    """Required. When it begins: minute, hour, day of month, month and day of week, as a CronJob has them."""
+    duration: timedelta = timedelta(0)
+    """Required. How long it lasts, such as `8h`; at most 168h."""
+    time_zone: str = ""
+    """Name in the IANA database, such as `Europe/Berlin`; UTC when empty."""
+
+
 class ArbitrationArgs(Args, frozen=True):
     """How waiting migrations are put in order."""
 
@@ -124,7 +160,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
     Source: koordinator-sh/koordinator 1.8 `pkg/descheduler/apis/config/v1alpha2/types_pluginargs.go`;
-    `reservationProvider` is this program's own.
+    `reservationProvider`, `moveHistory`, `windows` and `blackouts` are this program's own.
     """
 
     dry_run: bool = False
@@ -187,6 +223,13 @@ class MigrationControllerArgs(Args, frozen=True):
     reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
     """How room is held: `koordinator` (Reservations), `placeholder` (a pause pod) or `none`; unset, by Reservations
     where the cluster has them."""
+    move_history: MoveHistoryArgs | None = None
+    """Leaves workloads alone that runs have moved a short while ago; unset, earlier runs do not matter. `{}` takes the
+    defaults."""
+    windows: tuple[TimeWindowArgs, ...] = ()
+    """When the profile may evict; always when empty. Outside it plans, and evicts nothing."""
+    blackouts: tuple[TimeWindowArgs, ...] = ()
+    """When the profile evicts nothing, also inside `windows`."""
     guards: GuardArgs = GuardArgs()
     """When a live run stops."""
 
@@ -239,6 +282,9 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
         *_check_choice("reservationProvider", args.reservation_provider, ("", *_RESERVATION_PROVIDERS)),
         *_check_limiters(args.object_limiters),
+        *_check_history(args.move_history),
+        *_check_times("windows", args.windows),
+        *_check_times("blackouts", args.blackouts),
         *_check_guards(args.guards),
     ]
 
@@ -311,3 +357,33 @@ def _check_limiters(limiters: Mapping[str, MigrationObjectLimiter]) -> list[Args
             problems.append(ArgsProblem(path, f"{name!r} is not one of {', '.join(_LIMITED_OBJECTS)}"))
         problems += _check_share((*path, "maxMigrating"), limiter.max_migrating)
     return problems
+
+
+def _check_history(history: MoveHistoryArgs | None) -> list[ArgsProblem]:
+    if history is None:
+        return []
+    problems = []
+    if not timedelta(0) < history.window <= _LONGEST_WINDOW:
+        problems.append(ArgsProblem(("moveHistory", "window"), "is not above 0 and at most 168h"))
+    elif not timedelta(0) <= history.cooldown <= history.window:
+        problems.append(ArgsProblem(("moveHistory", "cooldown"), "is below 0 or longer than window"))
+    if history.max_moves_per_window is not None and history.max_moves_per_window < 1:
+        message = f"{history.max_moves_per_window} is below 1; leave it out for no limit"
+        problems.append(ArgsProblem(("moveHistory", "maxMovesPerWindow"), message))
+    return problems
+
+
+def _check_times(field: str, windows: Sequence[TimeWindowArgs]) -> Iterator[ArgsProblem]:
+    for index, window in enumerate(windows):
+        yield from _check_text((field, index, "cron"), parse_cron, window.cron)
+        yield from _check_text((field, index, "timeZone"), zone_named, window.time_zone)
+        if not timedelta(0) < window.duration <= LONGEST_WINDOW:
+            yield ArgsProblem((field, index, "duration"), "is not above 0 and at most 168h")
+
+
+def _check_text(path: tuple[str | int, ...], parse: Callable[[str], object], text: str) -> Iterator[ArgsProblem]:
+    """The problem of a text that cannot be read."""
+    try:
+        parse(text)
+    except ValueError as error:
+        yield ArgsProblem(path, str(error))

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
+from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
-from descheduler.policy.types import Policy
+from descheduler.policy.types import Policy, Profile
 
-__all__ = ["dry_profiles", "eviction_policy_notes", "is_dry", "migration_controllers", "migration_notes"]
+__all__ = [
+    "dry_profiles",
+    "eviction_policy_notes",
+    "history_args",
+    "is_dry",
+    "migration_controllers",
+    "migration_notes",
+]
 
 _API = "Eviction"
 """The policy that needs no job."""
@@ -27,6 +34,13 @@ def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArg
 def dry_profiles(policy: Policy) -> frozenset[str]:
     """Names of the profiles whose evictions are planned and not made."""
     return frozenset(profile for profile, args in migration_controllers(policy).items() if args.dry_run)
+
+
+def history_args(profile: Profile) -> MoveHistoryArgs | None:
+    """The `moveHistory` of the profile's MigrationController; None without one."""
+    found = (profile.args[name] for name in profile.evict)
+    all_args = (args.move_history for args in found if isinstance(args, MigrationControllerArgs))
+    return next((args for args in all_args if args is not None), None)
 
 
 def is_dry(policy: Policy) -> bool:

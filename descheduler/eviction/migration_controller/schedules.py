@@ -1,0 +1,51 @@
+"""`windows` and `blackouts` of a MigrationController: when its profile may evict, in words for operators too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs, TimeWindowArgs
+from descheduler.eviction.migration_controller.profiles import migration_controllers
+from descheduler.eviction.migration_controller.zones import zone_named
+from descheduler.model.cron import parse_cron
+from descheduler.model.time_windows import Opening, Schedule, TimeWindow
+from descheduler.policy.types import Policy
+
+__all__ = ["opening_lines", "schedule_of", "shown_time"]
+
+_MOST_SHOWN = 3
+
+
+def schedule_of(args: MigrationControllerArgs) -> Schedule | None:
+    """The schedule of arguments that are valid; None where they state none."""
+    if not args.windows and not args.blackouts:
+        return None
+    return Schedule(tuple(map(_window, args.windows)), tuple(map(_window, args.blackouts)))
+
+
+def opening_lines(policy: Policy, now: datetime) -> Iterator[str]:
+    """For each profile with a schedule when it may evict from `now` on, a line a time."""
+    for name, args in migration_controllers(policy).items():
+        schedule = schedule_of(args)
+        if schedule is None:
+            continue
+        found = list(islice(schedule.openings(now), _MOST_SHOWN))
+        yield f"profile {name} evicts {'at these times' if found else 'never (windows, blackouts)'}"
+        yield from (f"  {_shown_opening(opening, schedule.zone, now)}" for opening in found)
+
+
+def shown_time(at: datetime, zone: ZoneInfo) -> str:
+    """To the minute, on the clocks of `zone`."""
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
+
+
+def _shown_opening(opening: Opening, zone: ZoneInfo, now: datetime) -> str:
+    begin = "now" if opening.begins_at == now else shown_time(opening.begins_at, zone)
+    return f"{begin} - {'always' if opening.until is None else shown_time(opening.until, zone)}"
+
+
+def _window(args: TimeWindowArgs) -> TimeWindow:
+    return TimeWindow(parse_cron(args.cron), args.duration, zone_named(args.time_zone))
