@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.jobs import JobPlan, take_up_notes
+from descheduler.cycle.jobs import JobPlan
 from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
@@ -26,6 +26,7 @@ from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
+    from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.guards.watchman import Watchman
 
 __all__ = ["Carrier"]
@@ -48,12 +49,10 @@ class Carrier(msgspec.Struct, frozen=True):
     jobs: JobPlan
     watchman: Watchman | None = None
 
-    def take_up(
-        self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
-    ) -> tuple[str, ...]:
-        """Finishes or undoes what earlier runs left, and says what that was. Raises KubeError."""
+    def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
+        """Finishes or undoes what earlier runs left; None where no profile uses jobs. Raises KubeError."""
         execution = self._execution(settings, open_calls, may_call)
-        return () if execution is None else take_up_notes(execution.take_up())
+        return None if execution is None else execution.take_up()
 
     def carry_out_users(
         self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]

@@ -13,7 +13,7 @@ from descheduler.cycle.decisions import decisions_of
 from descheduler.cycle.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.profiles import run_profiles
+from descheduler.cycle.profiles import request_chosen, run_profiles
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
@@ -26,6 +26,7 @@ from descheduler.eviction.placement_verification.placement_verification import v
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
+from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -60,6 +61,7 @@ def decide(
     checks: Sequence[MakeCheck] = REQUEST_CHECKS,
     most_assessed: int = MOST_ASSESSED,
     most_proved: int = MOST_PROVED,
+    chosen: Sequence[ChosenMove] | None = None,
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -69,7 +71,8 @@ def decide(
     run of a plugin. `memory` is what the run before left. Pods out of `scope` stay, and count for the plugins as ever;
     `checks` are asked of every request, in this order. Landings of the first `most_assessed` evictions that no plugin
     verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
-    decision. Raises PolicyError when a PriorityClass that the policy names does not exist.
+    decision. `chosen` are asked for in place of what the plugins select, which do not run then. Raises PolicyError
+    when a PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -90,7 +93,10 @@ def decide(
             decisions = decisions_of(evictor, policy, snapshot, now)
             return replace(decisions, skipped=skipped, memory=memory, notes=notes)
     with settled_gc():
-        run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory)
+        if chosen is None:
+            run = run_profiles(policy, registry, handle, evictor, processed_nodes, observer=observer, memory=memory)
+        else:
+            run = request_chosen(policy, registry, handle, evictor, chosen)
         evictor.landings.assess(most_assessed)
         together = judge_together(evictor.landings, most_proved)
     decisions = decisions_of(evictor, policy, snapshot, now)

@@ -24,6 +24,7 @@ from descheduler.migration.setup.offer import find_offer
 from descheduler.model.text.counted import counted
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
+from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.supervision import Watch
 
-__all__ = ["JobPlan", "plan_jobs", "take_up_notes"]
+__all__ = ["JobPlan", "plan_jobs", "take_up_notes", "taken_up"]
 
 _MOST_THREADS = 16
 _LONGEST_LABEL = 63
@@ -115,6 +116,14 @@ def take_up_notes(adopted: Adopted) -> tuple[str, ...]:
     if adopted.swept:
         notes.append(f"removed {counted(len(adopted.swept), 'reservation')} that an earlier run had left behind")
     return tuple(notes)
+
+
+def taken_up(adopted: Adopted | None) -> TakenUp:
+    """The same as figures, for the status of the run."""
+    if adopted is None:
+        return NOTHING_TAKEN_UP
+    finished, undone, removed = len(adopted.unfinished), len(adopted.undone), len(adopted.swept)
+    return TakenUp(finished=finished, undone=undone, removed=removed, of_users=0)
 
 
 def _label_value(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,8 +14,9 @@ from descheduler.plan.decisions import Decisions
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.outcome import Outcome
+    from descheduler.report.plan_file import PlanFile
 
-__all__ = ["MOST_ASSESSED", "ConnectionOptions", "RunOptions", "RunResult"]
+__all__ = ["MOST_ASSESSED", "ConnectionOptions", "PlanToApply", "RunOptions", "RunResult"]
 
 MOST_ASSESSED = 1000
 """Evictions of a plain upstream policy whose landings are looked up for the report; each takes about a millisecond."""
@@ -29,11 +31,21 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
     request_timeout_seconds: float = 30.0
 
 
+class PlanToApply(msgspec.Struct, frozen=True):
+    """A plan file, how old its snapshot may be, and whether moves that changed are left out instead of refusing all."""
+
+    file: PlanFile
+    max_age: timedelta
+    allows_partial: bool = False
+
+
 class RunOptions(msgspec.Struct, frozen=True):
     """How one live run goes. `qps` and `burst` pace evictions; None leaves the choice to the policy, then 5 and 10.
 
     `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
     None stands for `MOST_ASSESSED` in a dry run and for 0 in a run that evicts, which reads no more than it needs.
+    `apply` is a plan that is carried out in place of what the plugins select. With `identifies_cluster` the result
+    says which cluster it was.
     """
 
     dry_run: bool = False
@@ -44,15 +56,19 @@ class RunOptions(msgspec.Struct, frozen=True):
     lease: LeaseOptions | None = None
     scope: Scope = EVERYWHERE
     most_assessed: int | None = None
+    apply: PlanToApply | None = None
+    identifies_cluster: bool = False
 
 
 class RunResult(msgspec.Struct, frozen=True):
     """What a live run decided and did; no outcomes in a dry run. `guard` says what stopped it early, else it is "".
 
-    `signal_number` is that of the signal that did, None when it was something else.
+    `signal_number` is that of the signal that did, None when it was something else. `cluster_uid` is that of the
+    namespace kube-system, where that was asked for and can be read.
     """
 
     decisions: Decisions
     outcomes: tuple[Outcome, ...] = ()
     guard: str = ""
     signal_number: int | None = None
+    cluster_uid: str = ""

@@ -18,6 +18,7 @@ from descheduler.model.labels import EVERYTHING
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Verdict
+from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import PluginFailure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -32,7 +33,7 @@ from descheduler.strategies.framework import (
     StrategyError,
 )
 
-__all__ = ["ProfilesRun", "run_profiles"]
+__all__ = ["ProfilesRun", "request_chosen", "run_profiles"]
 
 
 class ProfilesRun(msgspec.Struct):
@@ -73,6 +74,31 @@ def run_profiles(
         if outcome.failures and policy.kind == "DeschedulerConfiguration":
             break
     return outcome
+
+
+def request_chosen(
+    policy: Policy, registry: Registry, handle: Handle, evictor: Evictor, chosen: Sequence[ChosenMove]
+) -> ProfilesRun:
+    """Asks for the moves that were chosen before, in their order, in the names of their plugins, which do not run.
+
+    What has no pod in the cluster, or no such plugin in the policy, is not asked for.
+    """
+    profiles = [
+        _RunningProfile(policy, index, registry, handle, evictor, (), UNOBSERVED, NO_MEMORY)
+        for index in range(len(policy.profiles))
+    ]
+    pods = {pod.uid: pod for pod in handle.view.snapshot.pods}
+    for move in chosen:
+        profile = next((each for each in profiles if each.name == move.profile and each.runs(move.plugin)), None)
+        pod = pods.get(move.uid)
+        if profile is None or pod is None:
+            continue
+        asked = profile.evictor_of(move.plugin)
+        if asked.lets_go(pod, move.reason):
+            asked.request(pod, move.reason)
+    for name, plugin in dict.fromkeys((move.profile, move.plugin) for move in chosen):
+        evictor.end_turn(profile=name, plugin=plugin)
+    return ProfilesRun()
 
 
 def _running_order(
@@ -156,19 +182,26 @@ class _RunningProfile:
 
     def _strategy(self, name: str) -> object:
         if name not in self._strategies:
-            handle = self._handle
-            evictor = PluginEvictor(
-                self._evictor,
-                profile=self._profile.name,
-                plugin=name,
-                filters=self._filters,
-                pre_eviction_filters=self._pre_eviction_filters,
-                profile_index=self._index,
-            )
+            handle, evictor = self._handle, self.evictor_of(name)
             memory = self._memory.of(self._memory_key(name))
             strategy_handle = StrategyHandle(handle.policy, handle.view, handle.node_fit, handle.now, evictor, memory)
             self._strategies[name] = self._build(name, strategy_handle)
         return self._strategies[name]
+
+    def evictor_of(self, plugin: str) -> PluginEvictor:
+        """The evictor that speaks in the name of `plugin`."""
+        return PluginEvictor(
+            self._evictor,
+            profile=self._profile.name,
+            plugin=plugin,
+            filters=self._filters,
+            pre_eviction_filters=self._pre_eviction_filters,
+            profile_index=self._index,
+        )
+
+    def runs(self, plugin: str) -> bool:
+        """Whether `plugin` selects pods in this profile."""
+        return plugin in self._profile.deschedule or plugin in self._profile.balance
 
     def _memory_key(self, name: str) -> str:
         return memory_key(self._handle.policy, self._profile, name)

@@ -24,11 +24,13 @@ from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.model.text.counted import counted
+from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
+from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -95,23 +97,29 @@ def run_with(
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry)
+    started, num_users = watch.clock(), 0
     with _lease(run) as lease, run.observer.cycle():
         server = _discover(run)
+        uid = _identify(run)
         live = None if run.is_dry else _Live(run, lease, server)
         notes = () if live is None else live.take_up()
         snapshot = _read(run, server)
-        if live is not None and (num_jobs := live.carry_out_users(snapshot)):
-            notes = (*notes, f"carried out {counted(num_jobs, 'PodMigrationJob')} of users")
+        if live is not None and (num_users := live.carry_out_users(snapshot)):
+            notes = (*notes, f"carried out {counted(num_users, 'PodMigrationJob')} of users")
             snapshot = _read(run, server)  # what was decided on is no more
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
+        notes = (*notes, *rounds.choose())
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(kept, result, lease, watch))
+        taken_up = NOTHING_TAKEN_UP if live is None else replace(live.taken_up, of_users=num_users)
+        notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - started))
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
-    decisions = _with_beyond(result.decisions, rounds, watch)
-    result = replace(result, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
+    is_chosen = options.apply is not None
+    decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
+    result = replace(result, cluster_uid=uid, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 
@@ -133,7 +141,9 @@ class _Run(msgspec.Struct, frozen=True):
 
     @property
     def most_assessed(self) -> int:
-        """How many landings that no plugin verifies are looked up for the report."""
+        """How many landings that no plugin verifies are looked up for the report, or to judge a plan again."""
+        if self.options.apply is not None:
+            return len(self.options.apply.file.bases)
         if self.options.most_assessed is not None:
             return self.options.most_assessed
         return MOST_ASSESSED if self.is_dry else 0
@@ -154,6 +164,20 @@ def _discover(run: _Run) -> ServerFacts:
     from descheduler.kube.discovery import discover
 
     return run.watch.call("reaching the API server", partial(discover, _reader(run)))
+
+
+def _identify(run: _Run) -> str:
+    """The identity of the cluster where somebody wants it. Raises PlanRefusedError for a foreign or old plan."""
+    plan = run.options.apply
+    if plan is None and not run.options.identifies_cluster:
+        return ""
+    from descheduler.cycle.applying import check_identity, cluster_uid
+    from descheduler.report.plan_file import ClusterIdentity
+
+    uid = run.watch.call("identifying the cluster", partial(cluster_uid, _reader(run)))
+    if plan is not None:
+        check_identity(plan, run.policy, ClusterIdentity(server=run.client.host, uid=uid), run.now)
+    return uid
 
 
 def _reader(run: _Run) -> KubeClient:
@@ -198,6 +222,31 @@ def _keep(kept: KeptMemory, result: RunResult, lease: HeldLease, watch: Watch) -
     return kept.keep(result.decisions.memory, watch, why_not=lease.why_not_current)
 
 
+def _keep_status(
+    run: _Run, result: RunResult, lease: HeldLease | None, taken_up: TakenUp, seconds: float
+) -> tuple[str, ...]:
+    """Leaves a summary of the run beside its Lease; what went wrong with that. A dry run by its flag writes nothing."""
+    if run.options.dry_run or run.options.lease is None:
+        return ()
+    # Dry runs on a dump must not pay for the edge to the API server.
+    from descheduler.cycle.status_keeping import keep_status, status_store
+    from descheduler.report.status import make_summary
+
+    guard = find_guard(lease, run.watch, result.outcomes)
+    make = partial(
+        make_summary,
+        result.decisions,
+        result.outcomes,
+        is_dry=run.is_dry,
+        stopped_by="" if guard is None else guard.cause,
+        taken_up=taken_up,
+        seconds=seconds,
+        num_api_calls=run.client.num_calls,
+    )
+    store = status_store(run.client, run.policy, run.options.lease)
+    return keep_status(store, make, run.watch, why_not=(lambda: "") if lease is None else lease.why_not_current)
+
+
 def _request(run: _Run) -> SnapshotRequest:
     """What is to be read."""
     landings = Landings.ASSESSED if run.most_assessed > 0 else Landings.UNSEEN
@@ -212,6 +261,7 @@ class _Rounds:
         from descheduler.cycle.decide import decide
 
         self._run = run
+        self._snapshot = snapshot
         options = run.options
         self._decide = partial(
             decide,
@@ -224,11 +274,29 @@ class _Rounds:
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
+        self._chosen: tuple[ChosenMove, ...] | None = None
+
+    def choose(self) -> tuple[str, ...]:
+        """Has the rounds ask for the moves of the plan that is applied; a sentence for each that is left out.
+
+        Raises PlanRefusedError, and RunStopped when the time is over first.
+        """
+        run, plan = self._run, self._run.options.apply
+        if plan is None:
+            return ()
+        from descheduler.cycle.applying import still_valid
+
+        def decide_on(chosen: Sequence[ChosenMove]) -> Decisions:
+            return self._decide(run.policy, chosen=chosen, most_assessed=run.most_assessed)
+
+        judge = partial(still_valid, plan, self._snapshot, decide_on)
+        self._chosen, left_out = run.watch.call("judging the plan again", judge)
+        return left_out
 
     def decide(self, answers: Answers, prior_moves: Sequence[PriorMove]) -> Decisions:
         """One round's decisions."""
         run = self._run
-        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves)
+        decide_by = partial(self._decide, answers=answers, prior_moves=prior_moves, chosen=self._chosen)
         decisions = decide_by(run.policy, observer=run.observer, most_assessed=run.most_assessed)
         self.decide_again = decide_by
         return decisions
@@ -256,6 +324,7 @@ class _Live:
 
         client, policy, watch = run.client, run.policy, run.watch
         self._watch = watch
+        self.taken_up = NOTHING_TAKEN_UP
         self._settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
@@ -276,7 +345,11 @@ class _Live:
 
     def take_up(self) -> tuple[str, ...]:
         """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
-        return (*self._jobs.notes, *self._carrier.take_up(self._settings, self._open_calls, self._may_call))
+        from descheduler.cycle.jobs import take_up_notes, taken_up
+
+        adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
+        self.taken_up = taken_up(adopted)
+        return (*self._jobs.notes, *(() if adopted is None else take_up_notes(adopted)))
 
     def carry_out_users(self, snapshot: Snapshot) -> int:
         """Carries out what users have asked for; how many of their jobs were let go."""

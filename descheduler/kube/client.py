@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
@@ -23,11 +24,24 @@ from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pi
 from descheduler.kube.retry import RetryPolicy
 from descheduler.kube.token_bucket import TokenBucket
 
-__all__ = ["KubeClient", "connect"]
+__all__ = ["CallCount", "KubeClient", "connect"]
 
 T = TypeVar("T")
 
 _OK = 200
+
+
+class CallCount:
+    """How many requests were sent, from all threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.number = 0
+
+    def add(self) -> None:
+        """Counts one more."""
+        with self._lock:
+            self.number += 1
 
 
 class KubeClient:
@@ -47,6 +61,7 @@ class KubeClient:
         before_send: Callable[[str], None] = lambda path: None,
         after_answer: Callable[[int], None] = lambda status_code: None,
         context: str = "",
+        calls: CallCount | None = None,
     ) -> None:
         self.host = transport.host
         self.context = context
@@ -56,6 +71,12 @@ class KubeClient:
         self._bucket = bucket
         self._before_send = before_send
         self._after_answer = after_answer
+        self._calls = calls or CallCount()
+
+    @property
+    def num_calls(self) -> int:
+        """Requests sent so far, by clients that watch this one as well; the parts of one answer are one request."""
+        return self._calls.number
 
     def watched(
         self, before_send: Callable[[str], None], after_answer: Callable[[int], None] = lambda status_code: None
@@ -72,6 +93,7 @@ class KubeClient:
             before_send=before_send,
             after_answer=after_answer,
             context=self.context,
+            calls=self._calls,
         )
 
     def send(
@@ -164,6 +186,7 @@ class KubeClient:
         while self._bucket is not None and (wait_seconds := self._bucket.try_take()):
             self.retry.sleep(wait_seconds)
         self._before_send(path)
+        self._calls.add()
 
     def _asked_for(self, path: str, parts: Generator[T, None, None]) -> Generator[T, None, None]:
         """`parts` of an answer, as long as it may be asked for: who forbids requests forbids the rest of it."""

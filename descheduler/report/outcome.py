@@ -13,8 +13,9 @@ from descheduler.report.figures import make_figures
 from descheduler.report.landings import landing_totals, target_of
 from descheduler.report.outcome_document import EvictionResult, NotAttempted, Outcome, PluginResults, ResultKind
 from descheduler.report.plan_document import Plan
+from descheduler.report.predictions import make_predictions
 
-__all__ = ["Outcome", "make_outcome"]
+__all__ = ["Outcome", "make_outcome", "result_counts"]
 
 _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
@@ -32,11 +33,12 @@ def make_outcome(
         plan=plan,
         stopped_by=stopped_by,
         results=tuple(map(_result, executed)),
-        counts=_counts(executed),
+        counts=result_counts(executed),
         unconfirmed=sum(each.is_unconfirmed for each in executed),
         not_attempted=tuple(_not_attempted(executed)),
         plugins=tuple(_plugin_results(plan, executed)),
         landings=landing_totals([eviction.landing for eviction in evicted], is_verified=decisions.is_verified),
+        predictions=make_predictions(executed),
         figures=make_figures(decisions.snapshot, pods),
     )
 
@@ -47,6 +49,7 @@ def _result(executed: outcome.Outcome) -> EvictionResult:
         pod=PodReference(namespace=eviction.namespace, name=eviction.name, uid=eviction.uid),
         node=eviction.node,
         target=None if eviction.landing is None else target_of(eviction.landing),
+        landed_on=executed.landed_on,
         profile=eviction.profile,
         plugin=eviction.plugin,
         reason=eviction.reason,
@@ -58,7 +61,8 @@ def _result(executed: outcome.Outcome) -> EvictionResult:
     )
 
 
-def _counts(executed: Sequence[outcome.Outcome]) -> Mapping[ResultKind, int]:
+def result_counts(executed: Sequence[outcome.Outcome]) -> Mapping[ResultKind, int]:
+    """How many evictions ended in each way; every kind has an entry."""
     counts = Counter(str(each.kind.value) for each in executed)
     return {kind: counts[kind] for kind in _KINDS.values()}
 
@@ -77,4 +81,4 @@ def _plugin_results(plan: Plan, executed: Sequence[outcome.Outcome]) -> Iterator
     for each in executed:
         by_plugin.setdefault((each.eviction.profile, each.eviction.plugin), []).append(each)
     for (profile, plugin), outcomes in by_plugin.items():
-        yield PluginResults(profile=profile, plugin=plugin, counts=_counts(outcomes))
+        yield PluginResults(profile=profile, plugin=plugin, counts=result_counts(outcomes))

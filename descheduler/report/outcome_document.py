@@ -10,6 +10,7 @@ import msgspec
 from descheduler.report.document import ApiVersion, Fields, PodReference
 from descheduler.report.figures import Figures
 from descheduler.report.plan_document import LandingTotals, Plan, Target
+from descheduler.report.predictions import Predictions
 
 __all__ = ["EvictionResult", "NotAttempted", "Outcome", "PluginResults", "ResultKind"]
 
@@ -20,13 +21,14 @@ class EvictionResult(Fields, frozen=True):
     """How one planned eviction ended; there is one for each pod.
 
     `reason` is why the plugin selected the pod, `target` where its replacement was expected, null when it was not
-    predicted. `message` is the cause, "" for a pod that was evicted for certain. `status_code` is 0 when no answer
-    came, `num_attempts` counts the calls made.
+    predicted, and `landed_on` the node on which it was seen ready, "" when it was not. `message` is the cause, "" for a
+    pod that was evicted for certain. `status_code` is 0 when no answer came, `num_attempts` counts the calls made.
     """
 
     pod: PodReference
     node: str
     target: Target | None
+    landed_on: str
     profile: str
     plugin: str
     reason: str
@@ -58,7 +60,8 @@ class Outcome(Fields, frozen=True):
 
     `unconfirmed` of the evicted pods have code `outcome-unknown`: there was no clear answer, and they count as evicted.
     `not_attempted` says why the results of that kind were left, `stopped_by` what ended the run early ("" when nothing
-    did). `landings` and `figures` are of the evicted pods alone; those of everything that was planned are in `plan`.
+    did). `landings`, `predictions` and `figures` are of the evicted pods alone; those of everything that was planned
+    are in `plan`.
     `landings.together` is null, as it is computed for a whole plan only.
     """
 
@@ -72,6 +75,7 @@ class Outcome(Fields, frozen=True):
     not_attempted: tuple[NotAttempted, ...]
     plugins: tuple[PluginResults, ...]
     landings: LandingTotals
+    predictions: Predictions
     figures: Figures
 
     @property

@@ -10,11 +10,19 @@ from descheduler.report.document import Fields
 from descheduler.report.explanation.document import Explanation
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.plan_file import PlanFile
 from descheduler.report.published_schema import schema_file
+from descheduler.report.status_document import Status
 
 __all__ = ["DIALECT", "DOCUMENTS", "schema_text"]
 
-DOCUMENTS: Mapping[str, type[Fields]] = {"plan": Plan, "outcome": Outcome, "explanation": Explanation}
+DOCUMENTS: Mapping[str, type[Fields]] = {
+    "plan": Plan,
+    "outcome": Outcome,
+    "explanation": Explanation,
+    "plan-file": PlanFile,
+    "status": Status,
+}
 """Name on the command line → type of the document."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -171,7 +171,7 @@ def test_a_defect_after_evictions_never_ends_as_if_nothing_was_evicted(
         watch.has_effects = True
         raise ZeroDivisionError
 
-    monkeypatch.setattr("descheduler.cli.subcommands.run._run_on_dump", explode)
+    monkeypatch.setattr("descheduler.cli.running._run_on_dump", explode)
 
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 

@@ -49,9 +49,9 @@ class Cli:
             process.kill()
             process.communicate()
 
-    def run(self, *flags: str) -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of a whole run."""
-        process = self.start(*flags)
+    def run(self, *flags: str, command: str = "run") -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of a whole run, or of another command."""
+        process = self.start(*flags, command=command)
         out, err = process.communicate(timeout=PATIENCE_SECONDS)
         return process.returncode, out, err
 

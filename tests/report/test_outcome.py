@@ -3,10 +3,17 @@ from __future__ import annotations
 import re
 from typing import get_args
 
+from msgspec.structs import replace
+
+from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.replacements.replacement import Replacement
+from descheduler.plan.outcome import Outcome as ExecutedEviction
 from descheduler.plan.outcome import OutcomeKind
 from descheduler.report.document import PodReference
 from descheduler.report.formats.render import render
 from descheduler.report.outcome_document import EvictionResult, NotAttempted, ResultKind
+from descheduler.report.predictions import Predictions
+from tests.builders import make_pod
 from tests.report.outcomes import EVICTED, FAILED, GONE, TOO_LATE, outcome_of
 
 
@@ -24,6 +31,7 @@ def test_each_eviction_has_its_result() -> None:
             pod=PodReference(namespace="default", name="old-1", uid="default-old-1"),
             node="a",
             target=None,
+            landed_on="",
             profile="main",
             plugin="PodLifeTime",
             reason="runs for too long",
@@ -90,3 +98,31 @@ def test_sums_agree() -> None:
     assert sum(left.count for left in outcome.not_attempted) == outcome.counts["not-attempted"]
     assert sum(plugin.counts["evicted"] for plugin in outcome.plugins) == num_evicted
     assert outcome.landings.num_evicted == outcome.figures.total.displaced.pods == num_evicted
+
+
+def seen_on(node: str, *, predicted: str) -> ExecutedEviction:
+    lands = LandingVerdict.LANDS
+    pod = make_pod("old-1")
+    landing = Landing(pod, Replacement(pod, pod, "template"), lands, lands, lands, predicted)
+    return replace(EVICTED, eviction=replace(EVICTED.eviction, landing=landing), landed_on=node)
+
+
+def test_outcome_says_how_many_replacements_came_where_they_were_expected() -> None:
+    outcome = outcome_of(seen_on("b", predicted="b"), seen_on("c", predicted="b"), seen_on("", predicted="b"))
+
+    assert outcome.predictions == Predictions(as_predicted=1, elsewhere=1, not_seen=1, hit_rate=0.5)
+    assert [result.landed_on for result in outcome.results] == ["b", "c", ""]
+
+
+def test_table_shows_where_replacements_came() -> None:
+    text = "".join(render(outcome_of(seen_on("c", predicted="b")), "table"))
+
+    assert re.search(r"^NAMESPACE +POD +NODE +TARGET +NEW NODE +REASON$", text, re.MULTILINE)
+    assert re.search(r"^Scheduled: +0 of 1 on the predicted node \(0%\)$", text, re.MULTILINE)
+
+
+def test_table_has_no_column_for_new_nodes_where_nobody_looked() -> None:
+    text = "".join(render(outcome_of(seen_on("", predicted="b")), "table"))
+
+    assert "NEW NODE" not in text
+    assert "Scheduled:" not in text

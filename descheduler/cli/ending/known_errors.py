@@ -39,6 +39,10 @@ def known_error(error: BaseException) -> tuple[str, ExitCode] | None:
         return str(error), ExitCode.INVALID
     if isinstance(error, _class_of("descheduler.cluster.snapshot", "SnapshotError")):
         return str(error), ExitCode.FAILED
+    if isinstance(error, _class_of("descheduler.report.plan_reading", "PlanFileError")):
+        return str(error), ExitCode.INVALID
+    if isinstance(error, _class_of("descheduler.cycle.applying", "PlanRefusedError")):
+        return str(error), ExitCode.FAILED
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         # Libraries raise this class too, with texts of their own, which may hold a secret.

@@ -16,7 +16,7 @@ from descheduler.cli.flags.values import read_duration
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
 
-__all__ = ["takes_lease"]
+__all__ = ["takes_lease", "takes_lease_name"]
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", re.ASCII)
 
@@ -35,22 +35,7 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Hold a Lease while evicting, so that two runs of the policy never evict at the same time; by default "
         "yes, unless the policy sets leaderElect: false.",
     )
-    @click.option(
-        "--lease-name",
-        "--leader-elect-resource-name",
-        "lease_name",
-        metavar="NAME",
-        callback=_read_name,
-        help="Name of the Lease; by default the policy's, else descheduler- and the names of its profiles.",
-    )
-    @click.option(
-        "--lease-namespace",
-        "--leader-elect-resource-namespace",
-        "lease_namespace",
-        metavar="NAME",
-        callback=_read_name,
-        help="Namespace of the Lease; by default the policy's, else that of the pod this runs in, else kube-system.",
-    )
+    @_names_lease
     @click.option(
         "--lease-duration",
         "--leader-elect-lease-duration",
@@ -77,6 +62,48 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, lease=lease, **flags)
 
     return with_lease
+
+
+def takes_lease_name(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the flags that say which Lease; the command gets `lease`, a function that makes LeaseOptions."""
+
+    @_names_lease
+    @wraps(command)
+    def with_lease(*args: object, lease_name: str | None, lease_namespace: str | None, **flags: object) -> object:
+        def lease() -> LeaseOptions:
+            from descheduler.migration.lease_settings import LeaseOptions
+
+            return LeaseOptions(lease_name, lease_namespace)
+
+        return command(*args, lease=lease, **flags)
+
+    return with_lease
+
+
+def _names_lease(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the name and the namespace."""
+
+    @click.option(
+        "--lease-name",
+        "--leader-elect-resource-name",
+        "lease_name",
+        metavar="NAME",
+        callback=_read_name,
+        help="Name of the Lease; by default the policy's, else descheduler- and the names of its profiles.",
+    )
+    @click.option(
+        "--lease-namespace",
+        "--leader-elect-resource-namespace",
+        "lease_namespace",
+        metavar="NAME",
+        callback=_read_name,
+        help="Namespace of the Lease; by default the policy's, else that of the pod this runs in, else kube-system.",
+    )
+    @wraps(command)
+    def named(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return named
 
 
 def _read_name(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:

@@ -15,7 +15,7 @@ __all__ = ["CSV_HEADER", "csv_lines", "names"]
 _FORMULA = ("=", "+", "-", "@")
 CSV_HEADER = (
     *("decision", "namespace", "pod", "uid", "node", "target", "verdict"),
-    *("profile", "plugin", "reason", "code", "message"),
+    *("profile", "plugin", "reason", "code", "message", "new_node"),
 )
 """Columns of the CSV. `decision` is evict, background or blocked in a plan; in an outcome the result, or blocked."""
 
@@ -49,27 +49,28 @@ def csv_lines(document: Plan | Outcome, *, has_header: bool = True) -> Iterator[
 def _move(move: Move) -> Sequence[str]:
     pod, verdict = move.pod, "" if move.landing is None else move.landing.verdict
     where = pod.namespace, pod.name, pod.uid, move.from_node, move.to_node or ""
-    return "evict", *where, verdict, move.profile, move.plugin, move.reason, "", ""
+    return "evict", *where, verdict, move.profile, move.plugin, move.reason, "", "", ""
 
 
 def _background(eviction: BackgroundEviction) -> Sequence[str]:
     pod = eviction.pod
     where = pod.namespace, pod.name, pod.uid, eviction.node, ""
-    return "background", *where, "", eviction.profile, eviction.plugin, eviction.reason, "", ""
+    return "background", *where, "", eviction.profile, eviction.plugin, eviction.reason, "", "", ""
 
 
 def _refusal(refusal: PlannedRefusal) -> Sequence[str]:
     pod = refusal.pod
     where = pod.namespace, pod.name, pod.uid, refusal.node, ""
     who = refusal.profile, refusal.plugin
-    return "blocked", *where, "", *who, refusal.reason, refusal.code, refusal.message
+    return "blocked", *where, "", *who, refusal.reason, refusal.code, refusal.message, ""
 
 
 def _result(result: EvictionResult) -> Sequence[str]:
     pod, target = result.pod, result.target
     node, verdict = ("", "") if target is None else (target.node, target.verdict)
     where = pod.namespace, pod.name, pod.uid, result.node, node
-    return result.result, *where, verdict, result.profile, result.plugin, result.reason, result.code, result.message
+    what = result.profile, result.plugin, result.reason, result.code, result.message, result.landed_on
+    return result.result, *where, verdict, *what
 
 
 def _csv_line(values: Sequence[str]) -> str:

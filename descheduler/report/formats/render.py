@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.outcome_document import Outcome
 from descheduler.report.plan_document import Plan
+from descheduler.report.status_document import Status
 from descheduler.report.tables.table_style import TableStyle
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _PLAIN_TABLE = TableStyle()
 
 
 def render(
-    document: Plan | Outcome | Explanation, output_format: Format | FlatFormat, style: TableStyle = _PLAIN_TABLE
+    document: Plan | Outcome | Explanation | Status,
+    output_format: Format | FlatFormat,
+    style: TableStyle = _PLAIN_TABLE,
 ) -> Iterator[str]:
     """The pieces of text, each with its newlines, that together show `document`. `style` is for tables and CSV.
 
@@ -62,7 +65,7 @@ def _flat(document: Plan | Outcome, output_format: FlatFormat, style: TableStyle
             return json_lines(document)
 
 
-def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterator[str]:
+def _table(document: Plan | Outcome | Explanation | Status, style: TableStyle) -> Iterator[str]:
     match document:
         case Plan():
             from descheduler.report.tables.plan_table import plan_table
@@ -72,6 +75,10 @@ def _table(document: Plan | Outcome | Explanation, style: TableStyle) -> Iterato
             from descheduler.report.tables.outcome_table import outcome_table
 
             return outcome_table(document, style)
+        case Status():
+            from descheduler.report.tables.status_table import status_table
+
+            return status_table(document, style)
         case _:
             from descheduler.report.explanation.tables.explanation import explanation_table
 

@@ -38,18 +38,22 @@ def _evicted(outcome: Outcome, style: TableStyle) -> Iterator[str]:
     for result in outcome.results:
         if result.result == "evicted":
             groups.setdefault((result.profile, result.plugin), []).append(result)
-    header = ["NAMESPACE", "POD", "NODE", "TARGET", *(["CODE"] if style.is_wide else []), "REASON"]
-    rows = {group: [_row(result, style) for result in results] for group, results in groups.items()}
+    is_seen = any(result.landed_on for result in outcome.results)
+    seen, code = ["NEW NODE"] if is_seen else [], ["CODE"] if style.is_wide else []
+    header = ["NAMESPACE", "POD", "NODE", "TARGET", *seen, *code, "REASON"]
+    rows = {group: [_row(result, style, is_seen) for result in results] for group, results in groups.items()}
     all_rows = [row for group in rows.values() for row in group]
     for group, its_rows in rows.items():
         title = f"{plugin_title(outcome.plan, *group)}: {counted(len(its_rows), 'pod')} evicted"
         yield from style.table(header, its_rows, title=title, like=all_rows)
 
 
-def _row(result: EvictionResult, style: TableStyle) -> Row:
+def _row(result: EvictionResult, style: TableStyle, is_seen: bool) -> Row:
+    """`is_seen` tells that some replacement was looked for, so that there is a column for where it is."""
     pod = result.pod
+    seen = [result.landed_on] if is_seen else []
     code = [result.code] if style.is_wide else []
-    return [pod.namespace, pod.name, result.node, _target(result), *code, _reason(result)]
+    return [pod.namespace, pod.name, result.node, _target(result), *seen, *code, _reason(result)]
 
 
 def _reason(result: EvictionResult) -> str:

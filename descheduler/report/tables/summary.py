@@ -12,6 +12,7 @@ from descheduler.report.figures import TotalFigures
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome_document import Outcome, ResultKind
 from descheduler.report.plan_document import LandingTotals, Plan, ReachedLimit
+from descheduler.report.predictions import hit_rate_text
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
 
@@ -69,6 +70,7 @@ def outcome_summary(outcome: Outcome, style: TableStyle) -> Iterator[str]:
             "Stopped by": printable(outcome.stopped_by),
             "Not attempted": left,
             "Replacement pods": landing_summary(outcome.landings),
+            "Scheduled": hit_rate_text(outcome.predictions),
             **_left_aside(outcome.plan),
             "Requests": _requested(outcome.figures.total),
         }

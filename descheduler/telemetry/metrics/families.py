@@ -64,6 +64,7 @@ def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorR
         "descheduler_snapshot_objects": {(kind,): number for kind, number in observer.num_objects.items()},
         "descheduler_moves_planned": _moves_planned(record.plan),
         "descheduler_eviction_outcomes": _eviction_outcomes(record.outcome),
+        "descheduler_predictions": _predictions(record.outcome),
         "descheduler_refusals": _refusals(record.plan),
         "descheduler_strategy_failures": _strategy_failures(record.plan),
     }
@@ -167,6 +168,14 @@ def _by_plugin(plan: Plan, labels: Iterable[tuple[str, str]]) -> Values:
 
 def _eviction_outcomes(outcome: Outcome | None) -> Values:
     return {} if outcome is None else Counter((str(result.result), result.code) for result in outcome.results)
+
+
+def _predictions(outcome: Outcome | None) -> Values:
+    if outcome is None:
+        return {}
+    found = outcome.predictions
+    counts = {"as-predicted": found.as_predicted, "elsewhere": found.elsewhere, "not-seen": found.not_seen}
+    return {(result,): number for result, number in counts.items()}
 
 
 def _refusals(plan: Plan | None) -> Values:

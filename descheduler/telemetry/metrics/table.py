@@ -78,6 +78,13 @@ METRICS = (
         "Evictions of the plan by result and code, as in the outcome document",
     ),
     MetricSpec(
+        "descheduler_predictions",
+        "gauge",
+        ("result",),
+        "Replacements of evicted pods for which a node was predicted, by where they were seen ready: as-predicted, "
+        "elsewhere or not-seen",
+    ),
+    MetricSpec(
         "descheduler_refusals",
         "gauge",
         ("code", "attempt"),

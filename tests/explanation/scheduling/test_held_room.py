@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.explanation.scheduling.analysis import analyse
@@ -18,7 +20,7 @@ _HELD = "Reservation r holds cpu 6 for its owners"
         pytest.param({"cpu": "9"}, False, id="more than the whole node has"),
     ],
 )
-def test_reservation_is_named_where_it_holds_what_the_pod_is_short_of(pod: dict[str, object], is_named: bool) -> None:
+def test_reservation_is_named_where_it_holds_what_the_pod_is_short_of(pod: dict[str, Any], is_named: bool) -> None:
     held = reservation_object("r", node="a", cpu="6")
     world = World([*nodes(a="8"), held, koord_pod("p", app="other", **pod)], reserves=True)
 

@@ -1,0 +1,124 @@
+"""Flags of the commands that decide or evict: `run`, `plan` and `apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+import click
+
+from descheduler.cli.completions import complete_file
+from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flags.values import read_duration, read_feature_gates, read_file_name, read_rate
+from descheduler.supervision import Watch
+
+__all__ = ["takes_assessment", "takes_deadline", "takes_gates", "takes_pace", "takes_policy"]
+
+
+def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None) -> timedelta | None:
+    """As `read_duration`; messages repeat the text as it was typed."""
+    ctx.ensure_object(Watch).deadline_text = text or ""
+    return read_duration(ctx, option, text)
+
+
+def takes_policy(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the policy, as `policy_file`."""
+
+    @click.option(
+        "--policy-config-file",
+        "--config",
+        "policy_file",
+        callback=read_file_name,
+        required=True,
+        metavar="FILE",
+        shell_complete=complete_file,
+        help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "
+        "ConfigMap.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged
+
+
+def takes_pace(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the pace of evictions."""
+
+    @click.option(
+        "--client-connection-qps",
+        type=float,
+        callback=read_rate,
+        metavar="N",
+        help="Evictions per second; by default the policy's value, else 5.",
+    )
+    @click.option(
+        "--client-connection-burst",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Evictions that can start at once; by default the policy's value, else 10.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged
+
+
+def takes_deadline(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the deadline, which the watch names in messages."""
+
+    @click.option(
+        "--deadline",
+        callback=_read_deadline,
+        metavar="DURATION",
+        help="Stop starting evictions after this time, for example 5m, counted from the start of the program; it ends "
+        "at most 5 s later.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged
+
+
+def takes_gates(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds feature gates and detailed exit codes."""
+
+    @click.option(
+        "--feature-gates",
+        multiple=True,
+        callback=read_feature_gates,
+        metavar="NAME=BOOL,...",
+        help="EvictionsInBackground lets other controllers finish evictions.",
+    )
+    @click.option(
+        "--detailed-exitcode/--no-detailed-exitcode",
+        default=False,
+        help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, and "
+        f"with {ExitCode.PLANNED} when a dry run plans evictions.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged
+
+
+def takes_assessment(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how many landings are predicted for the report alone."""
+
+    @click.option(
+        "--assess-landings",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Without PlacementVerification, predict for the first N evictions which node the replacement "
+        "pods are scheduled onto; by default 1000 in a dry run, and 0 in a run that evicts.",
+    )
+    @wraps(command)
+    def flagged(*args: object, **flags: object) -> object:
+        return command(*args, **flags)
+
+    return flagged

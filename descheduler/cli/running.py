@@ -1,0 +1,213 @@
+"""Runs a policy as the flags of `run`, `plan` or `apply` say, and shows what came of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from descheduler.cli.ending.errors import CommandError
+from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
+from descheduler.cli.ending.known_errors import run_exit_code
+from descheduler.cli.following import name_cluster, show_progress
+from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
+from descheduler.cli.output import Output, write_document
+from descheduler.supervision import RunStopped, Watch
+from descheduler.telemetry.logging import fields, log_event
+
+if TYPE_CHECKING:
+    from descheduler.cycle.options import ConnectionOptions, PlanToApply, RunOptions, RunResult
+    from descheduler.eviction.checks.scope import Scope
+    from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.plan.decisions import Decisions
+    from descheduler.policy.types import Policy
+    from descheduler.telemetry.recording import TelemetrySettings
+    from descheduler.telemetry.run_record import RunRecord
+
+__all__ = ["RunFlags", "run_policy"]
+
+_logger = logging.getLogger(__name__)
+_OWNER_ALONE = 0o600
+
+
+class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """What the flags say. `out` is the plan file that a dry run writes, "" for none; `apply` the plan to carry out."""
+
+    policy_file: str
+    snapshot: tuple[str, ...]
+    dry_run: bool
+    now: datetime | None
+    output: Output
+    client_connection_qps: float | None
+    client_connection_burst: int | None
+    deadline: timedelta | None
+    feature_gates: Mapping[str, bool]
+    skip_broken_objects: bool
+    detailed_exitcode: bool
+    scope: Scope
+    assess_landings: int | None
+    out: str = ""
+    apply: PlanToApply | None = None
+
+
+def run_policy(
+    flags: RunFlags,
+    connection: Callable[[], ConnectionOptions],
+    lease: Callable[[], LeaseOptions],
+    telemetry: Callable[[Policy], TelemetrySettings],
+    watch: Watch,
+) -> int:
+    """Runs as the flags say, and returns the exit code."""
+    from descheduler.telemetry.recording import recorded
+
+    policy = watch.call("reading the policy", partial(load_policy_file, flags.policy_file))
+    with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
+        if flags.snapshot:
+            record.exit_code = _run_on_dump(policy, flags, record, watch)
+        else:
+            record.exit_code = _run_on_cluster(policy, flags, connection(), lease(), record, watch)
+    return record.exit_code
+
+
+def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
+    from descheduler.cluster.dumps.read import read_dump
+    from descheduler.cycle.beyond_limits import with_beyond_in_time
+    from descheduler.cycle.decide import decide
+    from descheduler.cycle.request import Landings, snapshot_request
+
+    record.is_dry = True
+    observer = record.observer
+    log_policy(policy)
+    landings = Landings.ASSESSED if _most_assessed(flags) > 0 else Landings.UNSEEN
+    request = snapshot_request(policy, landings, skip_broken=flags.skip_broken_objects)
+    with observer.cycle():
+        with observer.snapshot():
+            snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
+        observer.snapshot_read(snapshot)
+        log_snapshot(snapshot)
+        now = flags.now or snapshot.taken_at or datetime.now(UTC)
+        decide_by = partial(decide, snapshot=snapshot, now=now, feature_gates=flags.feature_gates, scope=flags.scope)
+        decide_now = partial(decide_by, policy, observer=observer, most_assessed=_most_assessed(flags))
+        decisions = watch.call("deciding", decide_now)
+    return _show_plan(with_beyond_in_time(decisions, decide_by, watch), flags, record, watch, ("", ""))
+
+
+def _run_on_cluster(
+    policy: Policy,
+    flags: RunFlags,
+    connection: ConnectionOptions,
+    lease: LeaseOptions,
+    record: RunRecord,
+    watch: Watch,
+) -> ExitCode:
+    from descheduler.cycle.run import run_live
+    from descheduler.eviction.migration_controller.profiles import is_dry
+
+    record.is_dry = flags.dry_run or is_dry(policy)
+    options = _run_options(flags, lease)
+    now = flags.now or datetime.now(UTC)
+    show_progress(record.observer, is_quiet=flags.output.is_quiet)
+
+    servers = [""]
+
+    def found_cluster(context: str, server: str) -> None:
+        servers.append(server)
+        name_cluster(context, server, is_quiet=flags.output.is_quiet)
+        log_policy(policy)
+
+    result = run_live(
+        policy, connection, options, watch, now=now, observer=record.observer, found_cluster=found_cluster
+    )
+    if record.is_dry:
+        return _show_plan(result.decisions, flags, record, watch, (servers[-1], result.cluster_uid))
+    return _show_outcome(result, flags, record, watch)
+
+
+def _run_options(flags: RunFlags, lease: LeaseOptions) -> RunOptions:
+    from descheduler.cycle.options import RunOptions
+
+    return RunOptions(
+        dry_run=flags.dry_run,
+        feature_gates=flags.feature_gates,
+        qps=flags.client_connection_qps,
+        burst=flags.client_connection_burst or None,
+        skip_broken=flags.skip_broken_objects,
+        lease=lease,
+        scope=flags.scope,
+        most_assessed=flags.assess_landings,
+        apply=flags.apply,
+        identifies_cluster=bool(flags.out),
+    )
+
+
+def _most_assessed(flags: RunFlags) -> int:
+    from descheduler.cycle.options import MOST_ASSESSED
+
+    return MOST_ASSESSED if flags.assess_landings is None else flags.assess_landings
+
+
+def _show_plan(
+    decisions: Decisions, flags: RunFlags, record: RunRecord, watch: Watch, cluster: tuple[str, str]
+) -> ExitCode:
+    """Shows the plan for the cluster of this server and UID, and leaves it in a file where that was asked for."""
+    from descheduler.report.plan import make_plan
+    from descheduler.telemetry.log_lines import log_plan
+
+    plan = record.plan = make_plan(decisions)
+    log_plan(plan)
+    if flags.out:
+        watch.finish("writing the plan file", partial(_write_plan_file, decisions, flags.out, cluster))
+    watch.finish("writing the plan", partial(write_document, plan, flags.output))
+    return plan_exit_code(plan, is_detailed=flags.detailed_exitcode)
+
+
+def _write_plan_file(decisions: Decisions, name: str, cluster: tuple[str, str]) -> None:
+    """Raises CommandError when it cannot be written."""
+    from descheduler.output_file import written_file
+    from descheduler.report.formats.json_text import json_text
+    from descheduler.report.plan_file import ClusterIdentity, make_plan_file
+
+    server, uid = cluster
+    file = make_plan_file(decisions, ClusterIdentity(server=server, uid=uid))
+    try:
+        with written_file(Path(name), mode=_OWNER_ALONE) as out:
+            out.write(json_text(file).encode())
+    except OSError as error:
+        text = f"{name}: cannot be written: {(error.strerror or str(error)).lower()}"
+        raise CommandError(text, ExitCode.FAILED) from error
+    log_event(_logger, "Plan file written", file=name, moves=len(file.bases))
+
+
+def _show_outcome(result: RunResult, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
+    from descheduler.report.outcome import make_outcome
+    from descheduler.report.plan import make_plan
+    from descheduler.telemetry.log_lines import log_outcome
+
+    plan = record.plan = make_plan(result.decisions)
+    outcome = record.outcome = make_outcome(plan, result.decisions, result.outcomes, stopped_by=result.guard)
+    log_outcome(outcome)
+    if result.guard:
+        code = stopped_exit_code(result.signal_number)
+        counts = {"evicted": outcome.counts["evicted"], "notAttempted": outcome.counts["not-attempted"]}
+        _logger.warning("Run stopped", extra=fields(cause=result.guard, exitCode=int(code), **counts))
+    try:
+        is_written = watch.finish("writing the outcome", partial(write_document, outcome, flags.output))
+    except RunStopped:
+        # What is done is done: the exit code tells of the evictions.
+        _logger.error("Outcome not written", extra=fields(err="the reader of standard output does not read"))
+    except CommandError as error:
+        # Exit code 1 would have a Job evict once more, and hide what stopped the run.
+        if not (outcome.may_have_evicted or result.guard):
+            raise
+        _logger.error("Outcome not written", extra=fields(err=str(error)))
+    else:
+        if not is_written:
+            _logger.error("Outcome not written", extra=fields(err="standard output was closed by its reader"))
+    if result.guard:
+        return stopped_exit_code(result.signal_number)
+    return outcome_exit_code(outcome, is_detailed=flags.detailed_exitcode)

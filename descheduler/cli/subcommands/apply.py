@@ -1,0 +1,102 @@
+"""`descheduler apply`: carries out a plan from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from descheduler.cli.completions import complete_file
+from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.lease import takes_lease
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.running import takes_deadline, takes_gates, takes_pace, takes_policy
+from descheduler.cli.flags.telemetry import takes_telemetry
+from descheduler.cli.flags.values import read_duration
+from descheduler.cli.output import Output, takes_output
+from descheduler.cli.running import RunFlags, run_policy
+from descheduler.supervision import Watch
+
+if TYPE_CHECKING:
+    from descheduler.cycle.options import ConnectionOptions
+    from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.policy.types import Policy
+    from descheduler.telemetry.recording import TelemetrySettings
+
+__all__ = ["apply"]
+
+
+@click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
+@click.argument("file", shell_complete=complete_file)
+@takes_policy
+@click.option(
+    "--max-age",
+    metavar="DURATION",
+    default="15m",
+    show_default=True,
+    callback=read_duration,
+    help="Refuse a plan whose snapshot is older.",
+)
+@click.option(
+    "--allow-partial/--no-allow-partial",
+    default=False,
+    help="Leave out moves that have changed since the plan was made, instead of refusing the plan.",
+)
+@takes_output("the outcome", has_flat_formats=True)
+@takes_connection
+@takes_pace
+@takes_deadline
+@takes_gates
+@takes_lease
+@takes_telemetry
+@takes_logging
+@click.pass_context
+def apply(
+    ctx: click.Context,
+    /,
+    connection: Callable[[], ConnectionOptions],
+    lease: Callable[[], LeaseOptions],
+    telemetry: Callable[[Policy], TelemetrySettings],
+    file: str,
+    max_age: timedelta,
+    allow_partial: bool,
+    output: Output,
+    **flags: object,
+) -> None:
+    """Carry out the plan in FILE, which 'descheduler plan --out FILE' has written.
+
+    The cluster is read again. The plan is refused, with what has changed, when it is of another cluster or policy, or
+    older than --max-age; when a pod is gone or on another node, a node was changed or cordoned, a pod is not allowed to
+    be evicted any more, or a replacement pod can no longer be scheduled. With --allow-partial such moves are left out
+    and the others are carried out. No other pod is evicted.
+
+    Exit codes: as of 'descheduler run'; 1 also for a plan that is refused, and 2 for a file that is not a plan.
+    """
+    from descheduler.cycle.guards import NOTHING_EVICTED
+    from descheduler.cycle.options import PlanToApply
+    from descheduler.eviction.checks.scope import EVERYWHERE
+    from descheduler.report.plan_reading import read_plan_file
+
+    watch = ctx.ensure_object(Watch)
+    plan_file = watch.call("reading the plan file", partial(read_plan_file, Path(file)))
+    options = RunFlags(
+        **flags,  # type: ignore[arg-type]  # click has checked every one
+        apply=PlanToApply(plan_file, max_age, allow_partial),
+        output=output,
+        snapshot=(),
+        dry_run=False,
+        now=None,
+        skip_broken_objects=bool(plan_file.plan.snapshot.skipped_objects),
+        scope=EVERYWHERE,
+        assess_landings=None,
+    )
+    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.promise = NOTHING_EVICTED
+    with stop_on_signals(watch):
+        ctx.exit(run_policy(options, connection, lease, telemetry, watch))

@@ -1,0 +1,91 @@
+"""`descheduler plan`: a dry run whose plan can be applied later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from descheduler.cli.completions import complete_file
+from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.lease import takes_lease_name
+from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.running import takes_assessment, takes_deadline, takes_gates, takes_policy
+from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.values import read_file_name
+from descheduler.cli.inputs import takes_snapshot
+from descheduler.cli.output import Output, takes_output
+from descheduler.cli.running import RunFlags, run_policy
+from descheduler.supervision import Watch
+
+if TYPE_CHECKING:
+    from descheduler.cycle.options import ConnectionOptions
+    from descheduler.migration.lease_settings import LeaseOptions
+
+__all__ = ["plan"]
+
+
+@click.command(cls=GoFlagsCommand, short_help="Write a plan to a file, for 'descheduler apply'.")
+@takes_policy
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    callback=read_file_name,
+    shell_complete=complete_file,
+    help="Plan file to write, JSON, for 'descheduler apply FILE'.",
+)
+@takes_snapshot(
+    "Plan for a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json "
+    "or 'descheduler snapshot'; can be repeated."
+)
+@takes_output("the plan", has_flat_formats=True)
+@takes_connection
+@takes_scope
+@takes_deadline
+@takes_gates
+@takes_assessment
+@takes_lease_name
+@takes_logging
+@click.pass_context
+def plan(
+    ctx: click.Context,
+    /,
+    connection: Callable[[], ConnectionOptions],
+    lease: Callable[[], LeaseOptions],
+    out: str,
+    snapshot: tuple[str, ...],
+    now: datetime | None,
+    output: Output,
+    **flags: object,
+) -> None:
+    """Decide which pods to evict, show the plan, and write it to a file. Nothing is evicted.
+
+    The file holds the whole plan, and for each move what it was decided on: the pod, its controller, and the nodes that
+    it leaves and is expected on. 'descheduler apply' carries it out as long as that has not changed.
+
+    Exit codes: as of 'descheduler run --dry-run'.
+    """
+    from descheduler.cycle.guards import NOTHING_EVICTED
+    from descheduler.telemetry.recording import TelemetrySettings
+
+    options = RunFlags(
+        **flags,  # type: ignore[arg-type]  # click has checked every one
+        out=out,
+        snapshot=snapshot,
+        now=now,
+        output=output,
+        dry_run=True,
+        client_connection_qps=None,
+        client_connection_burst=None,
+    )
+    watch = ctx.ensure_object(Watch)
+    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.promise = NOTHING_EVICTED
+    with nullcontext() if snapshot else stop_on_signals(watch):
+        ctx.exit(run_policy(options, connection, lease, lambda policy: TelemetrySettings(), watch))

@@ -1,0 +1,28 @@
+"""Whether replacements came where they were expected."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from descheduler.plan.outcome import Outcome, OutcomeKind
+
+__all__ = ["Prediction", "prediction_of"]
+
+
+class Prediction(Enum):
+    """How the expected node of one replacement compares with the node on which it was seen ready."""
+
+    AS_PREDICTED = "as-predicted"
+    ELSEWHERE = "elsewhere"
+    NOT_SEEN = "not-seen"
+    """Nobody looked for the replacement, or it was not ready in time."""
+
+
+def prediction_of(outcome: Outcome) -> Prediction | None:
+    """What became of the prediction; None where the pod was not evicted, or no node was predicted."""
+    landing = outcome.eviction.landing
+    if outcome.kind is not OutcomeKind.EVICTED or landing is None or not landing.node:
+        return None
+    if not outcome.landed_on:
+        return Prediction.NOT_SEEN
+    return Prediction.AS_PREDICTED if outcome.landed_on == landing.node else Prediction.ELSEWHERE

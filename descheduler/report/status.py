@@ -1,0 +1,59 @@
+"""From what a run decided and did to its summary in the document `Status`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator, Sequence
+
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.outcome import Outcome
+from descheduler.report.outcome import result_counts
+from descheduler.report.outcome_document import PluginResults
+from descheduler.report.predictions import make_predictions
+from descheduler.report.status_document import RunSummary, TakenUp
+
+__all__ = ["MOST_PLUGINS", "make_summary"]
+
+MOST_PLUGINS = 50
+_LONGEST_TEXT = 500
+"""Of sentences and names, so that ten runs fit into a ConfigMap many times over."""
+
+
+def make_summary(
+    decisions: Decisions,
+    outcomes: Sequence[Outcome],
+    *,
+    is_dry: bool,
+    stopped_by: str,
+    taken_up: TakenUp,
+    seconds: float,
+    num_api_calls: int,
+) -> RunSummary:
+    """The summary of a run that decided this and came to these outcomes in `seconds`."""
+    policy = decisions.policy
+    return RunSummary(
+        at=decisions.now,
+        version=importlib.metadata.version("descheduler"),
+        policy=policy.path[:_LONGEST_TEXT],
+        policy_digest=policy.digest,
+        is_dry=is_dry,
+        planned=len(decisions.leaving),
+        counts=result_counts(outcomes),
+        plugins=tuple(_plugins(outcomes))[:MOST_PLUGINS],
+        predictions=make_predictions(outcomes),
+        taken_up=taken_up,
+        stopped_by=stopped_by[:_LONGEST_TEXT],
+        skipped=decisions.skipped[:_LONGEST_TEXT],
+        seconds=round(seconds, 1),
+        num_api_calls=num_api_calls,
+    )
+
+
+def _plugins(outcomes: Sequence[Outcome]) -> Iterator[PluginResults]:
+    by_plugin: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        by_plugin.setdefault((outcome.eviction.profile, outcome.eviction.plugin), []).append(outcome)
+    for (profile, plugin), its_outcomes in by_plugin.items():
+        yield PluginResults(
+            profile=profile[:_LONGEST_TEXT], plugin=plugin[:_LONGEST_TEXT], counts=result_counts(its_outcomes)
+        )

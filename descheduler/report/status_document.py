@@ -1,0 +1,89 @@
+"""The document `Status`: what the last runs of a policy did, as they left it beside their Lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from descheduler.report.document import Fields
+from descheduler.report.outcome_document import PluginResults, ResultKind
+from descheduler.report.predictions import Predictions
+
+__all__ = ["MOST_RUNS", "NOTHING_TAKEN_UP", "STATUS_VERSION", "RunSummary", "Status", "StatusError", "TakenUp"]
+
+STATUS_VERSION: Literal["descheduler.status/v1"] = "descheduler.status/v1"
+
+MOST_RUNS = 10
+"""The latest runs are kept."""
+
+
+class StatusError(ValueError):
+    """Text that is no status of this version; the message says what is wrong."""
+
+
+class TakenUp(Fields, frozen=True):
+    """What a run found of earlier ones: migrations that it finished or undid, and reservations that it removed.
+
+    `of_users` are PodMigrationJobs of users that it carried out.
+    """
+
+    finished: int
+    undone: int
+    removed: int
+    of_users: int
+
+
+NOTHING_TAKEN_UP = TakenUp(finished=0, undone=0, removed=0, of_users=0)
+
+
+class RunSummary(Fields, frozen=True):
+    """One run. `at` is the time that its ages were computed at, `version` that of the program.
+
+    `is_dry` marks a run of a policy that is dry by itself (MigrationController dryRun: true), of which only `planned`
+    says something. `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
+    `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are "" otherwise.
+    """
+
+    at: datetime
+    version: str
+    policy: str
+    policy_digest: str
+    is_dry: bool = msgspec.field(name="dry")
+    planned: int
+    counts: Mapping[ResultKind, int]
+    plugins: tuple[PluginResults, ...]
+    predictions: Predictions
+    taken_up: TakenUp
+    stopped_by: str
+    skipped: str
+    seconds: float
+    num_api_calls: int = msgspec.field(name="apiCalls")
+
+
+class Status(Fields, frozen=True):
+    """The last `MOST_RUNS` runs, the latest first."""
+
+    api_version: Literal["descheduler.status/v1"]
+    kind: Literal["Status"]
+    runs: tuple[RunSummary, ...]
+
+    def with_run(self, run: RunSummary) -> Status:
+        """The status after `run`."""
+        return msgspec.structs.replace(self, runs=(run, *self.runs)[:MOST_RUNS])
+
+    def encoded(self) -> str:
+        """As it is kept."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def decoded(cls, text: str) -> Status:
+        """What `text` holds; no run where it is empty. Raises StatusError."""
+        if not text:
+            return cls(api_version=STATUS_VERSION, kind="Status", runs=())
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except (ValueError, RecursionError) as error:
+            raise StatusError(f"not a status of version {STATUS_VERSION}: {error}") from error

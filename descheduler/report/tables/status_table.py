@@ -1,0 +1,75 @@
+"""The status of the last runs as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descheduler.model.text.printable import printable
+from descheduler.report.predictions import hit_rate_text
+from descheduler.report.status_document import RunSummary, Status, TakenUp
+from descheduler.report.tables.columns import Row
+from descheduler.report.tables.table_style import TableStyle
+
+__all__ = ["status_table"]
+
+_HEADER = (
+    "TIME",
+    "MODE",
+    "PLANNED",
+    "EVICTED",
+    "REFUSED",
+    "FAILED",
+    "AS PREDICTED",
+    "SECONDS",
+    "API CALLS",
+    "ENDED BY",
+)
+
+
+def status_table(status: Status, style: TableStyle) -> Iterator[str]:
+    """A row for each run, the latest first, and more lines about the latest one."""
+    yield from style.table(_HEADER, [_row(run) for run in status.runs], title="Last runs")
+    if status.runs:
+        yield from _latest(status.runs[0], style)
+    else:
+        yield "no run"
+
+
+def _row(run: RunSummary) -> Row:
+    share = run.predictions.hit_rate
+    return [
+        run.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "dry" if run.is_dry else "live",
+        f"{run.planned:,}",
+        f"{run.counts.get('evicted', 0):,}",
+        f"{run.counts.get('refused', 0):,}",
+        f"{run.counts.get('failed', 0):,}",
+        "" if share is None else f"{share:.0%}",
+        f"{run.seconds:,.1f}",
+        f"{run.num_api_calls:,}",
+        run.stopped_by or run.skipped,
+    ]
+
+
+def _latest(run: RunSummary, style: TableStyle) -> Iterator[str]:
+    evicted = ((each.plugin, each.counts.get("evicted", 0)) for each in run.plugins)
+    yield style.palette.heading("Latest run")
+    yield from style.labelled(
+        {
+            "Version": printable(run.version),
+            "Policy": printable(f"{run.policy} ({run.policy_digest})"),
+            "Evicted by": ", ".join(printable(f"{plugin} {number:,}") for plugin, number in evicted if number),
+            "Scheduled": hit_rate_text(run.predictions),
+            "Earlier runs": _taken_up(run.taken_up),
+        }
+    )
+
+
+def _taken_up(taken_up: TakenUp) -> str:
+    parts = {
+        "migrations finished": taken_up.finished,
+        "migrations undone": taken_up.undone,
+        "reservations removed": taken_up.removed,
+        "PodMigrationJobs of users carried out": taken_up.of_users,
+    }
+    return ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
