@@ -26,7 +26,7 @@ _MAX_REASON_BYTES = 128
 
 
 class PodEvent(msgspec.Struct, frozen=True):
-    """One event: the pod it regards, its type, `reason` and `action` in CamelCase, and a sentence."""
+    """One event: what it regards, by default a pod, its type, `reason` and `action` in CamelCase, and a sentence."""
 
     namespace: str
     name: str
@@ -35,6 +35,8 @@ class PodEvent(msgspec.Struct, frozen=True):
     reason: str
     action: str
     note: str
+    kind: str = "Pod"
+    api_version: str = "v1"
 
 
 class EventTotals(msgspec.Struct, frozen=True):
@@ -93,7 +95,7 @@ class EventRecorder:
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         hostname: str | None = None,
-        max_queued: int = 1000,
+        max_queued: int = 2000,
     ) -> None:
         self._client = client
         self._now = now
@@ -157,7 +159,7 @@ class EventRecorder:
             reason=event.reason[:_MAX_REASON_BYTES],
             action=event.action,
             note=_cut(event.note, _MAX_NOTE_BYTES),
-            regarding=_Regarding("Pod", "v1", event.namespace, event.name, event.uid),
+            regarding=_Regarding(event.kind, event.api_version, event.namespace, event.name, event.uid),
             reporting_controller=_CONTROLLER,
             reporting_instance=self._instance,
         )

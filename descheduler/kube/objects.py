@@ -46,8 +46,15 @@ class ObjectCalls:
 
     def read(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T | None:
         """What `decode` makes of the object at `path`, None when there is none."""
+
+        def decode_or_fail(body: bytes) -> T:
+            try:
+                return decode(body)
+            except (ValueError, LookupError, TypeError) as error:  # what came is another object, or none
+                raise msgspec.DecodeError(str(error)) from error
+
         try:
-            return self._client.fetch(path, decode, query=query)
+            return self._client.fetch(path, decode_or_fail, query=query)
         except ApiError as error:
             if error.status_code == 404 and error.reason == "NotFound":
                 return None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from descheduler.kube.events import PodEvent
+from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
@@ -22,7 +25,7 @@ class EventSink(Protocol):
 
 
 class EvictionAnnouncer:
-    """An outcome sink that writes a Normal event for each eviction.
+    """An outcome sink that writes a Normal event for each eviction, about the pod and about its controller.
 
     When `failures` is true it also writes a Warning for each one that was refused, failed or met a limit. Nothing is
     said of pods that left by themselves, were handed over, whose turn never came, or whose fate is unknown.
@@ -39,6 +42,8 @@ class EvictionAnnouncer:
         """Writes the event that the outcome calls for, if any."""
         if (event := _event(outcome, failures=self._failures)) is not None:
             self._events.record(event)
+        if outcome.kind is OutcomeKind.EVICTED and event is not None and outcome.eviction.controller is not None:
+            self._events.record(_about_controller(event, outcome.eviction.controller))
 
     def doubted(self, eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:
         """Nothing: a wait is of no interest to a pod's owner."""
@@ -60,3 +65,15 @@ def _event(outcome: Outcome, *, failures: bool) -> PodEvent | None:
         text = f"{note} failed: {outcome.message}"
         return PodEvent(pod.namespace, pod.name, pod.uid, "Warning", "EvictionFailed", _ACTION, text)
     return None
+
+
+def _about_controller(event: PodEvent, controller: Owner) -> PodEvent:
+    """The same for whoever looks at the workload, whose pods come and go."""
+    return replace(
+        event,
+        name=controller.name,
+        uid=controller.uid,
+        kind=controller.kind,
+        api_version=controller.api_version,
+        note=f"pod {event.name}: {event.note}",
+    )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from descheduler.cluster.decoding.decode import Decoding, pod_decoder
 from descheduler.kube.objects import ObjectCalls
 from descheduler.model.pod import Pod
 
-__all__ = ["decode_pod", "pod_path", "pods_path", "read_pod"]
+__all__ = ["decode_pod", "pod_path", "pods_path", "read_pod", "read_whole_pod"]
 
 
 def decode_pod(block: bytes) -> Pod:
@@ -17,6 +21,18 @@ def decode_pod(block: bytes) -> Pod:
 def read_pod(objects: ObjectCalls, namespace: str, name: str) -> Pod | None:
     """The pod that has the name now, None when none has. Raises KubeError."""
     return objects.read(pod_path(namespace, name), decode_pod)
+
+
+def read_whole_pod(objects: ObjectCalls, namespace: str, name: str) -> dict[str, Any] | None:
+    """The same with all that it states, as JSON; an answer without UID or spec counts as a fault."""
+    return objects.read(pod_path(namespace, name), _decode_whole)
+
+
+def _decode_whole(block: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(block, type=dict)
+    if not (found["metadata"]["uid"] and found["spec"]):
+        raise ValueError("metadata.uid or spec is missing")
+    return found
 
 
 def pods_path(namespace: str) -> str:

@@ -162,6 +162,6 @@ def _planned(move: Move, settings: ExecutorSettings) -> PlannedEviction:
         grace_period_seconds=settings.grace_period_seconds if grace_period_seconds is None else grace_period_seconds,
         dry=terms.is_dry,
         bundle=move.bundle,
-        controller_uid="" if pod.controller is None else pod.controller.uid,
+        controller=pod.controller,
         labels=pod.labels,
     )

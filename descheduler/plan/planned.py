@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from descheduler.model.pod import Owner
+
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
@@ -19,8 +21,8 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     `node` is "" for a pod that is bound nowhere. `reason` is the plugin's sentence, for logs and reports, and `landing`
     where the replacement is expected, None where nobody looked. `request_evict_only` says that the pod has the
     annotation `descheduler.alpha.kubernetes.io/request-evict-only`. `grace_period_seconds` is sent with it, None leaves
-    it to the pod. An eviction that is `dry` is shown and never sent. `controller_uid` is that of the owner that creates
-    the replacement, "" without one, and `labels` are those of the pod: by both a replacement is known.
+    it to the pod. An eviction that is `dry` is shown and never sent. `controller` is the owner that creates the
+    replacement, None without one, and `labels` are those of the pod: by both a replacement is known.
     Evictions of the same `bundle` leave together; 0 is that of a pod that leaves alone.
     """
 
@@ -36,8 +38,13 @@ class PlannedEviction(msgspec.Struct, frozen=True):
     grace_period_seconds: int | None = None
     dry: bool = False
     bundle: int = 0
-    controller_uid: str = ""
+    controller: Owner | None = None
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def controller_uid(self) -> str:
+        """The UID of the controller, "" without one."""
+        return "" if self.controller is None else self.controller.uid
 
     @property
     def workload(self) -> str:

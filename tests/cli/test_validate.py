@@ -226,5 +226,6 @@ def test_shipped_policies_find_something_in_their_sample(descheduler: Deschedule
 
 
 def _is_found_for_later(plan: dict[str, Any]) -> bool:
-    """Whether a plugin has found loaded nodes that it relieves when a later run finds them loaded too."""
-    return any("in a row" in plugin["facts"]["whyNothing"] for plugin in plan["plugins"] if plugin["facts"])
+    """Whether a plugin has found nodes that it relieves when a later run finds them in the same state."""
+    found = [plugin["facts"]["whyNothing"] for plugin in plan["plugins"] if plugin["facts"]]
+    return any("in a row" in text for text in [*found, *(refusal["message"] for refusal in plan["refusals"])])

@@ -116,7 +116,7 @@ def test_signal_in_mid_run_ends_it_in_order_and_with_a_report(
     assert f"exitCode={code}" in err
     assert [result["code"] for result in outcome["results"]] == ["done", "stopped", "stopped", "stopped"]
     assert len(eviction_requests(fake_api)) == 1
-    assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 1
+    assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 2
 
 
 def test_signal_while_the_api_server_is_away_ends_the_run(fake_api: FakeApi, cli: Cli) -> None:
@@ -178,7 +178,7 @@ def test_events_that_are_not_written_are_in_the_log(fake_api: FakeApi, cli: Cli)
 
     _, _, err = cli.run()
 
-    assert '"Events not written" reason="1 of 1 events could not be written: ' in err
+    assert '"Events not written" reason="2 of 2 events could not be written: ' in err
 
 
 def test_broken_objects_that_are_skipped_are_in_the_log(fake_api: FakeApi, cli: Cli) -> None:

@@ -156,8 +156,8 @@ def test_custom_resources_that_a_cluster_does_not_have_are_done_without(fake_api
     assert result.decisions.failures == ()
     assert result.decisions.snapshot.warnings == (
         "the cluster does not serve CloneSet (apps.kruise.io), Device (scheduling.koordinator.sh), ElasticQuota"
-        " (scheduling.sigs.k8s.io), PodGroup (scheduling.sigs.k8s.io), PodMigrationJob (scheduling.koordinator.sh),"
-        " Reservation (scheduling.koordinator.sh); assuming there are none",
+        " (scheduling.sigs.k8s.io), NodeResourceTopology (topology.node.k8s.io), PodGroup (scheduling.sigs.k8s.io),"
+        " PodMigrationJob (scheduling.koordinator.sh), Reservation (scheduling.koordinator.sh); assuming there are none",
     )
     assert "/apis/apps/v1/replicasets" in listed_paths(fake_api)
     assert not any("metrics" in path for path in listed_paths(fake_api))

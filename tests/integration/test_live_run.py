@@ -130,8 +130,7 @@ def test_run_writes_evictions_and_their_events_and_nothing_else(fake_api: FakeAp
     assert writes == [
         ("POST", "/api/v1/namespaces/default/pods/cart/eviction"),
         ("POST", "/api/v1/namespaces/default/pods/desk/eviction"),
-        ("POST", "/apis/events.k8s.io/v1/namespaces/default/events"),
-        ("POST", "/apis/events.k8s.io/v1/namespaces/default/events"),
+        *[("POST", "/apis/events.k8s.io/v1/namespaces/default/events")] * 4,
     ]
 
 
@@ -140,7 +139,8 @@ def test_event_is_written_the_way_upstream_does(fake_api: FakeApi, client: KubeC
 
     run(client, taint_policy())
 
-    (event,) = fake_api.objects["/apis/events.k8s.io/v1/events"]
+    event, of_controller = fake_api.objects["/apis/events.k8s.io/v1/events"]
+    assert of_controller["regarding"]["kind"] == "ReplicaSet"
     assert (event["type"], event["reason"], event["action"]) == (
         "Normal",
         "RemovePodsViolatingNodeTaints",
@@ -164,7 +164,7 @@ def test_events_that_cannot_be_written_are_told_to_the_operator(fake_api: FakeAp
     result = run(client, taint_policy())
 
     assert set(codes(result).values()) == {OutcomeCode.DONE}
-    assert result.decisions.notes == ("1 of 2 events could not be written: events.events.k8s.io is forbidden",)
+    assert result.decisions.notes == ("1 of 4 events could not be written: events.events.k8s.io is forbidden",)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_no_eviction_starts_after_the_run_is_told_to_stop(fake_api: FakeApi, cli
 
     assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.STOPPED, "p3": OutcomeCode.STOPPED}
     assert len(eviction_requests(fake_api)) == 1
-    assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 1
+    assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 2
 
 
 def test_run_told_to_stop_while_it_reads_evicts_nothing(fake_api: FakeApi, client: KubeClient) -> None:
@@ -112,4 +112,4 @@ def test_api_server_that_goes_away_in_mid_run_leaves_a_report(fake_api: FakeApi,
 
     assert codes(result) == {"p1": OutcomeCode.DONE, "p2": OutcomeCode.OUTCOME_UNKNOWN}
     (note,) = result.decisions.notes
-    assert note.startswith("1 of 1 events could not be written: ")
+    assert note.startswith("2 of 2 events could not be written: ")

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.kube.events import PodEvent
 from descheduler.migration.announce import EvictionAnnouncer
+from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction
 
@@ -62,3 +64,25 @@ def test_failure_is_announced_only_when_asked_for(kind: OutcomeKind, code: Outco
 )
 def test_pod_that_was_not_touched_is_not_announced(kind: OutcomeKind, code: OutcomeCode) -> None:
     assert announce(kind, code) == []
+
+
+def test_eviction_is_announced_at_the_controller_too() -> None:
+    written = Written()
+    eviction = replace(make_eviction("cart"), controller=Owner("ReplicaSet", "shop", "uid-shop", "apps/v1", True))
+
+    EvictionAnnouncer(written, failures=True).record(Outcome(eviction, OutcomeKind.EVICTED, OutcomeCode.DONE, ""))
+
+    assert [(event.kind, event.api_version, event.name, event.uid) for event in written] == [
+        ("Pod", "v1", "cart", "uid-cart"),
+        ("ReplicaSet", "apps/v1", "shop", "uid-shop"),
+    ]
+    assert written[1].note == "pod cart: pod eviction from n1 node by sigs.k8s.io/descheduler"
+
+
+def test_refused_eviction_is_announced_at_the_pod_alone() -> None:
+    written = Written()
+    eviction = replace(make_eviction("cart"), controller=Owner("ReplicaSet", "shop", "uid-shop", "apps/v1", True))
+
+    EvictionAnnouncer(written, failures=True).record(Outcome(eviction, OutcomeKind.REFUSED, OutcomeCode.BUDGET, "no"))
+
+    assert [event.kind for event in written] == ["Pod"]

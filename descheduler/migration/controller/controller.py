@@ -164,8 +164,8 @@ class JobController:
         task.num_calls += 1
         self._around.open_calls.began(task.eviction)
         # A job that a user created may not state the UID of its pod.
-        known = replace(task.eviction, uid=turn.pod.uid)
-        self._submit(task, partial(self._evict, known, turn.policy), turn.pod)
+        eviction = replace(task.eviction, uid=turn.pod.uid)
+        self._submit(task, partial(self._evict, eviction, turn.policy), turn.pod)
         return True
 
     def _part_bundles(self) -> None:

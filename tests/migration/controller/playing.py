@@ -30,6 +30,7 @@ from descheduler.migration.replacements import successors_of
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from tests.living.cluster import LivingCluster
@@ -116,7 +117,7 @@ class Play:
                 pod["spec"]["nodeName"],
                 "p",
                 "Plugin",
-                controller_uid=owners[0]["uid"],
+                controller=Owner(owners[0]["kind"], owners[0]["name"], owners[0]["uid"], controller=True),
                 labels=meta["labels"],
             )
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.plan.outcome import OutcomeCode

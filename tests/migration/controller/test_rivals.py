@@ -118,8 +118,8 @@ class Rivalry:
 BOTH = ("n2", "n3")
 HOLD = "/reservations"
 PLACE = "/pods"
-ONCE_HELD = ("GET", "/nodes", 2)
-"""With that the plan is compared with the cluster, right before the eviction."""
+ONCE_HELD = ("GET", "/nodes", 3)
+"""With that the plan is compared with the cluster, right before the eviction; the run and its guards read before."""
 ROOM_REFUSED = OutcomeCode.NO_ROOM
 RIVALRIES: Mapping[str, Rivalry] = {
     "room is taken before the eviction": Rivalry("directly", lambda c: fill(c, *BOTH)),

@@ -9,7 +9,10 @@ from tests.migration.controller.schedules import play
 LIST_NESTED_TOO_DEEP = 221
 """The list of jobs holds what no decoder follows to its end."""
 
+POD_CUT_SHORT = 955
+"""The pod for which room is to be held arrives in part."""
 
-@pytest.mark.parametrize("seed", [*range(30), LIST_NESTED_TOO_DEEP])
+
+@pytest.mark.parametrize("seed", [*range(30), LIST_NESTED_TOO_DEEP, POD_CUT_SHORT])
 def test_faults_of_the_api_break_no_promise(seed: int) -> None:
     assert play(seed).faults == []

@@ -23,11 +23,11 @@ ALL_WAYS = {**WAYS, "without jobs": NO_JOBS}
 
 
 def moving(way: Way) -> LivingCluster:
-    """Eight pods of as many workloads have to leave a node."""
-    apps = [deployment(f"app{n}", 1, on=["n1"], scheduler=way.scheduler, grace_seconds=1) for n in range(8)]
+    """Five pods of as many workloads have to leave a node."""
+    apps = [deployment(f"app{n}", 1, on=["n1"], scheduler=way.scheduler, grace_seconds=1) for n in range(5)]
     nodes = [node("n1", taints=["gone=soon:NoSchedule"]), node("n2"), node("n3")]
     others = [priority_class("descheduler-placeholder", -1_000_000_000)]
-    return living_cluster(nodes, apps, others, has_koordinator=way.has_koordinator, ready_seconds=20.0)
+    return living_cluster(nodes, apps, others, has_koordinator=way.has_koordinator, ready_seconds=5.0)
 
 
 def guarded(way: Way, guards: str) -> str:
@@ -121,6 +121,6 @@ def test_a_run_that_loses_its_lease_evicts_nothing_more(name: str) -> None:
     result = live_run(cluster, guarded(WAYS[name], "{}"), watch=watch)
     assert "the loss of its Lease" in result.guard
     num_evicted = len(observer.departures)
-    assert num_evicted < 8
+    assert num_evicted < 5
     live_run(cluster, guarded(WAYS[name], "{}"))
     observer.assert_kept()

@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
-from descheduler.migration.pods import pod_path, read_pod
+from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.providers.koordinator.live_reservations import decode_live_reservation
 from descheduler.migration.providers.koordinator.template import reservation_of
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
@@ -39,7 +39,7 @@ class ReservationRooms:
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the Reservation named after the job's UID, or finds it created."""
-        pod = self._objects.read(pod_path(job.pod_namespace, job.pod_name), _json)
+        pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         try:

@@ -11,7 +11,7 @@ import msgspec
 from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Room, RoomState
-from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod
+from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod, read_whole_pod
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
 from descheduler.migration.providers.provider import CannotHold
@@ -41,13 +41,14 @@ class PlaceholderRooms:
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the placeholder named after the job's UID, or finds it created."""
         del now
-        found = self._objects.read(pod_path(job.pod_namespace, job.pod_name), bytes)
-        pod: dict[str, Any] = {} if found is None else msgspec.json.decode(found)
-        if found is None or pod["metadata"]["uid"] != job.pod_uid:
+        pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
+        if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         if _mounts_claims(pod):
             raise CannotHold("a placeholder cannot hold room for a pod with PersistentVolumeClaims")
-        wanted = placeholder_of(job, pod, decode_pod(found).spec.requests, self._settings, self._owner)
+        wanted = placeholder_of(
+            job, pod, decode_pod(msgspec.json.encode(pod)).spec.requests, self._settings, self._owner
+        )
         try:
             created = self._objects.create(pods_path(job.pod_namespace), wanted, decode_pod)
         except ApiError as error:
