@@ -18,7 +18,7 @@ def test_every_way_of_ending_a_call_uses_limits_or_frees_them() -> None:
 def test_every_guard_ends_the_run() -> None:
     guards = {code for code in OutcomeCode if code.is_guard}
 
-    assert guards == {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST}
+    assert guards == {OutcomeCode.DEADLINE, OutcomeCode.OVERLOADED, OutcomeCode.LEASE_LOST, OutcomeCode.GUARD}
     assert all(code.ends_run for code in guards)
 
 

@@ -116,8 +116,9 @@ class MoveHistoryArgs(Args, frozen=True):
     max_moves_per_window: Int32 | None = None
     """Pods of one workload that may be evicted within `window`, those of the same run included; no limit when unset."""
     refuse_return: bool = True
-    """Whether a pod stays whose replacement would be scheduled onto the node that a pod of its workload was evicted
-    from within `window`, when that pod's replacement came to the node of this one; it takes PlacementVerification."""
+    """Whether a pod is not evicted whose replacement would be scheduled onto the node that a pod of its workload was
+    evicted from within `window`, when that pod's replacement came to the node of this one; it takes
+    PlacementVerification."""
     refuse_too_large: bool = True
     """Whether plugins that balance nodes leave pods alone whose CPU, memory or ephemeral storage no other node could
     hold even when empty."""
