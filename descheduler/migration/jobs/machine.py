@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from descheduler.migration.jobs.conditions import failed, succeeded, with_condition
 from descheduler.migration.jobs.seen import RoomState, Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, Step, WaitForChange
-from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
 from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 
@@ -71,7 +71,7 @@ def _with_room(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) ->
     """The job has asked for room."""
     room = seen.room
     if room.state is RoomState.ABSENT:
-        return _give_up(job, JobReason.MISSING_RESERVATION, f"{job.reservation_name} does not exist any more")
+        return _without_room(job)
     if room.state.is_unplaced:
         return _await_node(job, seen, terms, now)
     if room.state is RoomState.EXPIRED:
@@ -83,6 +83,14 @@ def _with_room(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) ->
     if room.is_for_the_pod:
         return _await_the_pod(job, seen, now)
     return _evict(job, seen, terms, now) or _await_replacement(job, seen, terms, now)
+
+
+def _without_room(job: MigrationJob) -> Step:
+    """What holds the room is not there. A user may yet create it; what was created for a job of this program is lost."""
+    message = f"{job.reservation_name} does not exist"
+    if CREATED_BY_ANNOTATION not in job.annotations and job.ttl:
+        return WaitForChange(message)
+    return _give_up(job, JobReason.MISSING_RESERVATION, message)
 
 
 def _await_node(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:

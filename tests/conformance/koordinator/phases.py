@@ -54,13 +54,10 @@ _PASSING = frozenset(
         ("Running", "BoundPodReady", "WaitForBoundPodReady"),
     }
 )
-"""States between two looks at a job, which koord-descheduler itself went through in one of two runs of a script."""
+"""States that last no longer than from one look at a job to the next, so that a recording may have missed them."""
 
 _WAITS_FOR_EVER = "no time limit holds while a job waits for arbitration"
-_WAITS_IN_VAIN = "a Reservation that is not there is waited for until the time limit"
 DEPARTURES: Mapping[str, Departure] = {
-    "reservation-deleted": Departure(_WAITS_IN_VAIN, ("Failed", "ReservationScheduled", "MissingReservation")),
-    "own-reservation-missing": Departure(_WAITS_IN_VAIN, ("Failed", "", "MissingReservation")),
     "wrong-uid": Departure("the UID that the user gave is overwritten", ("Failed", "", "MissingPod")),
     "other-scheduler": Departure(_WAITS_FOR_EVER, ("Failed", "", "Timeout")),
 }

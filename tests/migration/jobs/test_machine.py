@@ -10,7 +10,7 @@ from descheduler.migration.jobs.conditions import with_condition
 from descheduler.migration.jobs.machine import JobTerms, evicting, next_step
 from descheduler.migration.jobs.seen import Room, RoomState, Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, Step, WaitForChange
-from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
 from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, JobReason, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
@@ -109,10 +109,17 @@ class TestRoom:
         assert isinstance(given_up, ReleaseRoom)
         assert words(given_up.then) == ("Failed", "ReservationCreated", "ForbiddenMigratePod")
 
-    def test_a_job_whose_room_has_vanished_fails(self) -> None:
-        given_up = step(placed(), room=Room(RoomState.ABSENT))
+    def test_a_job_of_this_program_whose_room_has_vanished_fails(self) -> None:
+        own = replace(placed(), annotations={CREATED_BY_ANNOTATION: "descheduler"})
+        given_up = step(own, room=Room(RoomState.ABSENT))
         assert isinstance(given_up, ReleaseRoom)
         assert given_up.then.reason == "MissingReservation"
+
+    def test_a_job_of_a_user_waits_for_its_reservation_as_long_as_its_time_allows(self) -> None:
+        assert isinstance(step(placed(), room=Room(RoomState.ABSENT)), WaitForChange)
+        unlimited = step(replace(placed(), ttl=None), room=Room(RoomState.ABSENT))
+        assert isinstance(unlimited, ReleaseRoom)
+        assert unlimited.then.reason == "MissingReservation"
 
     def test_expired_room_fails_the_job(self) -> None:
         given_up = step(holding(), room=Room(RoomState.EXPIRED))
