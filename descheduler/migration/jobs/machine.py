@@ -86,7 +86,7 @@ def _with_room(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) ->
 
 
 def _without_room(job: MigrationJob) -> Step:
-    """What holds the room is not there. A user may yet create it; what was created for a job of this program is lost."""
+    """What holds the room is not there. A user may yet create it; what this program created for the job is lost."""
     message = f"{job.reservation_name} does not exist"
     if CREATED_BY_ANNOTATION not in job.annotations and job.ttl:
         return WaitForChange(message)
