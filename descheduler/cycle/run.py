@@ -230,8 +230,8 @@ def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> t
 def _keep_status(
     run: _Run, result: RunResult, lease: HeldLease | None, taken_up: TakenUp, seconds: float
 ) -> tuple[str, ...]:
-    """Leaves a summary of the run beside its Lease; what went wrong with that. A dry run by its flag writes nothing."""
-    if run.options.dry_run or run.options.lease is None:
+    """Leaves a summary of the run beside its Lease; what went wrong with that. A dry run writes nothing."""
+    if run.is_dry or run.options.lease is None:
         return ()
     # Dry runs on a dump must not pay for the edge to the API server.
     from descheduler.cycle.status_keeping import keep_status, status_store
@@ -242,7 +242,6 @@ def _keep_status(
         make_summary,
         result.decisions,
         result.outcomes,
-        is_dry=run.is_dry,
         stopped_by="" if guard is None else guard.cause,
         taken_up=taken_up,
         seconds=seconds,

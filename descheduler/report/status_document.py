@@ -42,8 +42,7 @@ NOTHING_TAKEN_UP = TakenUp(finished=0, undone=0, removed=0, of_users=0)
 class RunSummary(Fields, frozen=True):
     """One run. `at` is the time that its ages were computed at, `version` that of the program.
 
-    `is_dry` marks a run of a policy that is dry by itself (MigrationController dryRun: true), of which only `planned`
-    says something. `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
+    `counts` are planned evictions by result, and `plugins` the same for each plugin that had any.
     `stopped_by` is what ended the run early, `skipped` why no plugin ran; both are "" otherwise.
     """
 
@@ -51,7 +50,6 @@ class RunSummary(Fields, frozen=True):
     version: str
     policy: str
     policy_digest: str
-    is_dry: bool = msgspec.field(name="dry")
     planned: int
     counts: Mapping[ResultKind, int]
     plugins: tuple[PluginResults, ...]

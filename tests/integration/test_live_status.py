@@ -51,7 +51,6 @@ def test_run_leaves_what_it_did(fake_api: FakeApi, client: KubeClient) -> None:
     assert [(plugin["plugin"], plugin["counts"]["evicted"]) for plugin in kept["plugins"]] == [
         ("RemovePodsViolatingNodeTaints", 2)
     ]
-    assert not kept["dry"]
     assert kept["stoppedBy"] == ""
     assert kept["apiCalls"] > 2
     assert about_status(result.decisions.notes) == []
@@ -76,14 +75,12 @@ def test_dry_run_by_its_flag_writes_nothing(fake_api: FakeApi, client: KubeClien
     assert kept_runs(fake_api) == []
 
 
-def test_run_of_a_policy_that_is_dry_is_kept_as_dry(fake_api: FakeApi, client: KubeClient) -> None:
+def test_run_of_a_policy_that_is_dry_writes_nothing(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, *crowded_cluster("one"))
 
     run(client, DRY, options=WITH_LEASE)
 
-    [kept] = kept_runs(fake_api)
-    assert kept["dry"]
-    assert kept["counts"]["evicted"] == 0
+    assert kept_runs(fake_api) == []
 
 
 def test_run_that_may_not_write_it_evicts_and_says_so(fake_api: FakeApi, client: KubeClient) -> None:

@@ -14,7 +14,6 @@ __all__ = ["status_table"]
 
 _HEADER = (
     "TIME",
-    "MODE",
     "PLANNED",
     "EVICTED",
     "REFUSED",
@@ -39,7 +38,6 @@ def _row(run: RunSummary) -> Row:
     share = run.predictions.hit_rate
     return [
         run.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "dry" if run.is_dry else "live",
         f"{run.planned:,}",
         f"{run.counts.get('evicted', 0):,}",
         f"{run.counts.get('refused', 0):,}",
