@@ -20,7 +20,7 @@ from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.job_execution import JobExecution
+from descheduler.migration.setup.job_execution import JobExecution, UsersJobs
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -56,10 +56,10 @@ class Carrier(msgspec.Struct, frozen=True):
 
     def carry_out_users(
         self, snapshot: Snapshot, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]
-    ) -> int:
-        """Carries out PodMigrationJobs that users have created; how many were let go. Raises KubeError."""
+    ) -> UsersJobs:
+        """Carries out PodMigrationJobs that users have created. Raises KubeError."""
         execution = self._execution(settings, open_calls, may_call)
-        return 0 if execution is None else execution.carry_out_users(snapshot).num_started
+        return UsersJobs() if execution is None else execution.carry_out_users(snapshot)
 
     def carry_out(
         self,
@@ -110,16 +110,16 @@ class Carrier(msgspec.Struct, frozen=True):
 
     def _evictions(self) -> EvictionClient:
         return EvictionClient(
-            self._watched(),
+            self._watched(self._note_effect),
             policy_version=self.policy_version,
             timeout_seconds=self.client.request_timeout_seconds,
         )
 
-    def _watched(self) -> KubeClient:
-        """The client, whose calls are known to the watch and the guards."""
+    def _watched(self, before_send: Callable[[str], None] = lambda path: None) -> KubeClient:
+        """The client, whose calls are known to the guards."""
         if self.watchman is None:
-            return self.client.watched(self._note_effect)
-        return self.client.watched(self._note_effect, self.watchman.errors.note)
+            return self.client.watched(before_send)
+        return self.client.watched(before_send, self.watchman.errors.note)
 
     def _tripped(self) -> str:
         return "" if self.watchman is None else self.watchman.look()
@@ -133,8 +133,9 @@ class Carrier(msgspec.Struct, frozen=True):
         return notes
 
     def _note_effect(self, path: str) -> None:
-        """Has the watch know that from now on the run may have had effects."""
-        self.watch.has_effects |= path.endswith("/eviction")
+        """Has the watch know that pods may have been evicted: what makes them leave has a client of its own."""
+        del path
+        self.watch.has_effects = True
 
 
 def _event_notes(totals: EventTotals) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
-from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
+from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage, UsersJobs
 from descheduler.migration.setup.offer import find_offer
 from descheduler.model.text.counted import counted
 from descheduler.policy.run_name import run_name
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.supervision import Watch
 
-__all__ = ["JobPlan", "plan_jobs", "take_up_notes", "taken_up"]
+__all__ = ["JobPlan", "plan_jobs", "take_up_notes", "taken_up", "users_notes"]
 
 _MOST_THREADS = 16
 _LONGEST_LABEL = 63
@@ -109,8 +109,8 @@ def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: Le
 def take_up_notes(adopted: Adopted) -> tuple[str, ...]:
     """What was found of earlier runs, a sentence each; none where they left nothing."""
     notes = []
-    if adopted.unfinished:
-        notes.append(f"finished {counted(len(adopted.unfinished), 'migration')} that an earlier run had begun")
+    if number := len(adopted.unfinished):
+        notes.append(f"found {counted(number, 'migration')} under way; {adopted.num_finished} succeeded")
     if adopted.undone:
         notes.append(f"undid {counted(len(adopted.undone), 'migration')} of which an earlier run had evicted no pod")
     if adopted.swept:
@@ -122,8 +122,23 @@ def taken_up(adopted: Adopted | None) -> TakenUp:
     """The same as figures, for the status of the run."""
     if adopted is None:
         return NOTHING_TAKEN_UP
-    finished, undone, removed = len(adopted.unfinished), len(adopted.undone), len(adopted.swept)
-    return TakenUp(finished=finished, undone=undone, removed=removed, of_users=0)
+    undone, removed = len(adopted.undone), len(adopted.swept)
+    return TakenUp(finished=adopted.num_finished, undone=undone, removed=removed, of_users=0)
+
+
+def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
+    """What became of the jobs that users have created, a sentence each; none where there are none."""
+    notes = []
+    if jobs.num_started:
+        let_go = counted(jobs.num_started, "PodMigrationJob")
+        notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
+    if jobs.num_left:
+        left = counted(jobs.num_left, "PodMigrationJob")
+        notes.append(
+            f"left {left} of users to koord-descheduler: it runs, or there is no right to get its Lease "
+            "koordinator-system/koord-descheduler"
+        )
+    return tuple(notes)
 
 
 def _label_value(name: str) -> str:

@@ -24,7 +24,6 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.eviction.migration_controller.profiles import is_dry
-from descheduler.model.text.counted import counted
 from descheduler.plan.chosen import ChosenMove
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.prior_moves import PriorMove
@@ -98,16 +97,16 @@ def run_with(
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry, watch.clock())
-    num_users = 0
     with _lease(run) as lease, run.observer.cycle():
         server = _discover(run)
         uid = _identify(run)
         live = None if run.is_dry else _Live(run, lease, server)
-        notes = () if live is None else live.take_up()
+        if live is not None:
+            live.take_up()
         snapshot = _read(run, server)
-        if live is not None and (num_users := live.carry_out_users(snapshot)):
-            notes = (*notes, f"carried out {counted(num_users, 'PodMigrationJob')} of users")
+        if live is not None and live.carry_out_users(snapshot):
             snapshot = _read(run, server)  # what was decided on is no more
+        notes = () if live is None else live.notes
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
         notes = (*notes, *rounds.choose())
@@ -115,7 +114,7 @@ def run_with(
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
-        taken_up = NOTHING_TAKEN_UP if live is None else replace(live.taken_up, of_users=num_users)
+        taken_up = NOTHING_TAKEN_UP if live is None else live.taken_up
         notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - run.began))
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
@@ -329,6 +328,8 @@ class _Live:
         client, policy, watch = run.client, run.policy, run.watch
         self._watch = watch
         self.taken_up = NOTHING_TAKEN_UP
+        self.notes: tuple[str, ...] = ()
+        """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
         self._settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
@@ -347,17 +348,22 @@ class _Live:
         """What a guard has found, "" where none has."""
         return "" if self._watchman is None else self._watchman.tripped
 
-    def take_up(self) -> tuple[str, ...]:
-        """Finishes or undoes what earlier runs left; what is to be said of it, and of how room is held."""
+    def take_up(self) -> None:
+        """Finishes or undoes what earlier runs left."""
         from descheduler.cycle.jobs import take_up_notes, taken_up
 
         adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
         self.taken_up = taken_up(adopted)
-        return (*self._jobs.notes, *(() if adopted is None else take_up_notes(adopted)))
+        self.notes = (*self._jobs.notes, *(() if adopted is None else take_up_notes(adopted)))
 
-    def carry_out_users(self, snapshot: Snapshot) -> int:
-        """Carries out what users have asked for; how many of their jobs were let go."""
-        return self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
+    def carry_out_users(self, snapshot: Snapshot) -> bool:
+        """Carries out what users have asked for; whether the cluster may have changed by that."""
+        from descheduler.cycle.jobs import users_notes
+
+        users = self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
+        self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
+        self.notes = (*self.notes, *users_notes(users))
+        return users.num_started > 0
 
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds."""

@@ -28,7 +28,8 @@ _UNDONE = "the run that began it ended before the pod was evicted; the next run 
 
 
 class Adopted(msgspec.Struct, frozen=True):
-    """`unfinished` jobs have their pod evicted, and go on; `undone` ones had not come so far.
+    """`unfinished` jobs have their pod evicted, and go on: `num_finished` of them to a good end. `undone` ones had not
+    come so far.
 
     `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.
     """
@@ -37,6 +38,7 @@ class Adopted(msgspec.Struct, frozen=True):
     undone: tuple[MigrationJob, ...] = ()
     swept: tuple[str, ...] = ()
     num_removed: int = 0
+    num_finished: int = 0
 
 
 def adopt(

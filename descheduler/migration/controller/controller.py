@@ -162,6 +162,7 @@ class JobController:
         self._turns.remove(task)
         self._bundles.began(task.eviction)
         task.num_calls += 1
+        task.is_called = True
         self._around.open_calls.began(task.eviction)
         # A job that a user created may not state the UID of its pod.
         eviction = replace(task.eviction, uid=turn.pod.uid)
@@ -171,7 +172,7 @@ class JobController:
     def _part_bundles(self) -> None:
         """Leaves those out that are left of a bundle of which another one stays."""
         for task in [*self._queue, *self._active]:
-            if (why := self._bundles.why_broken(task.eviction)) and not task.was_evicted:
+            if (why := self._bundles.why_broken(task.eviction)) and not task.may_have_left(self._around.clock()):
                 self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
     def _leave_out(self, task: JobTask, judgement: Judgement) -> None:
@@ -230,7 +231,8 @@ class JobController:
                 case EvictionResponse():
                     self._answered(task, pod, answer)
                 case None:
-                    self._around.open_calls.ended(task.eviction)
+                    task.is_called = False
+                    self._note_open(task)
                     task.num_calls -= 1
 
     def _progressed(self, task: JobTask, progress: Progress) -> None:
@@ -276,13 +278,11 @@ class JobController:
             evictions_in_background=eviction.evictions_in_background,
             fault_wait_seconds=eviction.fault_wait_seconds,
         )
-        task.judgement, task.status_code = judgement, response.status_code
+        task.judgement, task.status_code, task.is_called = judgement, response.status_code, False
         now = self._around.clock()
         if judgement.is_open:
             task.settles_at = now + eviction.effect_seconds
-            self._around.open_calls.doubted(task.eviction, task.settles_at)
-        elif not task.is_in_doubt(now):
-            self._around.open_calls.ended(task.eviction)
+        self._note_open(task)
         task.num_faults += judgement.kind is OutcomeKind.FAILED
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
@@ -293,6 +293,13 @@ class JobController:
         else:
             wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
             task.due = now + min(wait_seconds, eviction.longest_wait_seconds)
+
+    def _note_open(self, task: JobTask) -> None:
+        """No call for the pod is under way; those before may have left its fate open."""
+        if task.is_in_doubt(self._around.clock()):
+            self._around.open_calls.doubted(task.eviction, task.settles_at)
+        else:
+            self._around.open_calls.ended(task.eviction)
 
     def _may_be_granted(self, task: JobTask, judgement: Judgement, now: float) -> bool:
         """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
@@ -326,12 +333,21 @@ class JobController:
         # The error's text is not repeated unless it is made for people: it may quote a header field with a credential.
         text = str(error) if isinstance(error, KubeError) else f"internal error ({type(error).__name__})"
         task.num_errors += 1
+        if task.is_called:
+            self._call_failed(task, is_open=not isinstance(error, KubeError))
         if task.job is None:
             self._finish(task, Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text))
         elif task.num_errors >= self._settings.most_errors:
             self._finish(task, unfinished(task, OutcomeCode.SERVER_ERROR, text, now))
         else:
             task.wait(now)
+
+    def _call_failed(self, task: JobTask, *, is_open: bool) -> None:
+        """An eviction call ended without any answer: with nothing sent, or in a defect of this program."""
+        task.is_called = False
+        if is_open:
+            task.settles_at = self._around.clock() + self._settings.eviction.effect_seconds
+        self._note_open(task)
 
     def _wind_up(self, code: OutcomeCode, why: str) -> None:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
@@ -342,7 +358,8 @@ class JobController:
         self._turns.clear()
         self._drain()
         for task in list(self._active):
-            if not self._around.may_call() and task.job is not None and not task.was_evicted:
+            may_undo = task.job is not None and not task.may_have_left(self._around.clock())
+            if task.job is not None and may_undo and not self._around.may_call():
                 self._submit(task, partial(self._undo, task.job, aborted(task.job, why)))
         self._drain()
         now = self._around.clock()

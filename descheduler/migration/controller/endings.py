@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.judgement import POD_GONE, Judgement
-from descheduler.model.koordinator.migration_job import JobPhase
+from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
 __all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished"]
@@ -15,7 +15,8 @@ def ended(task: JobTask, now: float) -> Judgement:
     job = task.job
     if job is None:
         raise ValueError(f"pod {task.eviction.name} never had a job")
-    if task.was_evicted and not task.num_calls and not task.is_adopted:
+    is_missing = job.phase == JobPhase.FAILED and job.reason == JobReason.MISSING_POD
+    if (task.was_evicted or is_missing) and not task.num_calls and not task.is_adopted:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
     if job.phase == JobPhase.SUCCEEDED:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
@@ -34,7 +35,7 @@ def deleted(task: JobTask, now: float) -> Judgement:
 
 def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judgement:
     """The ending of a task whose job could not go on because the run could not."""
-    if task.was_evicted:
+    if task.was_evicted or task.is_granted:
         message = f"{why}; the next run awaits the replacement"
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
     if task.num_calls:

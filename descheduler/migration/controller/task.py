@@ -19,9 +19,9 @@ class JobTask(msgspec.Struct, eq=False):
     """A job, and the eviction that it is for.
 
     `job` is None until it is created. `due` is in seconds of the run's clock. `judgement` is of the last eviction call;
-    until `settles_at` such a call can still take effect. A job that held no room has ended when its pod is gone: until
-    `ends_at` its replacement is looked for. One that an earlier run or a user has begun `is_adopted`: it
-    has no place in the plan.
+    while it `is_called` and until `settles_at` such a call can still take effect. A job that held no room has ended
+    when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
+    `is_adopted`: it has no place in the plan.
     """
 
     eviction: PlannedEviction
@@ -35,6 +35,7 @@ class JobTask(msgspec.Struct, eq=False):
     judgement: Judgement | None = None
     status_code: int = 0
     settles_at: float = 0.0
+    is_called: bool = False
     refused_since: float | None = None
     landed_on: str = ""
     ends_at: float | None = None
@@ -44,9 +45,18 @@ class JobTask(msgspec.Struct, eq=False):
         """Whether the pod was asked to leave, or is gone: nothing can be undone then."""
         return self.job is not None and self.job.found(JobConditionType.EVICTION) is not None
 
+    @property
+    def is_granted(self) -> bool:
+        """Whether the API server has accepted the eviction."""
+        return self.judgement is not None and self.judgement.kind.uses_limits
+
     def is_in_doubt(self, now: float) -> bool:
         """Whether a call for its eviction may still take effect."""
-        return now < self.settles_at
+        return self.is_called or now < self.settles_at
+
+    def may_have_left(self, now: float) -> bool:
+        """Whether its room may be needed: the pod was asked to leave, or may have been, whatever the job says yet."""
+        return self.was_evicted or self.is_granted or self.is_in_doubt(now)
 
     def wait(self, now: float) -> None:
         """Has the next look come later each time that nothing had changed."""

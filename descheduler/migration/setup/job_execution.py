@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
@@ -36,7 +37,7 @@ from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
-from descheduler.plan.outcome import Outcome
+from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
@@ -72,10 +73,14 @@ class JobStorage(msgspec.Struct, frozen=True):
 
 
 class UsersJobs(msgspec.Struct, frozen=True):
-    """How many jobs of users were carried out, and how many were not let go or had ended."""
+    """How many jobs of users were let go, and how many of these have succeeded.
+
+    `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read.
+    """
 
     num_started: int = 0
-    num_kept: int = 0
+    num_succeeded: int = 0
+    num_left: int = 0
 
 
 class JobExecution:
@@ -122,9 +127,8 @@ class JobExecution:
             is_users=self._is_users,
             now=self._around.now(),
         )
-        if adopted.unfinished:
-            self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
-        return adopted
+        outcomes = self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
+        return replace(adopted, num_finished=_num_done(outcomes))
 
     def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
@@ -137,9 +141,10 @@ class JobExecution:
 
     def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
         """Carries out the jobs that users have created, as far as arbitration lets them go now. Raises KubeError."""
-        waiting = [job for job in snapshot.migration_jobs if job.is_waiting and self._is_users(job)]
-        if not waiting or not self._profiles:
-            return UsersJobs()
+        found = [job for job in snapshot.migration_jobs if job.is_waiting and _is_unclaimed(job)]
+        waiting = [job for job in found if self._is_users(job)]
+        if not waiting:
+            return UsersJobs(num_left=len(found))
         profile = next(iter(self._profiles.values()))
         view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
@@ -154,12 +159,12 @@ class JobExecution:
                 keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
             else:
                 tasks.append(adopted_task(job))
-        self._controller(keeper).run(tasks)
-        return UsersJobs(num_started, len(decisions) - num_started)
+        outcomes = self._controller(keeper).run(tasks)
+        return UsersJobs(num_started, _num_done(outcomes))
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
-        if CREATED_BY_ANNOTATION in job.annotations or not self._storage.in_objects:
+        if not _is_unclaimed(job) or not self._storage.in_objects:
             return False
         if self._is_alone is None:
             self._is_alone = runs_koord_descheduler(self._objects, self._around.now()) is False
@@ -188,6 +193,16 @@ class JobExecution:
 
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner
+
+
+def _is_unclaimed(job: MigrationJob) -> bool:
+    """Whether nobody says that the job is his: users' jobs do not."""
+    return CREATED_BY_ANNOTATION not in job.annotations
+
+
+def _num_done(outcomes: Sequence[Outcome]) -> int:
+    """How many have moved their pod."""
+    return sum(outcome.code is OutcomeCode.DONE for outcome in outcomes)
 
 
 def _terms(profile: JobProfile) -> JobTerms:

@@ -11,7 +11,7 @@ from typing import Any
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import JobController, Surroundings
+from descheduler.migration.controller.controller import Background, JobController, Surroundings
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
@@ -65,11 +65,13 @@ class Play:
     terms: JobTerms = field(default_factory=JobTerms)
     settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
+    calls: Background = field(default_factory=AtOnce)
 
     def __post_init__(self) -> None:
         """Makes the client."""
         self.client = self.cluster.client()
         self.objects = ObjectCalls(self.client)
+        self.open_calls = OpenCalls(self.settings.effect_seconds, now=self.cluster.clock.monotonic)
 
     def through(self, way: Passage) -> Play:
         """The same, with all calls going this way."""
@@ -128,9 +130,9 @@ class Play:
         journal = self.journal()
         keeper = self.keeper(journal)
         around = Surroundings(
-            calls=AtOnce(),
+            calls=self.calls,
             paces=Paces(self.settings, now=clock.monotonic),
-            open_calls=OpenCalls(self.settings.effect_seconds, now=clock.monotonic),
+            open_calls=self.open_calls,
             halted=self.halted,
             may_call=lambda: "",
             clock=clock.monotonic,

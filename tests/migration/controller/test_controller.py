@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from descheduler.migration.controller.adoption import adopted_task
 from descheduler.migration.providers.labels import JOB_LABEL
+from descheduler.migration.settings import ExecutorSettings
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.faults.faults import Answer
 from tests.faults.wire import json_answer
@@ -18,7 +21,7 @@ from tests.living.api.server import Call
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
-from tests.migration.controller.playing import Play
+from tests.migration.controller.playing import AtOnce, Play
 
 KOORD = "koord-scheduler"
 TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
@@ -217,3 +220,42 @@ def test_a_right_that_is_missing_is_told_with_the_rule_that_grants_it(provider: 
 
     assert rule in outcome.message
     assert cluster.nodes_of("web") == ["n1"]
+
+
+class Hanging(AtOnce):
+    """Makes each call at once, but for those after the first eviction was asked for, which never end."""
+
+    def __init__(self, cluster: LivingCluster, *, ends_eviction: bool) -> None:
+        self._cluster = cluster
+        self._ends_eviction = ends_eviction
+        self.hangs = False
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        if self.hangs:
+            return Future()
+        before = len(self._cluster.api.sent("POST", "/eviction"))
+        future = super().submit(call)
+        if len(self._cluster.api.sent("POST", "/eviction")) == before:
+            return future
+        self.hangs = True
+        return future if self._ends_eviction else Future()
+
+
+@pytest.mark.parametrize(
+    ("ends_eviction", "code"),
+    [(False, OutcomeCode.OUTCOME_UNKNOWN), (True, OutcomeCode.NOT_REPLACED)],
+    ids=["asked", "granted"],
+)
+def test_room_is_kept_for_a_pod_that_may_have_been_evicted_when_the_run_is_stopped(
+    ends_eviction: bool, code: OutcomeCode
+) -> None:
+    cluster = living_cluster(3, [deployment("web", 1, on=["n1"], scheduler=KOORD)])
+    calls = Hanging(cluster, ends_eviction=ends_eviction)
+    settings = ExecutorSettings(qps=100.0, burst=100, drain_seconds=0.0)
+    stopped = OutcomeCode.STOPPED, "the run was interrupted"
+    play = Play(cluster, settings=settings, calls=calls, halted=lambda: stopped if calls.hangs else None)
+    (outcome,) = play.evict(*cluster.pods("web"))
+    assert (outcome.kind, outcome.code) == (OutcomeKind.EVICTED, code)
+    assert [job.phase for job in play.jobs()] == ["Running"]
+    assert len(cluster.all("reservations.scheduling.koordinator.sh")) == 1
+    assert list(play.open_calls.pods) == ([] if ends_eviction else [f"shop/{outcome.eviction.name}"])
