@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.controller.removal import RemovalPort
     from descheduler.migration.open_calls import OpenCalls
-    from descheduler.migration.ports import OutcomeSink
+    from descheduler.migration.ports import OutcomeSink, RemovalPort
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.supervision import Watch
 

@@ -53,6 +53,10 @@ class OutcomeCode(Enum):
     """Evicted, and the replacement was not seen ready in the time of the job or the run; `message` says why."""
     NO_ROOM = "no-room"
     """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
+    NOT_SURGED = "not-surged"
+    """The pod is the only replica of its workload, and no second one could serve before it leaves
+    (`singleReplicas: Surge`); `message` says why. Nothing was evicted, and the workload has 1 replica again, unless
+    another client has scaled it."""
     CHANGED = "changed"
     """The cluster has changed since the plan, and the move no longer holds; `message` says what. Nothing was evicted,
     and the next run decides again."""

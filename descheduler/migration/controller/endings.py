@@ -20,6 +20,8 @@ def ended(task: JobTask, now: float) -> Judgement:
         return Judgement(OutcomeKind.GONE, OutcomeCode.POD_GONE, POD_GONE)
     if job.phase == JobPhase.SUCCEEDED:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.DONE, "")
+    if job.reason == JobReason.SURGE_FAILED and not task.is_in_doubt(now):
+        return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
         return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
     return _kept(task, OutcomeCode.NO_ROOM, job.message, now)

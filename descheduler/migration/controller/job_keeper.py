@@ -9,21 +9,37 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
+from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
 from descheduler.migration.jobs.machine import JobTerms, next_step
 from descheduler.migration.jobs.seen import Seen
-from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, WaitForChange
+from descheduler.migration.jobs.steps import (
+    End,
+    Evict,
+    HoldRoom,
+    LowerReplicas,
+    PlanSurge,
+    RaiseReplicas,
+    ReleaseRoom,
+    Save,
+    WaitForChange,
+)
+from descheduler.migration.jobs.surge import surge_of, with_surge
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
 from descheduler.migration.replacements import Replacements, successors_of
+from descheduler.migration.surges.surges import Surges
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["JobKeeper", "Progress"]
+
+_Doable = Save | HoldRoom | PlanSurge | RaiseReplicas | LowerReplicas | ReleaseRoom
 
 _MOST_STEPS = 12
 """More than a job has from its beginning to its end: whoever needs more goes round in circles."""
@@ -62,6 +78,7 @@ class JobKeeper:
         self._terms = terms
         self._now = now
         self._replacements = Replacements(objects)
+        self._surges = Surges(objects)
 
     def advance(self, job: MigrationJob) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
@@ -73,9 +90,9 @@ class JobKeeper:
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):
                 return Progress(job, step, seen.pod, seen.replacement)
-            kept = self._do(job, step)
+            kept = self._do(job, step, seen.pod)
             if kept is None:
-                self._provider_of(job).release(job)
+                self._release(job)
                 return Progress(None, End(), seen.pod)
             job = kept
         return Progress(job, WaitForChange("its status keeps changing"))
@@ -94,8 +111,23 @@ class JobKeeper:
     def undo(self, job: MigrationJob, end: MigrationJob) -> None:
         """Gives back what is held for `job`, and keeps it as `end`."""
         if job.reservation_name:
-            self._provider_of(job).release(job)
+            self._release(job)
         self.save(job, end)
+
+    def scale_back(
+        self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
+    ) -> EvictionResponse | None:
+        """The response to what has the pod leave whose workload was surged; None where it was withheld."""
+        return self._surges.scale_back(job, port, eviction, may_send)
+
+    def take_back_surge(self, job: MigrationJob) -> None:
+        """Takes back what is left of the surge of `job`, which has ended."""
+        self._surges.take_back(job)
+
+    def _release(self, job: MigrationJob) -> None:
+        """Gives back all that was done for `job`: the surge first, whose new pod needs the room."""
+        self._surges.take_back(job)
+        self._provider_of(job).release(job)
 
     def _provider_of(self, job: MigrationJob) -> ReservationProvider:
         first = next(iter(self._providers.values()))
@@ -107,17 +139,36 @@ class JobKeeper:
         if not job.reservation_name:
             return Seen(pod)
         room, replacement = self._provider_of(job).look(job)
-        return Seen(pod, room, replacement)
+        return Seen(pod, room, replacement, self._surges.look(job))
 
-    def _do(self, job: MigrationJob, step: Save | HoldRoom | ReleaseRoom) -> MigrationJob | None:
+    def _do(self, job: MigrationJob, step: _Doable, pod: Pod | None) -> MigrationJob | None:
         match step:
             case Save(new):
                 return self.save(job, new)
             case ReleaseRoom(then):
-                self._provider_of(job).release(job)
+                release = self._release if then.has_ended else self._provider_of(job).release
+                release(job)
                 return self.save(job, then)
             case HoldRoom():
                 return self.save(job, self._hold(job))
+            case PlanSurge():
+                surge = surge_of(job)
+                return (
+                    job
+                    if surge is None or pod is None
+                    else self.save(job, with_surge(job, self._surges.plan(surge, pod)))
+                )
+            case RaiseReplicas():
+                self._surges.raise_replicas(job)
+            case LowerReplicas():
+                self._surges.lower_replicas(job)
+        return job
+
+    def _plan_surge(self, job: MigrationJob, pod: Pod | None) -> MigrationJob | None:
+        surge = surge_of(job)
+        if surge is None or pod is None:
+            return job
+        return self.save(job, with_surge(job, self._surges.plan(surge, pod)))
 
     def _hold(self, job: MigrationJob) -> MigrationJob:
         try:

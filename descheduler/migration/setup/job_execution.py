@@ -13,18 +13,20 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.controller.controller import JobController, Surroundings
 from descheduler.migration.controller.job_keeper import JobKeeper
-from descheduler.migration.controller.removal import RemovalPort
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
@@ -36,7 +38,7 @@ from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
-from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 
@@ -225,5 +227,14 @@ def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:
         provider=profile.choice.provider,
         ttl=profile.args.default_job_ttl or None,
         successors="" if successors is None else successors.encoded(),
+        surge=_surge(profile, eviction),
         delete_options={} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
     )
+
+
+def _surge(profile: JobProfile, eviction: PlannedEviction) -> str:
+    """What a job is to know of its surge, "" where no workload of that kind can be surged."""
+    can_be = eviction.controller is not None and eviction.controller.kind == SURGED_KIND
+    if not (can_be and profile.args.surges and profile.choice.mode == JobMode.RESERVATION_FIRST):
+        return ""
+    return Surge(is_required=keeps_single_replicas(profile.args)).encoded()

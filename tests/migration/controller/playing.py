@@ -16,6 +16,7 @@ from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
@@ -55,7 +56,10 @@ class AtOnce:
 
 @dataclass
 class Play:
-    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept."""
+    """One run's controller over `cluster`. `provider` and `keeps_objects` choose how room is held and jobs are kept.
+
+    Jobs are created with this `surge`.
+    """
 
     cluster: LivingCluster
     provider: str = "koordinator"
@@ -66,6 +70,7 @@ class Play:
     settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
     calls: Background = field(default_factory=AtOnce)
+    surge: Surge | None = None
 
     def __post_init__(self) -> None:
         """Makes the client."""
@@ -178,4 +183,5 @@ class Play:
             self.provider,
             ttl=self.ttl,
             successors="" if successors is None else successors.encoded(),
+            surge="" if self.surge is None else self.surge.encoded(),
         )
