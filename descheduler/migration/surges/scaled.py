@@ -118,6 +118,8 @@ def owner_path(kind: str, namespace: str, name: str) -> str:
 def decode_scaled(block: bytes) -> Scaled:
     """One Deployment or ReplicaSet. Raises ValueError for anything else."""
     found = msgspec.json.decode(block, type=_Workload)
+    if found.kind not in _PLURALS:
+        raise ValueError(f"{found.kind!r} is not one of {', '.join(_PLURALS)}")
     metadata, spec, status = found.metadata, found.spec, found.status or _Status()
     replicas = SINGLE if spec.replicas is None else spec.replicas
     owners = (owner for owner in metadata.owner_references or () if owner.controller)
