@@ -151,7 +151,8 @@ class JobExecution:
         view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
         keeper = self._keeper(_terms(profile))
-        decisions = arbitrate(jobs, view, profile.args, now=now)
+        # Users' jobs surge nothing, so that nothing may count on it.
+        decisions = arbitrate(jobs, view, replace(profile.args, single_replicas=""), now=now)
         tasks, num_started = [], 0
         for decision in decisions:
             if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
