@@ -169,7 +169,7 @@ def test_workload_needs_replicas_to_spare(args: dict[str, Any], replicas: int, e
     [
         pytest.param({"singleReplicas": "Surge"}, "ReplicaSet/web", None, id="of a ReplicaSet"),
         pytest.param({"singleReplicas": "Evict"}, "ReplicaSet/web", Reason.WORKLOAD_REPLICAS, id="but not unasked"),
-        pytest.param({"singleReplicas": "Surge"}, "StatefulSet/web", Reason.WORKLOAD_REPLICAS, id="nor with an identity"),
+        pytest.param({"singleReplicas": "Surge"}, "StatefulSet/web", Reason.WORKLOAD_REPLICAS, id="nor a database"),
     ],
 )
 def test_only_replica_may_go_that_is_surged(args: dict[str, Any], workload: str, expected: Reason | None) -> None:
