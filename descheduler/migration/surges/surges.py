@@ -155,7 +155,7 @@ class Surges:
 
 def _obstacle_of_pod(pod: Pod) -> str:
     if pod.claim_names or pod.ephemeral_volumes:
-        return f"pod {pod.key} has PersistentVolumeClaims, which a second pod may not be able to mount"
+        return f"pod {pod.key} has PersistentVolumeClaims, which a second pod can possibly not mount"
     if DELETION_COST_ANNOTATION in pod.annotations:
         return f"pod {pod.key} has a deletion cost of its own (annotation {DELETION_COST_ANNOTATION})"
     return ""
