@@ -70,7 +70,7 @@ def adopt(
             keeper.undo(job, aborted(job, _UNDONE))
             undone.append(job)
     for job in own:
-        if job.has_ended:
+        if job.has_ended and job.phase != JobPhase.SUCCEEDED:
             _take_back_surge(keeper, job)
     over = [job for job in own if job.has_ended and _is_over(job, now)]
     for job in over:

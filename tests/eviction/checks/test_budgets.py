@@ -122,7 +122,7 @@ def test_budget_of_a_pod_beside_which_a_second_one_comes(facts: dict[str, Any], 
 
 
 def test_what_another_pod_of_the_budget_has_used_is_gone_for_a_surged_one() -> None:
-    facts = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 1, "min_available": 1}
+    facts: dict[str, Any] = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 1, "min_available": 1}
     ledger = make_ledger(make_budget("b", APP, **facts))
     ledger.charge(make_covered("q"))
 
