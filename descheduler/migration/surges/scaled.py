@@ -8,7 +8,10 @@ import msgspec
 
 from descheduler.migration.jobs.surge import RAISED, SINGLE, Surge
 
-__all__ = ["Scaled", "decode_scaled", "owner_path"]
+__all__ = ["SURGING_MANAGER", "Scaled", "decode_scaled", "owner_path"]
+
+SURGING_MANAGER = "descheduler-surge-"
+"""Beginning of the names in which jobs raise replicas; the UID of the job follows."""
 
 _PLURALS = {"Deployment": "deployments", "ReplicaSet": "replicasets"}
 
@@ -90,6 +93,11 @@ class Scaled(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """Kind, namespace and name, for sentences."""
         return f"{self.kind} {self.namespace}/{self.name}"
+
+    @property
+    def is_surged(self) -> bool:
+        """Whether some job has raised its replicas."""
+        return any(manager.startswith(SURGING_MANAGER) for manager in self.set_by)
 
     def is_raised_by(self, manager: str, surge: Surge) -> bool:
         """Whether it has the replicas that `manager` has set, and nobody else has stated any since."""

@@ -18,7 +18,7 @@ from descheduler.migration.jobs.surge import RAISED, SINGLE, Surge, surge_of
 from descheduler.migration.pods import pod_path, read_pod
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.surges.autoscalers import autoscaler_of
-from descheduler.migration.surges.scaled import Scaled, decode_scaled, owner_path
+from descheduler.migration.surges.scaled import SURGING_MANAGER, Scaled, decode_scaled, owner_path
 from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
@@ -46,7 +46,9 @@ class Surges:
         if isinstance(found, str):
             return surge.decline(found)
         if found.replicas != SINGLE:
-            return Surge(declined=found.obstacle())
+            # Two may be the surge of another policy, or may have been one a moment ago.
+            may_be_single = found.replicas == RAISED and (found.is_surged or not found.is_settled)
+            return Surge(surge.is_required and may_be_single, declined=found.obstacle())
         if obstacle := self._obstacle(found):
             return surge.decline(obstacle)
         return Surge(surge.is_required, found.kind, found.name, found.uid)
@@ -163,7 +165,7 @@ def _obstacle_of_pod(pod: Pod) -> str:
 
 def _manager_of(job: MigrationJob) -> str:
     """In whose name the replicas are raised: that of no other job."""
-    return f"{_MANAGER}-surge-{job.uid}"
+    return f"{SURGING_MANAGER}{job.uid}"
 
 
 def _scale_path(found: Scaled) -> str:

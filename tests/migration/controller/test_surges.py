@@ -254,20 +254,40 @@ def test_a_run_that_is_stopped_scales_back() -> None:
     assert shop.cluster.nodes_of("web") == ["n1"]
 
 
+def test_a_workload_that_another_policy_surges_is_left_to_it() -> None:
+    shop = world(annotations={READY_SECONDS: "60"})
+    raise_replicas(shop.cluster, manager="descheduler-surge-of-another-job")
+    shop.cluster.clock.sleep(80)
+    outcome = shop.move()
+    assert (outcome.code, shop.replicas) == (OutcomeCode.NOT_SURGED, 2)
+    assert "n1" in shop.cluster.nodes_of("web")
+
+
+def test_a_workload_whose_second_pod_does_not_serve_yet_is_not_taken_for_one_of_two() -> None:
+    shop = world(annotations={READY_SECONDS: "60"})
+    raise_replicas(shop.cluster, manager="somebody")
+    outcome = shop.move()
+    assert (outcome.code, shop.replicas) == (OutcomeCode.NOT_SURGED, 2)
+    assert "n1" in shop.cluster.nodes_of("web")
+
+
+def raise_replicas(cluster: LivingCluster, manager: str, *, agent: str = "another") -> None:
+    """The workload is scaled up in the name of `manager`."""
+    cluster.client(agent=agent).send(
+        "PATCH",
+        "/apis/apps/v1/namespaces/shop/deployments/web/scale",
+        query={"fieldManager": manager},
+        body=b'{"spec": {"replicas": 2}}',
+        content_type="application/merge-patch+json",
+    )
+
+
 def test_replicas_that_rise_after_the_run_has_given_up_are_taken_back_by_the_next() -> None:
     shop = world(annotations={READY_SECONDS: "60"})
     shop.play.ttl = timedelta(seconds=30)
     shop.move()
     (job,) = shop.play.jobs()
-    path = "/apis/apps/v1/namespaces/shop/deployments/web/scale"
-    late = shop.cluster.client()
-    late.send(
-        "PATCH",
-        path,
-        query={"fieldManager": f"descheduler-surge-{job.uid}"},
-        body=b'{"spec": {"replicas": 2}}',
-        content_type="application/merge-patch+json",
-    )
+    raise_replicas(shop.cluster, f"descheduler-surge-{job.uid}", agent="us")
     assert shop.replicas == 2
     shop.play.take_up()
     assert shop.replicas == 1
