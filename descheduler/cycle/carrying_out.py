@@ -14,6 +14,7 @@ from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.announce import EvictionAnnouncer
+from descheduler.migration.controller.controller import Background
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.outcome_sinks import EverySink
 from descheduler.migration.ports import OutcomeSink
@@ -37,7 +38,7 @@ _EVENT_FLUSH_SECONDS = 10.0
 class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
+    Jobs make their calls through `calls`. `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
     there is a `watchman`, its guards may end the run.
     """
 
@@ -47,6 +48,7 @@ class Carrier(msgspec.Struct, frozen=True):
     policy_version: str
     announces_failures: bool
     jobs: JobPlan
+    calls: Background
     watchman: Watchman | None = None
 
     def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
@@ -72,20 +74,22 @@ class Carrier(msgspec.Struct, frozen=True):
         """Decides over `snapshot` and evicts until a round brings no refusal; see `migration.rounds`."""
         events = EventRecorder(self.client)
         sink = EverySink(EvictionAnnouncer(events, failures=self.announces_failures), self.observer)
-        decisions, outcomes = carry_out_rounds(
-            decide_with,
-            self._evictions(),
-            settings,
-            stop=self.watch.stop,
-            jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
-            open_calls=open_calls,
-            may_call=may_call,
-            tripped=self._tripped,
-            sink=sink,
-            clock=self.watch.clock,
-            sleep=self.watch.sleep,
-        )
-        notes = self._flush(events)
+        try:
+            decisions, outcomes = carry_out_rounds(
+                decide_with,
+                self._evictions(),
+                settings,
+                stop=self.watch.stop,
+                jobs=self._execution(settings, open_calls, may_call, sink, snapshot),
+                open_calls=open_calls,
+                may_call=may_call,
+                tripped=self._tripped,
+                sink=sink,
+                clock=self.watch.clock,
+                sleep=self.watch.sleep,
+            )
+        finally:
+            notes = self._flush(events)
         return RunResult(replace(decisions, notes=(*decisions.notes, *notes)), outcomes)
 
     def _execution(
@@ -101,6 +105,7 @@ class Carrier(msgspec.Struct, frozen=True):
             self._evictions(),
             settings,
             self.watch,
+            calls=self.calls,
             open_calls=open_calls,
             may_call=may_call,
             tripped=self._tripped,

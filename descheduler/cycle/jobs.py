@@ -10,11 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers
-from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.controller import Surroundings
+from descheduler.migration.controller.controller import Background, Surroundings
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["JobPlan", "plan_jobs", "take_up_notes", "taken_up", "users_notes"]
 
-_MOST_THREADS = 16
 _LONGEST_LABEL = 63
 
 
@@ -58,17 +56,18 @@ class JobPlan(msgspec.Struct, frozen=True):
         settings: ExecutorSettings,
         watch: Watch,
         *,
+        calls: Background,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         tripped: Callable[[], str] = lambda: "",
         sink: OutcomeSink | None = None,
         snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
-        """What carries the jobs out; None where no profile uses any."""
+        """What carries the jobs out by `calls` in the background; None where no profile uses any."""
         if not self.profiles:
             return None
         around = Surroundings(
-            calls=BackgroundCalls(_MOST_THREADS, name="job"),
+            calls=calls,
             paces=Paces(settings, now=watch.clock),
             open_calls=open_calls,
             halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),

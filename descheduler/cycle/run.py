@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run_live", "run_with"]
 
+_MOST_JOB_THREADS = 16
 _ETCD_ALLOWANCE_SECONDS = 10.0
 """What a server that has given a call up may still do: a write that waits in etcd, whose own limit is 7 s."""
 
@@ -97,10 +98,10 @@ def run_with(
 ) -> RunResult:
     """What `run_live` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry, watch.clock())
-    with _lease(run) as lease, run.observer.cycle():
+    with _lease(run) as lease, run.observer.cycle(), ExitStack() as at_end:
         server = _discover(run)
         uid = _identify(run)
-        live = None if run.is_dry else _Live(run, lease, server)
+        live = None if run.is_dry else at_end.enter_context(closing(_Live(run, lease, server)))
         if live is not None:
             live.take_up()
         snapshot = _read(run, server)
@@ -321,6 +322,7 @@ class _Live:
     def __init__(self, run: _Run, lease: HeldLease | None, server: ServerFacts) -> None:
         from descheduler.cycle.carrying_out import Carrier
         from descheduler.cycle.jobs import plan_jobs
+        from descheduler.kube.background import BackgroundCalls
         from descheduler.migration.guards.setup import make_watchman
         from descheduler.migration.lease_settings import lease_settings
         from descheduler.migration.open_calls import OpenCalls
@@ -337,11 +339,25 @@ class _Live:
         settings = None if run.options.lease is None else lease_settings(policy, run.options.lease)
         find_jobs = partial(plan_jobs, policy, client, server, settings)
         self._jobs = watch.call("looking for what holds room", find_jobs)
-        self._watchman = make_watchman(policy, client, watch.clock)
+        self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
+        self._guard_calls: BackgroundCalls[Any] = BackgroundCalls(1, name="guards")
+        self._watchman = make_watchman(policy, client, self._guard_calls.submit, watch.clock)
         announces_failures = policy.eviction_failure_event_notification
         self._carrier = Carrier(
-            client, run.observer, watch, server.policy_version, announces_failures, self._jobs, self._watchman
+            client,
+            run.observer,
+            watch,
+            server.policy_version,
+            announces_failures,
+            self._jobs,
+            self._job_calls,
+            self._watchman,
         )
+
+    def close(self) -> None:
+        """Lets the threads end; does not wait for calls that get no answer."""
+        self._job_calls.close()
+        self._guard_calls.close()
 
     @property
     def tripped(self) -> str:
