@@ -38,8 +38,8 @@ _EVENT_FLUSH_SECONDS = 10.0
 class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    Jobs make their calls through `calls`. `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
-    there is a `watchman`, its guards may end the run.
+    Jobs make their calls through `calls`. `policy_version` is that of the eviction API. With `announces_failures`
+    refused evictions get an Event too. Where there is a `watchman`, its guards may end the run.
     """
 
     client: KubeClient

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -67,8 +68,11 @@ def adopt(
         if _has_left(objects, job):
             unfinished.append(job)
         else:
-            keeper.undo(job, aborted(job, _UNDONE))
-            undone.append(job)
+            kept = keeper.undo(job, partial(aborted, message=_UNDONE))
+            if kept is not None and kept.found(JobConditionType.EVICTION) is not None and not kept.has_ended:
+                unfinished.append(kept)
+            else:
+                undone.append(job)
     over = [job for job in own if job.has_ended and _is_over(job, now)]
     for job in over:
         journal.delete(job)

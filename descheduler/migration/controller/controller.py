@@ -319,13 +319,13 @@ class JobController:
         if task.is_in_doubt(self._around.clock()):
             task.due = task.settles_at
         elif task.job is not None:
-            end = failed(task.job, JobReason.FORBIDDEN, judgement.message)
+            end = partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
             self._submit(task, partial(self._undo, task.job, end))
 
-    def _undo(self, job: MigrationJob, end: MigrationJob) -> Progress:
+    def _undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
         """Runs on a thread."""
-        self._keeper.undo(job, end)
-        return Progress(end, End())
+        kept = self._keeper.undo(job, end)
+        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
 
     def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
         """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
@@ -360,7 +360,7 @@ class JobController:
         for task in list(self._active):
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
             if task.job is not None and may_undo and not self._around.may_call():
-                self._submit(task, partial(self._undo, task.job, aborted(task.job, why)))
+                self._submit(task, partial(self._undo, task.job, partial(aborted, message=why)))
         self._drain()
         now = self._around.clock()
         for task in list(self._active):

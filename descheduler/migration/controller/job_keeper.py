@@ -27,6 +27,8 @@ __all__ = ["JobKeeper", "Progress"]
 
 _MOST_STEPS = 12
 """More than a job has from its beginning to its end: whoever needs more goes round in circles."""
+_MOST_CONFLICTS = 5
+"""So often an end is written in vain because somebody else has just changed the job."""
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -91,11 +93,23 @@ class JobKeeper:
         """`new`, kept; what somebody else has made of the job where that came first; None when it was deleted."""
         return self._journal.save(old, new) or self._journal.read(old)
 
-    def undo(self, job: MigrationJob, end: MigrationJob) -> None:
-        """Gives back what is held for `job`, and keeps it as `end`."""
-        if job.reservation_name:
-            self._provider_of(job).release(job)
-        self.save(job, end)
+    def undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> MigrationJob | None:
+        """Gives back what is held for `job`, and ends it as `end` says; the job as it is kept, None when it is deleted.
+
+        A job that somebody else has changed meanwhile is read and ended again, unless its pod has left by then. One
+        that keeps changing is kept as it is, without an end.
+        """
+        for _ in range(_MOST_CONFLICTS):
+            if job.reservation_name:
+                self._provider_of(job).release(job)
+            if (kept := self._journal.save(job, end(job))) is not None:
+                return kept
+            if (found := self._journal.read(job)) is None:
+                return None
+            job = found
+            if job.has_ended or job.found(JobConditionType.EVICTION) is not None:
+                break
+        return job
 
     def _provider_of(self, job: MigrationJob) -> ReservationProvider:
         first = next(iter(self._providers.values()))

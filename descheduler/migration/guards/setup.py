@@ -27,7 +27,8 @@ def make_watchman(
 ) -> Watchman | None:
     """What looks after the cluster for a run of `policy`; None for one without a MigrationController.
 
-    `submit` has the cluster looked at in the background. Of several profiles each has its guards; the strictest share of errors and the shortest interval hold.
+    `submit` has the cluster looked at in the background. Of several profiles each has its guards; the strictest share
+    of errors and the shortest interval hold.
     """
     asked = [args.guards for args in migration_controllers(policy).values()]
     if not asked:
