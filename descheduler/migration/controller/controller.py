@@ -161,6 +161,8 @@ class JobController:
         task = turn.task
         self._turns.remove(task)
         self._bundles.began(task.eviction)
+        if not task.is_in_doubt(self._around.clock()):
+            task.asked_at = self._around.now()
         task.num_calls += 1
         task.is_called = True
         self._around.open_calls.began(task.eviction)
@@ -256,11 +258,12 @@ class JobController:
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
         now, replacement = self._around.clock(), progress.replacement
+        task.miss = progress.miss
         if replacement is not None and replacement.is_ready:
             task.landed_on = replacement.node_name
         ending = ended(task, now)
-        is_left = ending.kind is OutcomeKind.EVICTED and not task.landed_on and bool(task.eviction.controller_uid)
-        if not is_left or task.is_adopted or ending.code is not OutcomeCode.DONE:
+        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and bool(task.eviction.controller_uid)
+        if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
         if task.ends_at is None:
@@ -287,7 +290,7 @@ class JobController:
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
-            self._submit(task, partial(self._note_eviction, task.job, pod))
+            self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
         elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
@@ -309,9 +312,9 @@ class JobController:
             task.refused_since = now
         return now - task.refused_since < self._settings.budget_seconds
 
-    def _note_eviction(self, job: MigrationJob, pod: Pod) -> Progress:
+    def _note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
         """Runs on a thread."""
-        kept = self._keeper.save(job, evicting(job, pod, self._around.now()))
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
         return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
 
     def _give_up(self, task: JobTask, judgement: Judgement) -> None:

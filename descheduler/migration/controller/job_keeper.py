@@ -12,7 +12,7 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.conditions import failed, with_condition
 from descheduler.migration.jobs.machine import JobTerms, next_step
-from descheduler.migration.jobs.seen import Seen
+from descheduler.migration.jobs.seen import Miss, Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, WaitForChange
 from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
@@ -34,13 +34,14 @@ _MOST_CONFLICTS = 5
 class Progress(msgspec.Struct, frozen=True):
     """How far a job has come: `pod` is the one that has its name now, and `step` what it waits for.
 
-    `job` is as it is kept; None when somebody has deleted it.
+    `job` is as it is kept; None when somebody has deleted it. `miss` is why the replacement did not use its room.
     """
 
     job: MigrationJob | None
     step: Evict | WaitForChange | End
     pod: Pod | None = None
     replacement: Pod | None = None
+    miss: Miss | None = None
 
 
 class JobKeeper:
@@ -80,6 +81,8 @@ class JobKeeper:
                 self._provider_of(job).release(job)
                 return Progress(None, End(), seen.pod)
             job = kept
+            if job.has_ended:  # what was seen right before may not be there any more
+                return Progress(job, End(), seen.pod, seen.replacement, seen.room.miss)
         return Progress(job, WaitForChange("its status keeps changing"))
 
     def find_replacement(self, job: MigrationJob, eviction: PlannedEviction) -> Pod | None:
@@ -87,7 +90,7 @@ class JobKeeper:
         successors = successors_of(eviction)
         if successors is None:
             return None
-        return self._replacements.find(successors, of_uid=eviction.uid, since=job.created_at)
+        return self._replacements.find(successors, job, self._now())
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """`new`, kept; what somebody else has made of the job where that came first; None when it was deleted."""
@@ -120,7 +123,7 @@ class JobKeeper:
         pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
         if not job.reservation_name:
             return Seen(pod)
-        room, replacement = self._provider_of(job).look(job)
+        room, replacement = self._provider_of(job).look(job, self._now())
         return Seen(pod, room, replacement)
 
     def _do(self, job: MigrationJob, step: Save | HoldRoom | ReleaseRoom) -> MigrationJob | None:

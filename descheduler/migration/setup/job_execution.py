@@ -44,6 +44,8 @@ __all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
 
 _LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
 """Jobs that are asked again in the next run."""
+_MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESERVATION_UNUSED})
+"""The job has succeeded."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -202,7 +204,7 @@ def _is_unclaimed(job: MigrationJob) -> bool:
 
 def _num_done(outcomes: Sequence[Outcome]) -> int:
     """How many have moved their pod."""
-    return sum(outcome.code is OutcomeCode.DONE for outcome in outcomes)
+    return sum(outcome.code in _MOVED for outcome in outcomes)
 
 
 def _terms(profile: JobProfile) -> JobTerms:

@@ -43,7 +43,7 @@ def test_a_pod_of_koord_scheduler_moves_to_its_reservation() -> None:
 
 
 def test_a_pod_of_any_scheduler_moves_to_its_placeholder() -> None:
-    cluster = living_cluster(3, [deployment("web", 1, on=["n1"])], [LOWEST])
+    cluster = living_cluster([TAINTED, node("n2")], [deployment("web", 1, on=["n1"])], [LOWEST])
     play = Play(cluster, provider="placeholder", keeps_objects=False)
     (outcome,) = play.evict(*cluster.pods("web"))
     assert outcome.code is OutcomeCode.DONE
