@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.jobs import JobPlan
+from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
