@@ -29,7 +29,6 @@ from descheduler.plan.prior_moves import PriorMove
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -101,16 +100,14 @@ def run_with(
         snapshot = _read(run, server)
         if live is not None and live.carry_out_users(snapshot):
             snapshot = _read(run, server)  # what was decided on is no more
-        notes = () if live is None else live.notes
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory)
-        notes = (*notes, *rounds.choose())
+        left_out = rounds.choose()
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
-        notes = (*notes, *kept.notes)
+        notes = (*(() if live is None else live.notes), *left_out, *kept.notes)
         notes = notes if lease is None else (*notes, *_keep(run, kept, result, lease))
-        taken_up = NOTHING_TAKEN_UP if live is None else live.taken_up
-        notes = (*notes, *_keep_status(run, result, lease, taken_up, watch.clock() - run.began))
+        notes = notes if live is None else (*notes, *_keep_status(run, result, lease, live))
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
@@ -229,11 +226,9 @@ def _keep(run: _Run, kept: KeptMemory, result: RunResult, lease: HeldLease) -> t
     return kept.keep(memory, run.watch, why_not=lease.why_not_current)
 
 
-def _keep_status(
-    run: _Run, result: RunResult, lease: HeldLease | None, taken_up: TakenUp, seconds: float
-) -> tuple[str, ...]:
-    """Leaves a summary of the run beside its Lease; what went wrong with that. A dry run writes nothing."""
-    if run.is_dry or run.options.lease is None:
+def _keep_status(run: _Run, result: RunResult, lease: HeldLease | None, live: LiveRun) -> tuple[str, ...]:
+    """Leaves a summary of the run beside its Lease; what went wrong with that."""
+    if run.options.lease is None:
         return ()
     # Dry runs on a dump must not pay for the edge to the API server.
     from descheduler.cycle.live.status_keeping import keep_status, status_store
@@ -245,8 +240,9 @@ def _keep_status(
         result.decisions,
         result.outcomes,
         stopped_by="" if guard is None else guard.cause,
-        taken_up=taken_up,
-        seconds=seconds,
+        taken_up=live.taken_up,
+        num_unused=live.num_unused,
+        seconds=run.watch.clock() - run.began,
         num_api_calls=run.client.num_calls,
     )
     store = status_store(run.client, run.policy, run.options.lease)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +21,7 @@ from descheduler.migration.setup.halting import Halting
 from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage, UsersJobs
 from descheduler.migration.setup.offer import find_offer
 from descheduler.model.text.counted import counted
+from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.ports import OutcomeSink
     from descheduler.migration.settings import ExecutorSettings
+    from descheduler.migration.traces.job_listener import JobListener
+    from descheduler.plan.outcome import Outcome
     from descheduler.supervision import Watch
 
-__all__ = ["JobPlan", "plan_jobs", "take_up_notes", "taken_up", "users_notes"]
+__all__ = ["JobPlan", "num_unused", "plan_jobs", "take_up_notes", "taken_up", "unused_notes", "users_notes"]
 
 _LONGEST_LABEL = 63
 
@@ -61,6 +64,7 @@ class JobPlan(msgspec.Struct, frozen=True):
         may_call: Callable[[], str],
         tripped: Callable[[], str] = lambda: "",
         sink: OutcomeSink | None = None,
+        listener: JobListener | None = None,
         snapshot: Snapshot | None = None,
     ) -> JobExecution | None:
         """What carries the jobs out by `calls` in the background; None where no profile uses any."""
@@ -76,6 +80,7 @@ class JobPlan(msgspec.Struct, frozen=True):
             now=watch.now,
             sleep=watch.sleep,
             sink=sink,
+            listener=listener,
         )
         return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
@@ -138,6 +143,21 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
             "koordinator-system/koord-descheduler"
         )
     return tuple(notes)
+
+
+def num_unused(outcomes: Iterable[Outcome]) -> int:
+    """How many Reservations were not used by the replacement that came to their node."""
+    return sum(outcome.code is OutcomeCode.RESERVATION_UNUSED for outcome in outcomes)
+
+
+def unused_notes(number: int) -> tuple[str, ...]:
+    """What to change where so many Reservations were not used, in a sentence; none where all were."""
+    if not number:
+        return ()
+    return (
+        f"Replacement pods did not use {counted(number, 'Reservation')} on their nodes: in the configuration of "
+        "koord-scheduler, enable the plugin Reservation under plugins.reserve of the profile",
+    )
 
 
 def _label_value(name: str) -> str:

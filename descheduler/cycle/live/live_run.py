@@ -11,12 +11,13 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
 from descheduler.cycle.guards import guard_open_calls
 from descheduler.cycle.live.carrying_out import Carrier
-from descheduler.cycle.live.jobs import plan_jobs, take_up_notes, taken_up, users_notes
+from descheduler.cycle.live.jobs import num_unused, plan_jobs, take_up_notes, taken_up, unused_notes, users_notes
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.eviction.checks.limits import limits_of
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.client import KubeClient
 from descheduler.kube.discovery import ServerFacts
+from descheduler.kube.events import EventRecorder
 from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
@@ -52,6 +53,8 @@ class LiveRun:
         self.taken_up = NOTHING_TAKEN_UP
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
+        self.num_unused = 0
+        """Reservations beside which replacements came to run."""
         self._settings = _executor_settings(policy, options, watch.deadline, client.request_timeout_seconds)
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
@@ -62,6 +65,7 @@ class LiveRun:
         self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
         self._guard_calls: BackgroundCalls[Any] = BackgroundCalls(1, name="guards")
         self._watchman = make_watchman(policy, client, self._guard_calls.submit, watch.clock)
+        self._events = EventRecorder(client)
         announces_failures = policy.eviction_failure_event_notification
         self._carrier = Carrier(
             client,
@@ -71,6 +75,7 @@ class LiveRun:
             announces_failures,
             self._jobs,
             self._job_calls,
+            self._events,
             self._watchman,
         )
 
@@ -78,6 +83,7 @@ class LiveRun:
         """Lets the threads end; does not wait for calls that get no answer."""
         self._job_calls.close()
         self._guard_calls.close()
+        self._events.flush(0.0)
 
     @property
     def tripped(self) -> str:
@@ -88,18 +94,25 @@ class LiveRun:
         """Finishes or undoes what earlier runs left."""
         adopted = self._carrier.take_up(self._settings, self._open_calls, self._may_call)
         self.taken_up = taken_up(adopted)
-        self.notes = (*self._jobs.notes, *(() if adopted is None else take_up_notes(adopted)))
+        self.notes = self._jobs.notes
+        if adopted is not None:
+            self.notes = (*self.notes, *take_up_notes(adopted))
+            self.num_unused += num_unused(adopted.outcomes)
 
     def carry_out_users(self, snapshot: Snapshot) -> bool:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
         users = self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))
+        self.num_unused += num_unused(users.outcomes)
         return users.num_started > 0
 
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds."""
-        return self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
+        result = self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
+        self.num_unused += num_unused(result.outcomes)
+        self.notes = (*self.notes, *unused_notes(self.num_unused))
+        return result
 
 
 def _executor_settings(

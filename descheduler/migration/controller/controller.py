@@ -29,6 +29,7 @@ from descheduler.migration.judgement import Judgement, judge
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
 from descheduler.migration.ports import OutcomeSink
+from descheduler.migration.traces.job_listener import EveryListener, JobListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -57,6 +58,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
     `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
     right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
+    `sink` hears of outcomes and `listener` of jobs.
     """
 
     calls: Background
@@ -68,6 +70,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     now: Callable[[], datetime]
     sleep: Callable[[float], None]
     sink: OutcomeSink | None = None
+    listener: JobListener | None = None
 
 
 class JobController:
@@ -91,6 +94,7 @@ class JobController:
         self._around = around
         self._queue: deque[JobTask] = deque()
         self._active: list[JobTask] = []
+        self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
         self._bundles = Bundles(())
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
@@ -229,6 +233,7 @@ class JobController:
                 case Progress():
                     self._progressed(task, answer)
                 case MigrationJob():
+                    self._listener.changed(None, answer)
                     task.take(answer)
                 case EvictionResponse():
                     self._answered(task, pod, answer)
@@ -291,7 +296,9 @@ class JobController:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
             self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
-        elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
+            return
+        self._listener.refused(task.job, judgement.message)
+        if judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
@@ -392,5 +399,5 @@ class JobController:
         self._bundles.ended(task, outcome.kind)
         if task in self._active:
             self._active.remove(task)
-        if self._around.sink is not None and not task.is_adopted:
+        if self._around.sink is not None:
             self._around.sink.record(outcome)

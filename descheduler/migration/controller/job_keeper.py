@@ -18,6 +18,7 @@ from descheduler.migration.journal.journal import Journal
 from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import CannotHold, ReservationProvider
 from descheduler.migration.replacements import Replacements, successors_of
+from descheduler.migration.traces.job_listener import EveryListener, JobListener
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
@@ -46,6 +47,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 class JobKeeper:
     """Looks and writes. Safe to use from several threads, each with another job. `now` is aware UTC.
+    `listener` hears of every job that is kept.
 
     `providers` are by name; a job that names none of them has its room held by the first.
     """
@@ -58,12 +60,14 @@ class JobKeeper:
         terms: JobTerms,
         *,
         now: Callable[[], datetime],
+        listener: JobListener | None = None,
     ) -> None:
         self._objects = objects
         self._journal = journal
         self._providers = providers
         self._terms = terms
         self._now = now
+        self._listener = listener or EveryListener()
         self._replacements = Replacements(objects)
 
     def advance(self, job: MigrationJob) -> Progress:
@@ -94,7 +98,13 @@ class JobKeeper:
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
         """`new`, kept; what somebody else has made of the job where that came first; None when it was deleted."""
-        return self._journal.save(old, new) or self._journal.read(old)
+        return self._save(old, new) or self._journal.read(old)
+
+    def _save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob | None:
+        kept = self._journal.save(old, new)
+        if kept is not None:
+            self._listener.changed(old, kept)
+        return kept
 
     def undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> MigrationJob | None:
         """Gives back what is held for `job`, and ends it as `end` says; the job as it is kept, None when it is deleted.
@@ -105,7 +115,7 @@ class JobKeeper:
         for _ in range(_MOST_CONFLICTS):
             if job.reservation_name:
                 self._provider_of(job).release(job)
-            if (kept := self._journal.save(job, end(job))) is not None:
+            if (kept := self._save(job, end(job))) is not None:
                 return kept
             if (found := self._journal.read(job)) is None:
                 return None

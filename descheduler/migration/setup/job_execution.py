@@ -77,12 +77,14 @@ class JobStorage(msgspec.Struct, frozen=True):
 class UsersJobs(msgspec.Struct, frozen=True):
     """How many jobs of users were let go, and how many of these have succeeded.
 
-    `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read.
+    `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read. `outcomes` are those
+    of the pods of jobs that were let go.
     """
 
     num_started: int = 0
     num_succeeded: int = 0
     num_left: int = 0
+    outcomes: tuple[Outcome, ...] = ()
 
 
 class JobExecution:
@@ -130,7 +132,7 @@ class JobExecution:
             now=self._around.now(),
         )
         outcomes = self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
-        return replace(adopted, num_finished=_num_done(outcomes))
+        return replace(adopted, num_finished=_num_done(outcomes), outcomes=outcomes)
 
     def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
@@ -152,6 +154,7 @@ class JobExecution:
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
         keeper = self._keeper(_terms(profile))
         decisions = arbitrate(jobs, view, profile.args, now=now)
+        pods = {(pod.namespace, pod.name): pod for pod in snapshot.pods}
         tasks, num_started = [], 0
         for decision in decisions:
             if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
@@ -160,9 +163,9 @@ class JobExecution:
             if decision.outcome is JobOutcome.REFUSED:
                 keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
             else:
-                tasks.append(adopted_task(job))
+                tasks.append(adopted_task(job, pods.get((job.pod_namespace, job.pod_name))))
         outcomes = self._controller(keeper).run(tasks)
-        return UsersJobs(num_started, _num_done(outcomes))
+        return UsersJobs(num_started, _num_done(outcomes), outcomes=outcomes)
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
@@ -186,7 +189,8 @@ class JobExecution:
         return {provider.name: provider for provider in in_order}
 
     def _keeper(self, terms: JobTerms) -> JobKeeper:
-        return JobKeeper(self._objects, self._journal, self._providers, terms, now=self._around.now)
+        around = self._around
+        return JobKeeper(self._objects, self._journal, self._providers, terms, now=around.now, listener=around.listener)
 
     def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
         settings = ControllerSettings(self._settings)
