@@ -175,7 +175,7 @@ def _gone(job: MigrationJob, asked: JobCondition | None, now: datetime) -> Step:
 
 def _await_replacement(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
     taken_by = seen.room.taken_by
-    if seen.room.state is RoomState.HELD and _is_stuck(seen.replacement, now - terms.yield_patience):
+    if seen.room.state is RoomState.HELD and _is_stuck(job, seen.replacement, now - terms.yield_patience):
         return ReleaseRoom(job)
     if seen.room.state not in {RoomState.TAKEN, RoomState.MISSED} or taken_by is None:
         waiting = with_condition(
@@ -209,11 +209,13 @@ def _bound(job: MigrationJob, seen: Seen, now: datetime) -> MigrationJob:
     )
 
 
-def _is_stuck(replacement: Pod | None, since: datetime) -> bool:
-    """Whether there is a replacement since then, and still no node for it."""
+def _is_stuck(job: MigrationJob, replacement: Pod | None, since: datetime) -> bool:
+    """Whether there is a replacement since then, the pod was gone by then too, and still there is no node for it."""
     if replacement is None or replacement.node_name or replacement.created_at is None:
         return False
-    return replacement.created_at <= since
+    gone = job.found(JobConditionType.EVICTION)
+    is_gone = gone is None or gone.transitioned_at is None or gone.transitioned_at <= since
+    return is_gone and replacement.created_at <= since
 
 
 def _give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -14,6 +13,8 @@ from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_pod, read_whole_pod
 from descheduler.migration.providers.labels import JOB_LABEL, OWNER_LABEL
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings, placeholder_name, placeholder_of
+from descheduler.migration.providers.placeholder.volumes import reachable_terms
+from descheduler.migration.providers.placement_away import narrow
 from descheduler.migration.providers.provider import CannotHold
 from descheduler.migration.replacements import Replacements, Successors
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
@@ -44,11 +45,11 @@ class PlaceholderRooms:
         pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
-        if _mounts_claims(pod):
-            raise CannotHold("a placeholder cannot hold room for a pod with PersistentVolumeClaims")
         wanted = placeholder_of(
             job, pod, decode_pod(msgspec.json.encode(pod)).spec.requests, self._settings, self._owner
         )
+        for terms in reachable_terms(self._objects, pod):
+            narrow(wanted["spec"], terms)
         try:
             created = self._objects.create(pods_path(job.pod_namespace), wanted, decode_pod)
         except ApiError as error:
@@ -118,8 +119,3 @@ def _room(placeholder: Pod) -> Room:
         if condition.type == "PodScheduled" and condition.status == "False":
             return Room(RoomState.UNSCHEDULABLE, message="the scheduler has found no node for the placeholder")
     return Room(RoomState.PENDING)
-
-
-def _mounts_claims(pod: dict[str, Any]) -> bool:
-    volumes = pod["spec"].get("volumes") or ()
-    return any("persistentVolumeClaim" in volume or "ephemeral" in volume for volume in volumes)
