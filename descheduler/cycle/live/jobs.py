@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +21,7 @@ from descheduler.migration.setup.halting import Halting
 from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage, UsersJobs
 from descheduler.migration.setup.offer import find_offer
 from descheduler.model.text.counted import counted
-from descheduler.plan.outcome import OutcomeCode
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 from descheduler.report.status_document import NOTHING_TAKEN_UP, TakenUp
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["JobPlan", "num_unused", "plan_jobs", "take_up_notes", "taken_up", "unused_notes", "users_notes"]
 
 _LONGEST_LABEL = 63
+_MOST_TOLD = 5
+"""Of users' jobs that did not go as they should, so that a thousand of them do not hide what else a run says."""
 
 
 class JobPlan(msgspec.Struct, frozen=True):
@@ -136,6 +138,7 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     if jobs.num_started:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
+        notes += _not_moved([outcome for outcome in jobs.outcomes if outcome.message])
     if jobs.num_left:
         left = counted(jobs.num_left, "PodMigrationJob")
         notes.append(
@@ -143,6 +146,15 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
             "koordinator-system/koord-descheduler"
         )
     return tuple(notes)
+
+
+def _not_moved(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What is to be told of the first of these evictions of users' jobs, a sentence each."""
+    for outcome in outcomes[:_MOST_TOLD]:
+        pod, result = outcome.eviction, "evicted" if outcome.kind is OutcomeKind.EVICTED else "not evicted"
+        yield f"PodMigrationJob of a user: pod {pod.namespace}/{pod.name} {result}: {outcome.message}"
+    if len(outcomes) > _MOST_TOLD:
+        yield f"{len(outcomes) - _MOST_TOLD:,} more PodMigrationJobs of users have a message: kubectl describe podmigrationjobs"
 
 
 def num_unused(outcomes: Iterable[Outcome]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from descheduler.report.status_document import Status
 from descheduler.telemetry.observer import RunObserver
-from tests.living.builders import deployment, living_cluster, node
+from tests.living.builders import budget, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.migration.controller.whole_runs import WAYS, live_run, policy_of, watch_of, world
 
@@ -133,3 +133,15 @@ def test_reservations_that_the_scheduler_does_not_note_are_told_once_and_kept_in
     (status,) = [found for found in cluster.all("configmaps") if found["metadata"]["name"].endswith("-status")]
     (run,) = Status.decoded(status["data"]["status.json"]).runs
     assert run.reservations_unused == 2
+
+
+def test_jobs_of_users_that_do_not_succeed_are_told_with_their_pod() -> None:
+    cluster = world_with_job()
+    cluster.add(budget("web", minAvailable=2))
+    cluster.clock.sleep(1)
+    victim = cluster.pods("web")[0]["metadata"]["name"]
+    result = live_run(cluster, policy_of(WAYS["directly"]))
+    (note,) = [note for note in result.decisions.notes if victim in note]
+    assert note.startswith(f"PodMigrationJob of a user: pod shop/{victim} not evicted: ")
+    refusals = [event for event in events_on(cluster, "PodMigrationJob") if event[1] == "FailedEvict"]
+    assert [kind for kind, _, _ in refusals] == ["Warning"]
