@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -64,16 +64,23 @@ class Replacements:
         self._job_of: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def find(self, successors: Successors, job: MigrationJob, now: datetime) -> Pod | None:
+    def find(
+        self,
+        successors: Successors,
+        job: MigrationJob,
+        now: datetime,
+        may_be: Callable[[Pod], bool] = lambda pod: True,
+    ) -> Pod | None:
         """The pod that came for the one of `job`, which was asked to leave; None when none has come yet.
 
-        It was created after that. Of several, the one that the job knows goes first, then one with the name of the pod
-        that left, one with a node, one on the node of the room, the oldest.
+        It was created after that, and `may_be` agrees. Of several, the one that the job knows goes first, then one with
+        the name of the pod that left, one on the node of the room, the oldest, one without a node: the room of a pod
+        that is pending is not given up for one that is not.
         """
         selector = ",".join(f"{key}={value}" for key, value in sorted(successors.labels.items()))
         found = self._objects.list(pods_path(successors.namespace), decode_pod, label_selector=selector or None)
         with self._lock:
-            candidates = [pod for pod in found if self._may_be(pod, successors, job)]
+            candidates = [pod for pod in found if self._may_be(pod, successors, job) and may_be(pod)]
             newer = [pod for pod in candidates if came_after(pod, job)]
             chosen = min(newer or _older(candidates, job, now), key=lambda pod: _preference(pod, job), default=None)
             if chosen is not None and chosen.node_name:
@@ -108,7 +115,8 @@ def _is_since(pod: Pod, since: datetime | None) -> bool:
     return since is None or pod.created_at is None or pod.created_at >= since.replace(microsecond=0)
 
 
-def _preference(pod: Pod, job: MigrationJob) -> tuple[bool, bool, bool, bool, float, str]:
+def _preference(pod: Pod, job: MigrationJob) -> tuple[bool, bool, bool, float, bool, str]:
     is_known = job.replacement is not None and job.replacement.uid == pod.uid
-    age = pod.created_at.timestamp() if pod.created_at else 0.0
-    return not is_known, pod.name != job.pod_name, not pod.node_name, pod.node_name != job.node_name, age, pod.name
+    is_there = bool(pod.node_name) and pod.node_name == job.node_name
+    created = pod.created_at.timestamp() if pod.created_at else 0.0
+    return not is_known, pod.name != job.pod_name, not is_there, created, bool(pod.node_name), pod.name

@@ -9,7 +9,10 @@ import pytest
 
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.machine import evicting
+from descheduler.migration.jobs.seen import RoomState
+from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.replacements import Replacements, Successors
+from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
@@ -17,6 +20,7 @@ from tests.builders import NOW, make_pod
 from tests.living.builders import living_cluster, pod
 from tests.living.clock import rfc3339
 from tests.living.cluster import LivingCluster
+from tests.living.scheduling.reservations import ALLOCATED
 
 OWNER = "the-owner"
 ASKED = NOW + timedelta(seconds=60)
@@ -83,6 +87,27 @@ def test_a_pod_has_come_for_one_job_only() -> None:
     assert find(cluster, job("one"), known=replacements) == "first"
     assert find(cluster, job("two"), known=replacements) == "second"
     assert find(cluster, job("one"), known=replacements) == "first"
+
+
+def test_of_two_that_came_together_the_one_that_is_pending_needs_the_room() -> None:
+    cluster = cluster_of(born("a", on="n3"), born("b", on=""))
+    assert find(cluster, job(node_name="n2")) == "b"
+
+
+def test_one_that_uses_another_reservation_has_come_for_the_job_of_that() -> None:
+    other = born("a", on="n3")
+    other["metadata"]["annotations"] = {ALLOCATED: '{"name": "another", "uid": "u"}'}
+    held = {"metadata": {"name": "mine", "uid": "r"}, "spec": {"template": {}, "owners": [{}]}}
+    status = {"phase": "Available", "nodeName": "n2", "conditions": [{"type": "Scheduled", "status": "True"}]}
+    kind = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation"}
+    cluster = cluster_of(other, {**kind, **held, "status": status})
+    successors = Successors("shop", OWNER).encoded()
+    mine = job(node_name="n2", reservation_name="mine", annotations={REPLACEMENT_ANNOTATION: successors})
+    rooms = ReservationRooms(ObjectCalls(cluster.client()), "test")
+
+    room, replacement = rooms.look(mine, ASKED)
+
+    assert (room.state, room.miss, replacement) == (RoomState.HELD, None, None)
 
 
 def test_of_several_that_on_the_node_of_the_room_goes_first() -> None:

@@ -154,7 +154,7 @@ def _not_moved(outcomes: Sequence[Outcome]) -> Iterator[str]:
         pod, result = outcome.eviction, "evicted" if outcome.kind is OutcomeKind.EVICTED else "not evicted"
         yield f"PodMigrationJob of a user: pod {pod.namespace}/{pod.name} {result}: {outcome.message}"
     if len(outcomes) > _MOST_TOLD:
-        yield f"{len(outcomes) - _MOST_TOLD:,} more PodMigrationJobs of users have a message: kubectl describe podmigrationjobs"
+        yield f"{len(outcomes) - _MOST_TOLD:,} more PodMigrationJobs of users: kubectl describe podmigrationjobs"
 
 
 def num_unused(outcomes: Iterable[Outcome]) -> int:

@@ -107,9 +107,13 @@ class ReservationRooms:
         return tuple(gone)
 
     def _replacement(self, job: MigrationJob, successors: Successors | None, now: datetime) -> Pod | None:
-        """The pod that came; of a user's job whose Reservation is gone, the one that it names."""
+        """The pod that came; of a user's job whose Reservation is gone, the one that it names.
+
+        One that uses another Reservation may have come for the job of that.
+        """
         if successors is not None:
-            return self._replacements.find(successors, job, now)
+            names = ("", job.reservation_name)
+            return self._replacements.find(successors, job, now, lambda pod: reservation_used(pod) in names)
         return None if job.replacement is None else self._pod(job.replacement)
 
     def _is_ours(self, name: str, job: MigrationJob) -> bool:
