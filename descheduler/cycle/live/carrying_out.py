@@ -13,7 +13,7 @@ from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
-from descheduler.migration.controller.controller import Background
+from descheduler.migration.controller.surroundings import Background
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide

@@ -13,7 +13,7 @@ from descheduler.eviction.migration_controller.profiles import migration_control
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.controller import Background, Surroundings
+from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
@@ -19,6 +18,7 @@ from descheduler.migration.controller.endings import deleted, ended, left_out, n
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import RemovalPort, remove
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.jobs.conditions import aborted, failed
@@ -26,16 +26,13 @@ from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.ports import OutcomeSink
-from descheduler.migration.traces.job_listener import EveryListener, JobListener
+from descheduler.migration.traces.job_listener import EveryListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Background", "JobController", "Surroundings"]
+__all__ = ["JobController"]
 
 _BUDGET_WAIT_SECONDS = 5.0
 """Between two tries to evict a pod that a budget protects now."""
@@ -44,33 +41,6 @@ _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
 _Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
-
-
-class Background(Protocol):
-    """Where calls are made: on threads in a run, at once in a test."""
-
-    def submit(self, call: Callable[[], _Answer]) -> Future[_Answer]:
-        """The future of `call`."""
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a run goes by from outside.
-
-    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
-    right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
-    `sink` hears of outcomes and `listener` of jobs.
-    """
-
-    calls: Background
-    paces: Paces
-    open_calls: OpenCalls
-    halted: Callable[[], tuple[OutcomeCode, str] | None]
-    may_call: Callable[[], str]
-    clock: Callable[[], float]
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
-    sink: OutcomeSink | None = None
-    listener: JobListener | None = None
 
 
 class JobController:
