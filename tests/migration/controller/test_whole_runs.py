@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from descheduler.report.status_document import Status
+from descheduler.report.tables.status_table import status_table
+from descheduler.report.tables.table_style import TableStyle
 from descheduler.telemetry.observer import RunObserver
 from tests.living.builders import budget, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
@@ -131,8 +133,9 @@ def test_reservations_that_the_scheduler_does_not_note_are_told_once_and_kept_in
     (note,) = [note for note in result.decisions.notes if "did not use" in note]
     assert note.startswith("Replacement pods did not use 2 Reservations on their nodes: ")
     (status,) = [found for found in cluster.all("configmaps") if found["metadata"]["name"].endswith("-status")]
-    (run,) = Status.decoded(status["data"]["status.json"]).runs
-    assert run.reservations_unused == 2
+    kept = Status.decoded(status["data"]["status.json"])
+    assert [run.reservations_unused for run in kept.runs] == [2]
+    assert any("2 not used" in line for line in status_table(kept, TableStyle()))
 
 
 def test_jobs_of_users_that_do_not_succeed_are_told_with_their_pod() -> None:
