@@ -37,7 +37,7 @@ class Seen:
     `is_replaced` says whether its pod has gone in the end, None where it had none.
     """
 
-    sequence: list[tuple[str, str, str]] = field(default_factory=list)
+    sequence: list[tuple[str, ...]] = field(default_factory=list)
     last: Object = field(default_factory=dict)
     is_deleted: bool = False
     is_replaced: bool | None = None
