@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from descheduler.model.text.duration import parse_duration
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.judge.watch import Watch, WatchFailedError
 from tests.e2e.kube_api import Object
@@ -24,7 +26,9 @@ _JOBS = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
 _ENDED = ("Succeeded", "Failed", "Aborted")
 _LONGEST_SECONDS = 120.0
 _QUIET_SECONDS = 5.0
-"""For so long those are looked at, after all others have ended, that are not expected to end."""
+"""For so long those are looked at that are not expected to end, after all others have and their own time is over."""
+_SHORT = timedelta(minutes=1)
+"""Time limits below this are meant to pass."""
 
 Carrier = Callable[[ControlPlane, Mapping[str, Any]], AbstractContextManager[object]]
 """Has the jobs of users carried out by somebody, with these arguments of MigrationController."""
@@ -93,7 +97,14 @@ def _play_steps(scripts: Sequence[LiveScript], seen: Mapping[str, Seen], born: f
     ending = [seen[script.job_name] for script in scripts if _is_to_end(script)]
     while not all(each.is_over for each in ending) and time.monotonic() < born + _LONGEST_SECONDS:
         time.sleep(0.2)
+    time.sleep(max(0.0, born + max(map(_limit_seconds, scripts)) - time.monotonic()))
     time.sleep(_QUIET_SECONDS)
+
+
+def _limit_seconds(script: LiveScript) -> float:
+    """The time limit of the job, 0 for one that is not meant to pass."""
+    limit = parse_duration(script.case["job"]["spec"].get("ttl", "0s"))
+    return limit.total_seconds() if limit < _SHORT else 0.0
 
 
 def _is_to_end(script: LiveScript) -> bool:
