@@ -33,7 +33,8 @@ _MOST_CONFLICTS = 5
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a job has come: `pod` is the one that has its name now, and `step` what it waits for.
+    """How far a job has come: `pod` is the one that has its name now (not looked for once it is known to be gone), and
+    `step` what it waits for.
 
     `job` is as it is kept; None when somebody has deleted it. `miss` is why the replacement did not use its room.
     """
@@ -73,10 +74,12 @@ class JobKeeper:
     def advance(self, job: MigrationJob) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait. Raises KubeError; what was done by then stays.
 
-        It may be called again after any error, with the job as it was.
+        It may be called again after any error, with the job as it was. What was seen is good until something is done
+        about it: a status that was written changes nothing in the cluster.
         """
+        seen: Seen | None = None
         for _ in range(_MOST_STEPS):
-            seen = self._look(job)
+            seen = seen or self._look(job)
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):
                 return Progress(job, step, seen.pod, seen.replacement)
@@ -84,6 +87,8 @@ class JobKeeper:
             if kept is None:
                 self._provider_of(job).release(job)
                 return Progress(None, End(), seen.pod)
+            if not isinstance(step, Save) or _looked_at(kept) != _looked_at(job):
+                seen = None
             job = kept
             if job.has_ended:  # what was seen right before may not be there any more
                 return Progress(job, End(), seen.pod, seen.replacement, seen.room.miss)
@@ -129,7 +134,7 @@ class JobKeeper:
         return self._providers.get(job.annotations.get(PROVIDER_ANNOTATION, ""), first)
 
     def _look(self, job: MigrationJob) -> Seen:
-        has_pod = bool(job.pod_namespace and job.pod_name)
+        has_pod = bool(job.pod_namespace and job.pod_name) and not job.has(JobConditionType.EVICTION)
         pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
         if not job.reservation_name:
             return Seen(pod)
@@ -167,3 +172,9 @@ class JobKeeper:
             JobReason.FAILED_CREATE_RESERVATION,
             why,
         )
+
+
+def _looked_at(job: MigrationJob) -> tuple[object, ...]:
+    """What decides where a look at `job` goes: its pod, its room, and whether a replacement may be there."""
+    was_asked = job.found(JobConditionType.EVICTION) is not None
+    return job.pod_namespace, job.pod_name, job.reservation_name, job.annotations, was_asked
