@@ -6,7 +6,7 @@ from datetime import datetime
 
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.steps import ReleaseRoom, Save, Step
-from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 
 __all__ = ["give_up", "is_stuck"]
@@ -18,8 +18,13 @@ def give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:
     return ReleaseRoom(end) if job.reservation_name else Save(end)
 
 
-def is_stuck(replacement: Pod | None, since: datetime) -> bool:
-    """Whether there is a replacement since then, and still no node for it."""
+def is_stuck(job: MigrationJob, replacement: Pod | None, since: datetime) -> bool:
+    """Whether there is a replacement since then, the pod was gone by then too, and still there is no node for it.
+
+    The replacement that a surge brings has nobody to wait for.
+    """
     if replacement is None or replacement.node_name or replacement.created_at is None:
         return False
-    return replacement.created_at <= since
+    gone = job.found(JobConditionType.EVICTION)
+    is_gone = gone is None or gone.transitioned_at is None or gone.transitioned_at <= since
+    return is_gone and replacement.created_at <= since

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from descheduler.model.koordinator.eviction_annotations import SURGE_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["RAISED", "SCALE_BACK", "SINGLE", "Surge", "surge_of", "with_surge"]
+__all__ = ["RAISED", "SCALE_BACK", "SINGLE", "Surge", "is_surged", "surge_of", "with_surge"]
 
 SINGLE = 1
 """The replicas of a workload that can be surged, before and after."""
@@ -55,6 +55,12 @@ def surge_of(job: MigrationJob) -> Surge | None:
         return msgspec.json.decode(job.annotations.get(SURGE_ANNOTATION, ""), type=Surge)
     except (ValueError, RecursionError):
         return None
+
+
+def is_surged(job: MigrationJob) -> bool:
+    """Whether its workload is scaled, is about to be, or was: the replacement comes before the pod leaves."""
+    surge = surge_of(job)
+    return surge is not None and surge.is_planned
 
 
 def with_surge(job: MigrationJob, surge: Surge) -> MigrationJob:

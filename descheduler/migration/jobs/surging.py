@@ -84,11 +84,13 @@ def _while_raised(job: MigrationJob, pod: Pod, seen: Seen, patience: SurgePatien
     new = seen.replacement
     if new is not None and new.node_name and new.node_name == pod.node_name:
         return _failed(job, f"the new pod was scheduled onto node {new.node_name}, where the pod runs already")
+    if seen.room.is_left_over and seen.room.state in {RoomState.TAKEN, RoomState.MISSED}:
+        return ReleaseRoom(job)
     if _serves(new) and seen.scale.is_available:
         return Evict(SCALE_BACK)
     if since.transitioned_at is not None and now - since.transitioned_at >= patience.to_serve:
         return _failed(job, "the new pod did not become available in time")
-    if seen.room.state is RoomState.HELD and is_stuck(new, now - patience.to_yield):
+    if seen.room.state is RoomState.HELD and is_stuck(job, new, now - patience.to_yield):
         return ReleaseRoom(job)
     return WaitForChange("the new pod is not available yet")
 

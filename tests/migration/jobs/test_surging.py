@@ -33,7 +33,7 @@ PLANNED = Surge(True, "Deployment", "web", "web-uid")
 SINGLE = Scale(1)
 RAISED = Scale(2, is_raised=True, is_available=True)
 HELD = Room(RoomState.HELD, "n2")
-TAKEN = Room(RoomState.TAKEN, "n2", taken_by=ObjectReference("shop", "web-1", "new"), is_left_over=True)
+TAKEN = Room(RoomState.TAKEN, "n2", taken_by=ObjectReference("shop", "web-1", "new"))
 
 
 def job(surge: Surge, *conditions: JobConditionType) -> MigrationJob:
@@ -139,6 +139,11 @@ def test_a_new_pod_on_the_node_of_the_old_one_is_given_up() -> None:
     assert "where the pod runs already" in failure(step(surged(), RAISED, room=TAKEN, new=back))[1]
 
 
+def test_what_has_held_the_room_of_the_new_pod_is_given_back() -> None:
+    taken = step(surged(), RAISED, room=replace(TAKEN, is_left_over=True), new=NEW)
+    assert taken == ReleaseRoom(surged())
+
+
 def test_room_makes_way_for_a_new_pod_that_finds_no_node() -> None:
     waiting = replace(make_pod("web-1", node="", ready=False), created_at=NOW)
     taken = step(surged(), RAISED, new=waiting, after=timedelta(seconds=6))
@@ -153,7 +158,7 @@ def test_a_workload_that_is_scaled_up_when_its_pod_leaves_is_scaled_back_first(p
 
 
 def test_one_of_two_pods_is_awaited_to_leave_once_the_workload_is_scaled_back() -> None:
-    asked = evicting(surged(), POD, NOW)
+    asked = evicting(surged(), POD, NOW, asked_at=NOW)
     assert isinstance(step(asked, SINGLE, room=TAKEN, new=NEW), WaitForChange)
     assert failure(step(asked, SINGLE, room=TAKEN, new=None))[0] == JobReason.SURGE_FAILED
 
