@@ -1,19 +1,14 @@
-"""Arguments of MigrationController."""
+"""Arguments of MigrationController; `args_checks` says what is wrong with them."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated
 
 import msgspec
 
-from descheduler.eviction.migration_controller.zones import zone_named
-from descheduler.model.cron import parse_cron
-from descheduler.model.time_windows import LONGEST_WINDOW
-from descheduler.policy.plugin import ArgsProblem, Needs
+from descheduler.policy.plugin import Needs
 from descheduler.policy.shared_args import (
     Args,
     Int32,
@@ -21,15 +16,14 @@ from descheduler.policy.shared_args import (
     LabelSelectorArg,
     Namespaces,
     PriorityThreshold,
-    check_in,
-    check_namespaces,
-    check_selector,
     one_of,
 )
 
 __all__ = [
     "EVICTION_GATES",
     "EVICTION_POLICIES",
+    "JOB_MODES",
+    "RESERVATION_PROVIDERS",
     "ArbitrationArgs",
     "DeleteOptions",
     "GuardArgs",
@@ -40,7 +34,6 @@ __all__ = [
     "TimeWindowArgs",
     "default_args",
     "needs",
-    "validate_args",
 ]
 
 EVICTION_GATES = (
@@ -60,14 +53,10 @@ EVICTION_GATES = (
     "NodeFit",
 )
 """Checks that `skipEvictionGates` can remove."""
-_JOB_MODES = ("ReservationFirst", "EvictDirectly")
+JOB_MODES = ("ReservationFirst", "EvictDirectly")
 EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 """How Koordinator evicts; a label of the pod decides before `evictionPolicy`."""
-_RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
-_LIMITED_OBJECTS = ("workload", "namespace")
-_LONGEST_WINDOW = timedelta(days=7)
-"""As long as the memory of runs keeps a note."""
-_PERCENT = re.compile(r"[+-]?[0-9]{1,9}%\Z")
+RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
 
 
 class Preconditions(Args, frozen=True):
@@ -204,7 +193,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Whether pods of workloads so small that all replicas could be away at once can be evicted."""
     object_limiters: Mapping[str, MigrationObjectLimiter] = msgspec.field(default_factory=dict)
     """Limits of how many migrations start, by `workload` and by `namespace`."""
-    default_job_mode: Annotated[str, one_of(_JOB_MODES)] = ""
+    default_job_mode: Annotated[str, one_of(JOB_MODES)] = ""
     """`ReservationFirst` or `EvictDirectly`."""
     default_job_ttl: timedelta | None = msgspec.field(name="defaultJobTTL", default=None)
     """How long a job may take, from its creation; 0 means no time limit."""
@@ -221,7 +210,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Options of the eviction call."""
     arbitration_args: ArbitrationArgs | None = None
     """How waiting migrations are put in order."""
-    reservation_provider: Annotated[str, one_of(_RESERVATION_PROVIDERS)] = ""
+    reservation_provider: Annotated[str, one_of(RESERVATION_PROVIDERS)] = ""
     """How room is held: `koordinator` (Reservations), `placeholder` (a pause pod) or `none`; unset, by Reservations
     where the cluster has them."""
     move_history: MoveHistoryArgs | None = None
@@ -269,122 +258,3 @@ def needs(_args: MigrationControllerArgs) -> Needs:
         "CloneSet.apps.kruise.io",
     )
     return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads)))
-
-
-def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
-    """Problems of `args` as they are after `default_args`."""
-    return [
-        *check_namespaces(args.namespaces),
-        *check_selector("labelSelector", args.label_selector),
-        *check_in("skipEvictionGates", args.skip_eviction_gates, EVICTION_GATES),
-        *_check_counts(args),
-        *_check_pace(args),
-        *_check_choice("defaultJobMode", args.default_job_mode, _JOB_MODES),
-        *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
-        *_check_choice("reservationProvider", args.reservation_provider, ("", *_RESERVATION_PROVIDERS)),
-        *_check_limiters(args.object_limiters),
-        *_check_history(args.move_history),
-        *_check_times("windows", args.windows),
-        *_check_times("blackouts", args.blackouts),
-        *_check_guards(args.guards),
-    ]
-
-
-def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
-    problems = [
-        *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
-        *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
-    ]
-    if guards.max_pending_pods_increase < 0:
-        problems.append(ArgsProblem(("guards", "maxPendingPodsIncrease"), "is below 0"))
-    if guards.interval < timedelta(seconds=1):
-        problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
-    return problems
-
-
-def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:
-    return [] if value in allowed else [ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")]
-
-
-def _check_counts(args: MigrationControllerArgs) -> list[ArgsProblem]:
-    least = {
-        "maxMigratingGlobally": (args.max_migrating_globally, 0),
-        "maxMigratingPerNode": (args.max_migrating_per_node, 0),
-        "maxMigratingPerNamespace": (args.max_migrating_per_namespace, 0),
-        "maxConcurrentReconciles": (args.max_concurrent_reconciles, 1),
-        "evictBurst": (args.evict_burst, 1),
-    }
-    return [
-        *(
-            ArgsProblem((field,), f"{count} is below {bound}")
-            for field, (count, bound) in least.items()
-            if count is not None and count < bound
-        ),
-        *_check_share(("maxMigratingPerWorkload",), args.max_migrating_per_workload),
-        *_check_share(("maxUnavailablePerWorkload",), args.max_unavailable_per_workload),
-    ]
-
-
-def _check_share(path: tuple[str, ...], share: int | str | None) -> list[ArgsProblem]:
-    """Problems of a count or percentage; Kubernetes' `intstr` wants the percent sign in every string."""
-    if share is None:
-        return []
-    if isinstance(share, str) and not _PERCENT.match(share):
-        return [ArgsProblem(path, f"{share!r} is neither a number nor a percentage such as '10%'")]
-    number = int(share.removesuffix("%")) if isinstance(share, str) else share
-    return [ArgsProblem(path, f"{share} is below 0")] if number < 0 else []
-
-
-def _check_pace(args: MigrationControllerArgs) -> list[ArgsProblem]:
-    problems = []
-    if args.evict_qps is not None:
-        try:
-            rate = float(args.evict_qps)
-        except ValueError:
-            rate = math.nan
-        if not 0 < rate < math.inf:
-            message = f"{args.evict_qps!r} is not a number above 0 (evictions per second)"
-            problems.append(ArgsProblem(("evictQPS",), message))
-    if args.default_job_ttl is not None and args.default_job_ttl < timedelta(0):
-        problems.append(ArgsProblem(("defaultJobTTL",), "is negative; use 0 for no time limit"))
-    return problems
-
-
-def _check_limiters(limiters: Mapping[str, MigrationObjectLimiter]) -> list[ArgsProblem]:
-    problems = []
-    for name, limiter in sorted(limiters.items()):
-        path = ("objectLimiters", name)
-        if name not in _LIMITED_OBJECTS:
-            problems.append(ArgsProblem(path, f"{name!r} is not one of {', '.join(_LIMITED_OBJECTS)}"))
-        problems += _check_share((*path, "maxMigrating"), limiter.max_migrating)
-    return problems
-
-
-def _check_history(history: MoveHistoryArgs | None) -> list[ArgsProblem]:
-    if history is None:
-        return []
-    problems = []
-    if not timedelta(0) < history.window <= _LONGEST_WINDOW:
-        problems.append(ArgsProblem(("moveHistory", "window"), "is not above 0 and at most 168h"))
-    elif not timedelta(0) <= history.cooldown <= history.window:
-        problems.append(ArgsProblem(("moveHistory", "cooldown"), "is below 0 or longer than window"))
-    if history.max_moves_per_window is not None and history.max_moves_per_window < 1:
-        message = f"{history.max_moves_per_window} is below 1; leave it out for no limit"
-        problems.append(ArgsProblem(("moveHistory", "maxMovesPerWindow"), message))
-    return problems
-
-
-def _check_times(field: str, windows: Sequence[TimeWindowArgs]) -> Iterator[ArgsProblem]:
-    for index, window in enumerate(windows):
-        yield from _check_text((field, index, "cron"), parse_cron, window.cron)
-        yield from _check_text((field, index, "timeZone"), zone_named, window.time_zone)
-        if not timedelta(0) < window.duration <= LONGEST_WINDOW:
-            yield ArgsProblem((field, index, "duration"), "is not above 0 and at most 168h")
-
-
-def _check_text(path: tuple[str | int, ...], parse: Callable[[str], object], text: str) -> Iterator[ArgsProblem]:
-    """The problem of a text that cannot be read."""
-    try:
-        parse(text)
-    except ValueError as error:
-        yield ArgsProblem(path, str(error))
