@@ -21,6 +21,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
+from descheduler.eviction.limit_notes import limit_notes
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_notes
 from descheduler.eviction.node_fit.node_fit import NodeFit
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
@@ -88,7 +89,13 @@ def decide(
         checks=checks,
         recent_moves=recent_moves,
     )
-    notes = (*migration_notes(policy), *move_notes, *verification_notes(policy), *scope.note_on(snapshot))
+    notes = (
+        *migration_notes(policy),
+        *limit_notes(policy, snapshot),
+        *move_notes,
+        *verification_notes(policy),
+        *scope.note_on(snapshot),
+    )
     if processed_nodes is None:
         processed_nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(processed_nodes) < _LEAST_NODES:

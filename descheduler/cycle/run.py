@@ -326,7 +326,7 @@ class _Live:
         from descheduler.migration.open_calls import OpenCalls
 
         client, policy, watch = run.client, run.policy, run.watch
-        self._watch = watch
+        self._policy = policy
         self.taken_up = NOTHING_TAKEN_UP
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
@@ -360,14 +360,20 @@ class _Live:
         """Carries out what users have asked for; whether the cluster may have changed by that."""
         from descheduler.cycle.jobs import users_notes
 
-        users = self._carrier.carry_out_users(snapshot, self._settings, self._open_calls, self._may_call)
+        settings = self._settings_over(snapshot)
+        users = self._carrier.carry_out_users(snapshot, settings, self._open_calls, self._may_call)
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
         self.notes = (*self.notes, *users_notes(users))
         return users.num_started > 0
 
     def carry_out(self, decide_with: Decide, snapshot: Snapshot) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds."""
-        return self._carrier.carry_out(decide_with, snapshot, self._settings, self._open_calls, self._may_call)
+        settings = self._settings_over(snapshot)
+        return self._carrier.carry_out(decide_with, snapshot, settings, self._open_calls, self._may_call)
+
+    def _settings_over(self, snapshot: Snapshot) -> ExecutorSettings:
+        """With the limits, of which some may be percentages of what is in the cluster."""
+        return replace(self._settings, limits=limits_of(self._policy, snapshot))
 
 
 def _executor_settings(
@@ -380,7 +386,6 @@ def _executor_settings(
     return executor_settings(
         policy,
         PaceFlags(options.qps, options.burst),
-        limits=limits_of(policy),
         evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
         effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
         deadline=deadline,

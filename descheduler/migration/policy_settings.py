@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.eviction.checks.limits import EvictionLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.migration.settings import EvictionTerms, ExecutorSettings, Pace
@@ -28,12 +27,13 @@ def executor_settings(
     policy: Policy,
     flags: PaceFlags,
     *,
-    limits: EvictionLimits,
     evictions_in_background: bool,
     effect_seconds: float,
     deadline: float | None,
 ) -> ExecutorSettings:
     """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `ExecutorSettings`.
+
+    Without its limits, which a snapshot decides where they are percentages.
 
     The flags have the last word: a rate given there is that of the whole run. Else every MigrationController has its
     own pace, as each of Koordinator's has, and the other profiles share one.
@@ -43,7 +43,6 @@ def executor_settings(
         burst=flags.burst or (_least_burst(policy) if flags.qps else None) or policy.client_burst or _DEFAULT.burst,
         grace_period_seconds=policy.grace_period_seconds,
         evictions_in_background=evictions_in_background,
-        limits=limits,
         effect_seconds=effect_seconds,
         deadline=deadline,
         terms=_terms(policy, flags),

@@ -49,7 +49,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     ),
     lambda run: TooLargeCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: StoredPodCheck(),
-    lambda run: LimitCheck(limits_of(run.handle.policy), run.background),
+    lambda run: LimitCheck(limits_of(run.handle.policy, run.handle.view.snapshot), run.background),
     lambda run: KnownAnswerCheck(run.background),
     lambda run: BudgetCheck(run.handle.view.snapshot, run.background),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
