@@ -14,7 +14,7 @@ from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.controller import Surroundings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose

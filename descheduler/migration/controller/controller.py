@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
@@ -19,55 +16,27 @@ from descheduler.migration.controller.endings import deleted, ended, left_out, n
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import RemovalPort, remove
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Answer, Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
+from descheduler.migration.controller.waiting import Waiting
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.ports import OutcomeSink
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Background", "JobController", "Surroundings"]
+__all__ = ["JobController"]
 
 _BUDGET_WAIT_SECONDS = 5.0
 """Between two tries to evict a pod that a budget protects now."""
 
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
-
-_Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
-
-
-class Background(Protocol):
-    """Where calls are made: on threads in a run, at once in a test."""
-
-    def submit(self, call: Callable[[], _Answer]) -> Future[_Answer]:
-        """The future of `call`."""
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a run goes by from outside.
-
-    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
-    right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
-    """
-
-    calls: Background
-    paces: Paces
-    open_calls: OpenCalls
-    halted: Callable[[], tuple[OutcomeCode, str] | None]
-    may_call: Callable[[], str]
-    clock: Callable[[], float]
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
-    sink: OutcomeSink | None = None
 
 
 class JobController:
@@ -89,11 +58,11 @@ class JobController:
         self._settings = settings
         self._new_job = new_job
         self._around = around
-        self._queue: deque[JobTask] = deque()
+        self._queue = Waiting()
         self._active: list[JobTask] = []
         self._turns = Turns(judge)
         self._bundles = Bundles(())
-        self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
+        self._in_flight: dict[Future[Answer], tuple[JobTask, Pod | None]] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
 
@@ -105,8 +74,10 @@ class JobController:
         """
         all_tasks = list(tasks)
         self._bundles = Bundles(task for task in all_tasks if task.job is None)
-        self._active = [task for task in all_tasks if task.job is not None]
-        self._queue.extend(task for task in all_tasks if task.job is None)
+        self._queue = Waiting(task for task in all_tasks if task.job is None)
+        for task in all_tasks:
+            if task.job is not None:
+                self._activate(task)
         while self._queue or self._active:
             if (halted := self._around.halted()) is not None:
                 self._wind_up(*halted)
@@ -120,16 +91,17 @@ class JobController:
 
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
-        is_full = len(self._active) >= self._settings.most_active
-        for task in self._queue:
-            together = [other for other in self._active if self._bundles.are_together(task.eviction, other.eviction)]
-            busy = {other.eviction.workload for other in self._active if other not in together}
-            if (not is_full or together) and task.eviction.workload not in busy:
-                self._queue.remove(task)
-                self._active.append(task)
-                self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
-                return True
-        return False
+        task = self._queue.next(is_full=len(self._active) >= self._settings.most_active)
+        if task is None:
+            return False
+        self._queue.remove(task)
+        self._activate(task)
+        self._submit(task, partial(self._journal.create, self._new_job(task.eviction)))
+        return True
+
+    def _activate(self, task: JobTask) -> None:
+        self._active.append(task)
+        self._queue.began(task)
 
     def _advance_due(self) -> bool:
         """Has every job looked at whose time has come; whether there was one."""
@@ -171,7 +143,7 @@ class JobController:
 
     def _part_bundles(self) -> None:
         """Leaves those out that are left of a bundle of which another one stays."""
-        for task in [*self._queue, *self._active]:
+        for task in [*self._queue, *self._active] if self._bundles.has_left_overs else ():
             if (why := self._bundles.why_broken(task.eviction)) and not task.may_have_left(self._around.clock()):
                 self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
@@ -197,7 +169,7 @@ class JobController:
         under_way = {id(task) for task, _ in self._in_flight.values()}
         return under_way | {id(task) for task in self._turns.tasks}
 
-    def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
+    def _submit(self, task: JobTask, call: Callable[[], Answer], pod: Pod | None = None) -> None:
         self._in_flight[self._around.calls.submit(call)] = (task, pod)
 
     def _pause(self) -> None:
@@ -353,8 +325,8 @@ class JobController:
         """Evicts nothing more; gives back what is held for pods that stay, and leaves the others to the next run."""
         self._stopped_by = code, why
         for task in self._queue:
+            self._queue.remove(task)
             self._finish(task, left_out(code, why))
-        self._queue.clear()
         self._turns.clear()
         self._drain()
         for task in list(self._active):
@@ -389,5 +361,6 @@ class JobController:
         self._bundles.ended(task, outcome.kind)
         if task in self._active:
             self._active.remove(task)
+            self._queue.ended(task)
         if self._around.sink is not None and not task.is_adopted:
             self._around.sink.record(outcome)

@@ -15,10 +15,11 @@ from descheduler.eviction.migration_controller.arbitration import JobOutcome, ar
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import JobController, Surroundings
+from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.removal import RemovalPort
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms

@@ -16,7 +16,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.controller.controller import Surroundings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.open_calls import OpenCalls
 from descheduler.migration.paces import Paces
 from descheduler.migration.providers.labels import labels_of

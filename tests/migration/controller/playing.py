@@ -11,9 +11,10 @@ from typing import Any
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import Background, JobController, Surroundings
+from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
