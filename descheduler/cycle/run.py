@@ -330,7 +330,7 @@ class _Live:
         self.taken_up = NOTHING_TAKEN_UP
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
-        self._settings = _executor_settings(policy, run.options, watch.deadline, client.request_timeout_seconds)
+        self._settings = _executor_settings(run)
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._may_call = (lambda: "") if lease is None else lease.why_not_current
         guard_open_calls(self._open_calls, lease, watch)
@@ -376,17 +376,17 @@ class _Live:
         return replace(self._settings, limits=limits_of(self._policy, snapshot))
 
 
-def _executor_settings(
-    policy: Policy, options: RunOptions, deadline: float | None, request_timeout_seconds: float
-) -> ExecutorSettings:
-    """How evictions are paced and bounded. `deadline` is of the run's clock; None when it has none."""
+def _executor_settings(run: _Run) -> ExecutorSettings:
+    """How evictions are paced, and when none may be made any more."""
     from descheduler.cycle.decide import EVICTIONS_IN_BACKGROUND
     from descheduler.migration.policy_settings import PaceFlags, executor_settings
 
     return executor_settings(
-        policy,
-        PaceFlags(options.qps, options.burst),
-        evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
-        effect_seconds=request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
-        deadline=deadline,
+        run.policy,
+        PaceFlags(run.options.qps, run.options.burst),
+        evictions_in_background=bool(run.options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
+        effect_seconds=run.client.request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
+        deadline=run.watch.deadline,
+        now=run.now,
+        at=run.began,
     )

@@ -39,6 +39,14 @@ _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
 
+_End = Callable[[MigrationJob, str], MigrationJob]
+"""Makes of a job and a sentence the job at its end."""
+
+
+def _forbidden(job: MigrationJob, why: str) -> MigrationJob:
+    return failed(job, JobReason.FORBIDDEN, why)
+
+
 class JobController:
     """The dispatcher. All state belongs to the calling thread; `around.calls` makes the calls."""
 
@@ -51,7 +59,9 @@ class JobController:
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
         judge: Judge | None = None,
+        why_closed: Callable[[], str] = lambda: "",
     ) -> None:
+        self._why_closed = why_closed
         self._journal = journal
         self._keeper = keeper
         self._port = port
@@ -82,12 +92,25 @@ class JobController:
             if (halted := self._around.halted()) is not None:
                 self._wind_up(*halted)
                 break
+            self._close()
             has_begun = self._begin_next() | self._advance_due() | self._judge_turns() | self._evict_next()
             self._collect()
             self._part_bundles()
             if not has_begun:
                 self._pause()
         return tuple(self._outcomes[task.eviction.uid] for task in all_tasks)
+
+    def _close(self) -> None:
+        """Undoes all whose pod has not left once `why_closed` says so; the others go on to their end."""
+        why, now = self._why_closed(), self._around.clock()
+        for task in [*self._queue, *self._active] if why else ():
+            if not task.may_have_left(now):
+                refused = task.judgement if task.num_calls else None
+                closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
+                self._leave_out(task, refused or closed, aborted)
+            elif task in self._turns.tasks:
+                self._turns.remove(task)
+                task.wait(now)
 
     def _begin_next(self) -> bool:
         """Has the next job created whose workload is free; whether there was one."""
@@ -147,15 +170,15 @@ class JobController:
             if (why := self._bundles.why_broken(task.eviction)) and not task.may_have_left(self._around.clock()):
                 self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
-    def _leave_out(self, task: JobTask, judgement: Judgement) -> None:
-        """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way."""
+    def _leave_out(self, task: JobTask, judgement: Judgement, end: _End = _forbidden) -> None:
+        """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way, and ends as `end`."""
         if task in self._queue:
             self._queue.remove(task)
             self._finish(task, left_out(judgement.code, judgement.message))
         elif task.job is not None and not any(task is other for other, _ in self._in_flight.values()):
             self._turns.remove(task)
             task.judgement = judgement
-            self._give_up(task, judgement)
+            self._give_up(task, judgement, end)
 
     def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
         """Runs on a thread; None when the run was halted since the decision."""
@@ -163,7 +186,7 @@ class JobController:
         return remove(self._port, policy, eviction, at, self._may_send)
 
     def _may_send(self) -> bool:
-        return self._around.halted() is None and not self._around.may_call()
+        return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
 
     def _busy(self) -> set[int]:
         under_way = {id(task) for task, _ in self._in_flight.values()}
@@ -286,13 +309,12 @@ class JobController:
         kept = self._keeper.save(job, evicting(job, pod, self._around.now()))
         return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
 
-    def _give_up(self, task: JobTask, judgement: Judgement) -> None:
+    def _give_up(self, task: JobTask, judgement: Judgement, end: _End = _forbidden) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt(self._around.clock()):
             task.due = task.settles_at
         elif task.job is not None:
-            end = failed(task.job, JobReason.FORBIDDEN, judgement.message)
-            self._submit(task, partial(self._undo, task.job, end))
+            self._submit(task, partial(self._undo, task.job, end(task.job, judgement.message)))
 
     def _undo(self, job: MigrationJob, end: MigrationJob) -> Progress:
         """Runs on a thread."""

@@ -137,7 +137,7 @@ class JobExecution:
         for name, profile in self._profiles.items():
             tasks = [JobTask(eviction) for eviction in evictions if eviction.profile == name]
             keeper = self._keeper(_terms(profile))
-            outcomes += self._controller(keeper, profile).run(tasks)
+            outcomes += self._controller(keeper, name).run(tasks)
         return tuple(outcomes)
 
     def carry_out_users(self, snapshot: Snapshot) -> UsersJobs:
@@ -187,10 +187,18 @@ class JobExecution:
     def _keeper(self, terms: JobTerms) -> JobKeeper:
         return JobKeeper(self._objects, self._journal, self._providers, terms, now=self._around.now)
 
-    def _controller(self, keeper: JobKeeper, profile: JobProfile | None = None) -> JobController:
+    def _controller(self, keeper: JobKeeper, name: str = "") -> JobController:
+        """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
         settings = ControllerSettings(self._settings)
-        new_job = partial(_new_job, profile)
-        return JobController(self._journal, keeper, self._port, settings, new_job, self._around, self._judge)
+        new_job = partial(_new_job, self._profiles.get(name))
+        why_closed = partial(self._why_closed, name)
+        return JobController(
+            self._journal, keeper, self._port, settings, new_job, self._around, self._judge, why_closed
+        )
+
+    def _why_closed(self, name: str) -> str:
+        """Why the profile of that name, if any, evicts nothing more; "" while it may."""
+        return self._settings.why_closed(name, self._around.clock())
 
     def _is_own(self, job: MigrationJob) -> bool:
         return job.annotations.get(CREATED_BY_ANNOTATION) == self._storage.owner
