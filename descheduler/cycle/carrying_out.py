@@ -20,7 +20,8 @@ from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.rounds import Decide
 from descheduler.migration.rounds import carry_out as carry_out_rounds
 from descheduler.migration.settings import ExecutorSettings
-from descheduler.migration.setup.job_execution import JobExecution, UsersJobs
+from descheduler.migration.setup.job_execution import JobExecution
+from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.guards.watchman import Watchman
+    from descheduler.migration.paces import Paces
 
 __all__ = ["Carrier"]
 
@@ -37,8 +39,8 @@ _EVENT_FLUSH_SECONDS = 10.0
 class Carrier(msgspec.Struct, frozen=True):
     """Evicts through `client`, and tells the cluster and the observer of it.
 
-    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. Where
-    there is a `watchman`, its guards may end the run.
+    `policy_version` is that of the eviction API. With `announces_failures` refused evictions get an Event too. All
+    evictions share `paces`. Where there is a `watchman`, its guards may end the run.
     """
 
     client: KubeClient
@@ -47,6 +49,7 @@ class Carrier(msgspec.Struct, frozen=True):
     policy_version: str
     announces_failures: bool
     jobs: JobPlan
+    paces: Paces
     watchman: Watchman | None = None
 
     def take_up(self, settings: ExecutorSettings, open_calls: OpenCalls, may_call: Callable[[], str]) -> Adopted | None:
@@ -82,6 +85,7 @@ class Carrier(msgspec.Struct, frozen=True):
             may_call=may_call,
             tripped=self._tripped,
             sink=sink,
+            paces=self.paces,
             clock=self.watch.clock,
             sleep=self.watch.sleep,
         )
@@ -101,6 +105,7 @@ class Carrier(msgspec.Struct, frozen=True):
             self._evictions(),
             settings,
             self.watch,
+            paces=self.paces,
             open_calls=open_calls,
             may_call=may_call,
             tripped=self._tripped,

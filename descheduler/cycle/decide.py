@@ -64,6 +64,7 @@ def decide(
     most_assessed: int = MOST_ASSESSED,
     most_proved: int = MOST_PROVED,
     chosen: Sequence[ChosenMove] | None = None,
+    evicted_before: Sequence[PriorMove] = (),
 ) -> Decisions:
     """Runs all plugins of `policy` over `snapshot` and books what may go. No I/O; the same input gives the same answer.
 
@@ -73,8 +74,9 @@ def decide(
     run of a plugin. `memory` is what the run before left. Pods out of `scope` stay, and count for the plugins as ever;
     `checks` are asked of every request, in this order. Landings of the first `most_assessed` evictions that no plugin
     verifies are looked up for the report, and up to `most_proved` evictions are judged together, which changes no
-    decision. `chosen` are asked for in place of what the plugins select, which do not run then. Raises PolicyError
-    when a PriorityClass that the policy names does not exist.
+    decision. `chosen` are asked for in place of what the plugins select, which do not run then. `evicted_before`
+    is what this run has evicted before `snapshot` was taken, which counts against limits. Raises PolicyError when a
+    PriorityClass that the policy names does not exist.
     """
     priorities = {name: priority.value for name, priority in snapshot.priority_classes.items()}
     policy = resolve_priority_thresholds(policy, priorities)
@@ -88,6 +90,7 @@ def decide(
         scope=scope,
         checks=checks,
         recent_moves=recent_moves,
+        evicted_before=evicted_before,
     )
     notes = (
         *migration_notes(policy),

@@ -15,12 +15,12 @@ from descheduler.kube.errors import KubeError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.surroundings import Surroundings
-from descheduler.migration.paces import Paces
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
 from descheduler.migration.setup.choice import PLACEHOLDER, ProviderMissing, choose
 from descheduler.migration.setup.halting import Halting
-from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage, UsersJobs
+from descheduler.migration.setup.job_execution import JobExecution, JobProfile, JobStorage
 from descheduler.migration.setup.offer import find_offer
+from descheduler.migration.setup.users_jobs import UsersJobs
 from descheduler.model.text.counted import counted
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from descheduler.migration.controller.adoption import Adopted
     from descheduler.migration.controller.removal import RemovalPort
     from descheduler.migration.open_calls import OpenCalls
+    from descheduler.migration.paces import Paces
     from descheduler.migration.ports import OutcomeSink
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.supervision import Watch
@@ -58,6 +59,7 @@ class JobPlan(msgspec.Struct, frozen=True):
         settings: ExecutorSettings,
         watch: Watch,
         *,
+        paces: Paces,
         open_calls: OpenCalls,
         may_call: Callable[[], str],
         tripped: Callable[[], str] = lambda: "",
@@ -69,7 +71,7 @@ class JobPlan(msgspec.Struct, frozen=True):
             return None
         around = Surroundings(
             calls=BackgroundCalls(_MOST_THREADS, name="job"),
-            paces=Paces(settings, now=watch.clock),
+            paces=paces,
             open_calls=open_calls,
             halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, tripped),
             may_call=may_call,
@@ -132,6 +134,9 @@ def users_notes(jobs: UsersJobs) -> tuple[str, ...]:
     if jobs.num_started:
         let_go = counted(jobs.num_started, "PodMigrationJob")
         notes.append(f"let {let_go} of users go; {jobs.num_succeeded} succeeded")
+    if jobs.num_limited:
+        waiting = counted(jobs.num_limited, "PodMigrationJob")
+        notes.append(f"{waiting} of users left to the next run: {jobs.limit}")
     if jobs.num_left:
         left = counted(jobs.num_left, "PodMigrationJob")
         notes.append(

@@ -108,7 +108,7 @@ def run_with(
             snapshot = _read(run, server)  # what was decided on is no more
         notes = () if live is None else live.notes
         kept = _recall(run)
-        rounds = _Rounds(run, snapshot, kept.memory)
+        rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
         notes = (*notes, *rounds.choose())
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
@@ -259,7 +259,7 @@ def _request(run: _Run) -> SnapshotRequest:
 class _Rounds:
     """The decisions of a run's rounds, all over one snapshot. Keeps what the last one went by."""
 
-    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory) -> None:
+    def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[PriorMove]) -> None:
         # See `_load_deciding`.
         from descheduler.cycle.decide import decide
 
@@ -274,6 +274,7 @@ class _Rounds:
             registry=run.registry,
             scope=options.scope,
             memory=memory,
+            evicted_before=evicted_before,
         )
         self.decide_again: DecideAgain = self._decide
         """Decides as the last round did."""
@@ -324,10 +325,12 @@ class _Live:
         from descheduler.migration.guards.setup import make_watchman
         from descheduler.migration.lease_settings import lease_settings
         from descheduler.migration.open_calls import OpenCalls
+        from descheduler.migration.paces import Paces
 
         client, policy, watch = run.client, run.policy, run.watch
         self._policy = policy
         self.taken_up = NOTHING_TAKEN_UP
+        self.evicted_for_users: tuple[PriorMove, ...] = ()
         self.notes: tuple[str, ...] = ()
         """How room is held, and what became of jobs of earlier runs and of users; a sentence each."""
         self._settings = _executor_settings(run)
@@ -338,10 +341,9 @@ class _Live:
         find_jobs = partial(plan_jobs, policy, client, server, settings)
         self._jobs = watch.call("looking for what holds room", find_jobs)
         self._watchman = make_watchman(policy, client, watch.clock)
-        announces_failures = policy.eviction_failure_event_notification
-        self._carrier = Carrier(
-            client, run.observer, watch, server.policy_version, announces_failures, self._jobs, self._watchman
-        )
+        paces, announces_failures = Paces(self._settings, now=watch.clock), policy.eviction_failure_event_notification
+        shared = (self._jobs, paces, self._watchman)
+        self._carrier = Carrier(client, run.observer, watch, server.policy_version, announces_failures, *shared)
 
     @property
     def tripped(self) -> str:
@@ -363,6 +365,7 @@ class _Live:
         settings = self._settings_over(snapshot)
         users = self._carrier.carry_out_users(snapshot, settings, self._open_calls, self._may_call)
         self.taken_up = replace(self.taken_up, of_users=users.num_succeeded)
+        self.evicted_for_users = users.evicted
         self.notes = (*self.notes, *users_notes(users))
         return users.num_started > 0
 

@@ -84,15 +84,15 @@ def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
         return ()
 
 
-def adopted_task(job: MigrationJob) -> JobTask:
-    """The task of finishing `job`, which is no eviction of a plan."""
+def adopted_task(job: MigrationJob, *, profile: str = "") -> JobTask:
+    """The task of finishing `job`, which is no eviction of a plan, at the pace of `profile`, else of the whole run."""
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
         job.pod_uid or job.uid,
         node="",
-        profile="",
+        profile=profile,
         plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
         reason=job.annotations.get(REASON_ANNOTATION, ""),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.migration_controller.arbitration import JobOutcome, arbitrate
+from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
@@ -36,12 +36,14 @@ from descheduler.migration.revalidation.footprints import Footprints
 from descheduler.migration.settings import ExecutorSettings
 from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
+from descheduler.migration.setup.users_jobs import JobLimits, UsersJobs
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
+from descheduler.plan.prior_moves import PriorMove
 
-__all__ = ["JobExecution", "JobProfile", "JobStorage", "UsersJobs"]
+__all__ = ["JobExecution", "JobProfile", "JobStorage"]
 
 _LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
 """Jobs that are asked again in the next run."""
@@ -71,17 +73,6 @@ class JobStorage(msgspec.Struct, frozen=True):
         if self.in_objects:
             return JobObjects(objects, self.owner)
         return ConfigMapJobs(objects, self.namespace, self.owner)
-
-
-class UsersJobs(msgspec.Struct, frozen=True):
-    """How many jobs of users were let go, and how many of these have succeeded.
-
-    `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read.
-    """
-
-    num_started: int = 0
-    num_succeeded: int = 0
-    num_left: int = 0
 
 
 class JobExecution:
@@ -146,22 +137,32 @@ class JobExecution:
         waiting = [job for job in found if self._is_users(job)]
         if not waiting:
             return UsersJobs(num_left=len(found))
-        profile = next(iter(self._profiles.values()))
+        name, profile = next(iter(self._profiles.items()))
         view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
+        limits = JobLimits(self._settings.limits)
+        decisions = [each for each in arbitrate(jobs, view, profile.args, now=now) if not limits.hold(each)]
         keeper = self._keeper(_terms(profile))
-        decisions = arbitrate(jobs, view, profile.args, now=now)
-        tasks, num_started = [], 0
+        taken = list(self._taken(decisions, keeper))
+        outcomes = self._controller(keeper).run([adopted_task(job, profile=name) for job, _ in taken])
+        left = [each.pod for (_, each), outcome in zip(taken, outcomes, strict=True) if outcome.kind.uses_limits]
+        return UsersJobs(
+            sum(each.outcome is JobOutcome.STARTED for _, each in taken),
+            _num_done(outcomes),
+            num_limited=limits.num_held,
+            limit=limits.reached,
+            evicted=tuple(PriorMove(pod, name, plugin="") for pod in left if pod is not None),
+        )
+
+    def _taken(self, decisions: Iterable[JobDecision], keeper: JobKeeper) -> Iterator[tuple[MigrationJob, JobDecision]]:
+        """The jobs to take to their end, as they are kept now; those that are refused are ended at once."""
         for decision in decisions:
             if decision.outcome in _LEFT or (job := self._journal.read(decision.job)) is None:
                 continue
-            num_started += decision.outcome is JobOutcome.STARTED
             if decision.outcome is JobOutcome.REFUSED:
                 keeper.save(job, failed(job, JobReason.FORBIDDEN, decision.verdict.message))
             else:
-                tasks.append(adopted_task(job))
-        outcomes = self._controller(keeper).run(tasks)
-        return UsersJobs(num_started, _num_done(outcomes))
+                yield job, decision
 
     def _is_users(self, job: MigrationJob) -> bool:
         """Whether a user has created it, and nobody else looks after it."""
