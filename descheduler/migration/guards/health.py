@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from descheduler.kube.lists.table import column_cells
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.providers.labels import JOB_LABEL
 
@@ -20,6 +21,9 @@ class Health:
     num_nodes: int
     num_not_ready: int
     num_unschedulable: int
+
+
+_NODES = "/api/v1/nodes"
 
 
 class _Condition(msgspec.Struct):
@@ -42,10 +46,22 @@ class _Object(msgspec.Struct):
 
 
 def read_health(objects: ObjectCalls) -> Health:
-    """The health now, by two lists: the nodes, and the pods of phase Pending. Raises KubeError."""
-    nodes = objects.list("/api/v1/nodes", _decode)
-    pods = objects.list("/api/v1/pods", _decode, field_selector="status.phase=Pending")
-    return Health(len(nodes), sum(map(_is_not_ready, nodes)), sum(map(_is_unschedulable, pods)))
+    """The health now, by two lists: the nodes, and the pods of phase Pending without a node. Raises KubeError."""
+    are_not_ready = _read_nodes(objects)
+    pods = objects.list("/api/v1/pods", _decode, field_selector="status.phase=Pending,spec.nodeName=")
+    return Health(len(are_not_ready), sum(are_not_ready), sum(map(_is_unschedulable, pods)))
+
+
+def _read_nodes(objects: ObjectCalls) -> list[bool]:
+    """Whether each node is not ready.
+
+    By the table of `kubectl get nodes`: whole nodes, with their images, are some 10 KB each. A cell is, for example,
+    `NotReady,SchedulingDisabled` (kubernetes 1.36 `pkg/printers/internalversion/printers.go`, `printNode`).
+    """
+    cells = column_cells(objects.client, _NODES, "Status")
+    if cells is None:
+        return [_is_not_ready(node) for node in objects.list(_NODES, _decode)]
+    return [cell.split(",")[0] == "NotReady" for cell in cells]
 
 
 def _decode(block: bytes) -> _Object:
