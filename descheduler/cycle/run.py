@@ -109,7 +109,8 @@ def run_with(
         notes = () if live is None else live.notes
         kept = _recall(run)
         rounds = _Rounds(run, snapshot, kept.memory, () if live is None else live.evicted_for_users)
-        notes = (*notes, *rounds.choose())
+        left_out = rounds.choose()
+        notes = (*notes, *left_out)
         decide_with = decide_in_time(rounds.decide, watch)
         result = RunResult(decide_with({}, ())) if live is None else live.carry_out(decide_with, snapshot)
         notes = (*notes, *kept.notes)
@@ -119,7 +120,8 @@ def run_with(
     guard = find_guard(lease, watch, result.outcomes, "" if live is None else live.tripped)
     is_chosen = options.apply is not None
     decisions = result.decisions if is_chosen else _with_beyond(result.decisions, rounds, watch)
-    result = replace(result, cluster_uid=uid, decisions=replace(decisions, notes=(*decisions.notes, *notes)))
+    decisions = replace(decisions, notes=(*decisions.notes, *notes))
+    result = replace(result, cluster_uid=uid, is_partial=bool(left_out), decisions=decisions)
     return result if guard is None else replace(result, guard=guard.cause, signal_number=guard.signal_number)
 
 

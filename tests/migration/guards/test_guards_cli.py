@@ -1,4 +1,4 @@
-"""A guard that trips ends the program with exit code 4, and its report says what was left and what the next run does."""
+"""A guard that trips ends the program with exit code 4, and its report says what was left and what comes next."""
 
 from __future__ import annotations
 
