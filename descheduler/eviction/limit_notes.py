@@ -40,13 +40,15 @@ def _limits(policy: Policy) -> Iterator[_Limit]:
 def _sentence(limit: _Limit, pods: PodCounts) -> str:
     key, written, scope = limit
     if not scope:
-        return f"{key} ({written}) is {_shares(written, [pods.total])}, of {pods.total:,}"
+        return f"{key} ({written}) is {share_of(written or 0, pods.total):,} of {counted(pods.total, 'pod')}"
     counts = pods.by_node if scope == "node" else pods.by_namespace
-    return f"{key} ({written}) is {_shares(written, counts.values())}, by {scope}"
+    return f"{key} ({written}) is {_shares(written, counts.values(), scope)}"
 
 
-def _shares(written: int | str | None, counts: Collection[int]) -> str:
-    """The least and the most that it comes to."""
+def _shares(written: int | str | None, counts: Collection[int], scope: str) -> str:
+    """The least and the most that it comes to for a node or a namespace."""
     shares = {share_of(written or 0, count) for count in counts} or {share_of(written or 0, 0)}
     least, most = min(shares), max(shares)
-    return counted(most, "pod") if least == most else f"{least:,} to {counted(most, 'pod')}"
+    if least == most:
+        return f"{counted(most, 'pod')} for each {scope}"
+    return f"{least:,} to {counted(most, 'pod')}, depending on the {scope}"

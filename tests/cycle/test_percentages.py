@@ -82,9 +82,20 @@ def test_plan_says_what_percentages_come_to_though_none_is_reached() -> None:
     decisions = decide_by(pod_life_time_policy(**limits), [*pods_on("a", 20, age=0), *pods_on("b", 40, age=0)])
 
     assert make_plan(decisions).warnings == (
-        "maxNoOfPodsToEvictTotal (90%) is 54 pods, of 60",
-        "maxNoOfPodsToEvictPerNode (95%) is 19 to 38 pods, by node",
+        "maxNoOfPodsToEvictTotal (90%) is 54 of 60 pods",
+        "maxNoOfPodsToEvictPerNode (95%) is 19 to 38 pods, depending on the node",
     )
+
+
+def test_plan_says_what_percentages_of_a_migration_controller_come_to() -> None:
+    args: dict[str, object] = {"maxMigratingGlobally": "10%", "maxMigratingPerNamespace": "20%"}
+
+    decisions = decide_by(controlled(args), pods_on("a", 20, owners=()))
+
+    assert set(decisions.notes) >= {
+        "profile main: maxMigratingGlobally (10%) is 2 of 20 pods",
+        "profile main: maxMigratingPerNamespace (20%) is 4 pods for each namespace",
+    }
 
 
 def test_numbers_are_not_explained() -> None:
