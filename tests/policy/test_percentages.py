@@ -56,6 +56,7 @@ def test_nonsense_in_place_of_a_limit_is_refused(kind: Callable[[str], str], wri
         ("maxMigratingPerNode",),
         ("maxMigratingPerNamespace",),
         ("moveHistory", "maxMovesPerWindow"),
+        ("guards", "maxPendingPodsIncrease"),
         ("objectLimiters", "workload", "burst"),
     ],
     ids=".".join,

@@ -56,8 +56,10 @@ def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
         *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
         *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
     ]
-    if guards.max_pending_pods_increase < 0:
-        problems.append(ArgsProblem(("guards", "maxPendingPodsIncrease"), "is below 0"))
+    path, most = ("guards", "maxPendingPodsIncrease"), guards.max_pending_pods_increase
+    problems += check_int_or_percent(path, most)
+    if isinstance(most, int) and most < 0:
+        problems.append(ArgsProblem(path, "is below 0"))
     if guards.interval < timedelta(seconds=1):
         problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
     return problems

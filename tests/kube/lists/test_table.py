@@ -51,6 +51,16 @@ def test_health_is_two_small_answers(fake_api: FakeApi, client: KubeClient) -> N
     ]
 
 
+def test_pods_are_counted_by_the_first_page_of_their_list(fake_api: FakeApi, client: KubeClient) -> None:
+    page = {"kind": "PodList", "metadata": {"remainingItemCount": 41}, "items": [pod_object("first")]}
+    fake_api.fail_always("GET", "/api/v1/pods", Answer(200, page))
+
+    health = read_health(ObjectCalls(client), counts_pods=True)
+
+    assert health.num_pods == 42
+    assert fake_api.requests[-1].query == {"limit": "1"}
+
+
 def test_nodes_are_read_whole_where_the_server_makes_no_tables(fake_api: FakeApi, client: KubeClient) -> None:
     serve_nodes(fake_api)
     whole = {"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": fake_api.objects[NODES]}
