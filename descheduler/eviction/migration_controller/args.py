@@ -142,7 +142,7 @@ class GuardArgs(Args, frozen=True):
     """When a live run stops, with exit code 4. All are this program's own."""
 
     max_pending_pods_increase: Int32OrPercent = 10
-    """Unschedulable pods that there may be more than before the first eviction; a percentage is one of all pods then."""
+    """Unschedulable pods that there may be more than before the first eviction; a percentage is one of all pods."""
     max_not_ready_nodes: int | str = "20%"
     """Nodes that may be NotReady, a number or a percentage of all nodes."""
     max_api_error_rate: str = msgspec.field(name="maxAPIErrorRate", default="50%")
