@@ -8,8 +8,8 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.eviction.pod_counts import PodCounts, count_pods
 from descheduler.model.eviction_limits import EvictionLimit
-from descheduler.model.int_or_percent import share_of
 from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.policy.types import Policy
 
 __all__ = ["limit_notes"]

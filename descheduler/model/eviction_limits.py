@@ -6,8 +6,8 @@ from enum import Enum
 
 import msgspec
 
-from descheduler.model.int_or_percent import share_of
 from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 
 __all__ = ["EvictionLimit", "ReachedLimit"]
 

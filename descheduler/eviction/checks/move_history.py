@@ -15,10 +15,10 @@ from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import REFUSE, verification_args
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.int_or_percent import share_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.prior_moves import PriorMove

@@ -15,9 +15,9 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.eviction.pod_counts import pods_for
-from descheduler.model.int_or_percent import share_of
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationLimits"]

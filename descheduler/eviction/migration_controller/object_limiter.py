@@ -11,8 +11,8 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
 from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.undo import Undo
-from descheduler.model.int_or_percent import share_of
 from descheduler.model.pod import Pod
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.prior_moves import PriorMove
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from descheduler.migration.guards.health import Health
-from descheduler.model.int_or_percent import share_of
 from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 
 __all__ = ["Guard", "NotReadyNodes", "PendingPods"]
 
