@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from descheduler.migration.controller.endings import deleted, ended, left_out, n
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import RemovalPort, remove
 from descheduler.migration.controller.settings import ControllerSettings
-from descheduler.migration.controller.surroundings import Answer, Surroundings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.controller.waiting import Waiting
@@ -25,6 +26,7 @@ from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
+from descheduler.migration.traces.job_listener import EveryListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -38,13 +40,9 @@ _BUDGET_WAIT_SECONDS = 5.0
 _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
-
-_End = Callable[[MigrationJob, str], MigrationJob]
-"""Makes of a job and a sentence the job at its end."""
-
-
-def _forbidden(job: MigrationJob, why: str) -> MigrationJob:
-    return failed(job, JobReason.FORBIDDEN, why)
+_Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
+_End = Callable[[MigrationJob], MigrationJob]
+"""Makes of a job what it is at its end."""
 
 
 class JobController:
@@ -70,9 +68,10 @@ class JobController:
         self._around = around
         self._queue = Waiting()
         self._active: list[JobTask] = []
+        self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
         self._bundles = Bundles(())
-        self._in_flight: dict[Future[Answer], tuple[JobTask, Pod | None]] = {}
+        self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._stopped_by: tuple[OutcomeCode, str] | None = None
 
@@ -107,7 +106,7 @@ class JobController:
             if not task.may_have_left(now):
                 refused = task.judgement if task.num_calls else None
                 closed = Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED, why)
-                self._leave_out(task, refused or closed, aborted)
+                self._leave_out(task, refused or closed, partial(aborted, message=why))
             elif task in self._turns.tasks:
                 self._turns.remove(task)
                 task.wait(now)
@@ -156,6 +155,8 @@ class JobController:
         task = turn.task
         self._turns.remove(task)
         self._bundles.began(task.eviction)
+        if not task.is_in_doubt(self._around.clock()):
+            task.asked_at = self._around.now()
         task.num_calls += 1
         task.is_called = True
         self._around.open_calls.began(task.eviction)
@@ -170,7 +171,7 @@ class JobController:
             if (why := self._bundles.why_broken(task.eviction)) and not task.may_have_left(self._around.clock()):
                 self._leave_out(task, Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.BUNDLE, why))
 
-    def _leave_out(self, task: JobTask, judgement: Judgement, end: _End = _forbidden) -> None:
+    def _leave_out(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Evicts nothing for `task`, whose job is undone as soon as no call for it is under way, and ends as `end`."""
         if task in self._queue:
             self._queue.remove(task)
@@ -192,7 +193,7 @@ class JobController:
         under_way = {id(task) for task, _ in self._in_flight.values()}
         return under_way | {id(task) for task in self._turns.tasks}
 
-    def _submit(self, task: JobTask, call: Callable[[], Answer], pod: Pod | None = None) -> None:
+    def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
         self._in_flight[self._around.calls.submit(call)] = (task, pod)
 
     def _pause(self) -> None:
@@ -222,6 +223,7 @@ class JobController:
                 case Progress():
                     self._progressed(task, answer)
                 case MigrationJob():
+                    self._listener.changed(None, answer)
                     task.take(answer)
                 case EvictionResponse():
                     self._answered(task, pod, answer)
@@ -251,11 +253,12 @@ class JobController:
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
         now, replacement = self._around.clock(), progress.replacement
+        task.miss = progress.miss
         if replacement is not None and replacement.is_ready:
             task.landed_on = replacement.node_name
         ending = ended(task, now)
-        is_left = ending.kind is OutcomeKind.EVICTED and not task.landed_on and bool(task.eviction.controller_uid)
-        if not is_left or task.is_adopted or ending.code is not OutcomeCode.DONE:
+        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and bool(task.eviction.controller_uid)
+        if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
         if task.ends_at is None:
@@ -282,8 +285,10 @@ class JobController:
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
-            self._submit(task, partial(self._note_eviction, task.job, pod))
-        elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
+            self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
+            return
+        self._listener.refused(task.job, judgement.message)
+        if judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
@@ -304,22 +309,23 @@ class JobController:
             task.refused_since = now
         return now - task.refused_since < self._settings.budget_seconds
 
-    def _note_eviction(self, job: MigrationJob, pod: Pod) -> Progress:
+    def _note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
         """Runs on a thread."""
-        kept = self._keeper.save(job, evicting(job, pod, self._around.now()))
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
         return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
 
-    def _give_up(self, task: JobTask, judgement: Judgement, end: _End = _forbidden) -> None:
+    def _give_up(self, task: JobTask, judgement: Judgement, end: _End | None = None) -> None:
         """Gives back what is held for a pod that cannot be evicted; what is in doubt is looked at once more before."""
         if task.is_in_doubt(self._around.clock()):
             task.due = task.settles_at
         elif task.job is not None:
-            self._submit(task, partial(self._undo, task.job, end(task.job, judgement.message)))
+            end = end or partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
+            self._submit(task, partial(self._undo, task.job, end))
 
-    def _undo(self, job: MigrationJob, end: MigrationJob) -> Progress:
+    def _undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
         """Runs on a thread."""
-        self._keeper.undo(job, end)
-        return Progress(end, End())
+        kept = self._keeper.undo(job, end)
+        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
 
     def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
         """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
@@ -354,7 +360,7 @@ class JobController:
         for task in list(self._active):
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
             if task.job is not None and may_undo and not self._around.may_call():
-                self._submit(task, partial(self._undo, task.job, aborted(task.job, why)))
+                self._submit(task, partial(self._undo, task.job, partial(aborted, message=why)))
         self._drain()
         now = self._around.clock()
         for task in list(self._active):
@@ -384,5 +390,5 @@ class JobController:
         if task in self._active:
             self._active.remove(task)
             self._queue.ended(task)
-        if self._around.sink is not None and not task.is_adopted:
+        if self._around.sink is not None:
             self._around.sink.record(outcome)

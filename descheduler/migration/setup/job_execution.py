@@ -47,6 +47,8 @@ __all__ = ["JobExecution", "JobProfile", "JobStorage"]
 
 _LEFT = frozenset({JobOutcome.HELD, JobOutcome.WAITING})
 """Jobs that are asked again in the next run."""
+_MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESERVATION_UNUSED})
+"""The job has succeeded."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -120,7 +122,7 @@ class JobExecution:
             now=self._around.now(),
         )
         outcomes = self._controller(keeper).run([adopted_task(job) for job in adopted.unfinished])
-        return replace(adopted, num_finished=_num_done(outcomes))
+        return replace(adopted, num_finished=_num_done(outcomes), outcomes=outcomes)
 
     def execute(self, evictions: Sequence[PlannedEviction]) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile."""
@@ -143,14 +145,17 @@ class JobExecution:
         limits = JobLimits(self._settings.limits)
         decisions = [each for each in arbitrate(jobs, view, profile.args, now=now) if not limits.hold(each)]
         keeper = self._keeper(_terms(profile))
+        pods = {(pod.namespace, pod.name): pod for pod in snapshot.pods}
         taken = list(self._taken(decisions, keeper))
-        outcomes = self._controller(keeper).run([adopted_task(job, profile=name) for job, _ in taken])
+        tasks = [adopted_task(job, pods.get((job.pod_namespace, job.pod_name)), profile=name) for job, _ in taken]
+        outcomes = self._controller(keeper).run(tasks)
         left = [each.pod for (_, each), outcome in zip(taken, outcomes, strict=True) if outcome.kind.uses_limits]
         return UsersJobs(
             sum(each.outcome is JobOutcome.STARTED for _, each in taken),
             _num_done(outcomes),
             num_limited=limits.num_held,
             limit=limits.reached,
+            outcomes=outcomes,
             evicted=tuple(PriorMove(pod, name, plugin="") for pod in left if pod is not None),
         )
 
@@ -186,7 +191,8 @@ class JobExecution:
         return {provider.name: provider for provider in in_order}
 
     def _keeper(self, terms: JobTerms) -> JobKeeper:
-        return JobKeeper(self._objects, self._journal, self._providers, terms, now=self._around.now)
+        around = self._around
+        return JobKeeper(self._objects, self._journal, self._providers, terms, now=around.now, listener=around.listener)
 
     def _controller(self, keeper: JobKeeper, name: str = "") -> JobController:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
@@ -212,7 +218,7 @@ def _is_unclaimed(job: MigrationJob) -> bool:
 
 def _num_done(outcomes: Sequence[Outcome]) -> int:
     """How many have moved their pod."""
-    return sum(outcome.code is OutcomeCode.DONE for outcome in outcomes)
+    return sum(outcome.code in _MOVED for outcome in outcomes)
 
 
 def _terms(profile: JobProfile) -> JobTerms:

@@ -6,6 +6,7 @@ import msgspec
 
 from descheduler.eviction.checks.limits import EvictionCounters, EvictionLimits
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome
+from descheduler.plan.outcome import Outcome
 from descheduler.plan.prior_moves import PriorMove
 
 __all__ = ["JobLimits", "UsersJobs"]
@@ -15,8 +16,8 @@ class UsersJobs(msgspec.Struct, frozen=True):
     """How many jobs of users were let go, and how many of these have succeeded.
 
     `num_left` wait for koord-descheduler to carry them out, or seem to: its Lease may not be read. `num_limited` wait
-    for the next run because of limits on evictions, of which `limit` is the first that was met. `evicted` are the pods
-    that have left, or may have, and count against the limits of the run.
+    for the next run because of limits on evictions, of which `limit` is the first that was met. `outcomes` are those
+    of the pods of jobs that were let go; `evicted` are the pods that have left, or may have, and count against limits.
     """
 
     num_started: int = 0
@@ -24,6 +25,7 @@ class UsersJobs(msgspec.Struct, frozen=True):
     num_left: int = 0
     num_limited: int = 0
     limit: str = ""
+    outcomes: tuple[Outcome, ...] = ()
     evicted: tuple[PriorMove, ...] = ()
 
 
