@@ -112,6 +112,9 @@ class OutcomeCode(Enum):
     """The Lease was lost; another run may be active (exit code 4)."""
     GUARD = "guard"
     """A guard of MigrationController stopped the run (exit code 4); the report says which."""
+    WINDOW_CLOSED = "window-closed"
+    """The windows of the profile closed during the run, or a blackout began; `message` says from when on later runs
+    decide again. The exit code stays 0."""
     LIMIT = "limit"
     """A limit on evictions was reached; `message` names its key in the policy."""
 
@@ -165,4 +168,5 @@ class Outcome(msgspec.Struct, frozen=True):
         """Whether more time would have changed nothing: evicted for certain, or not to be asked for in this run."""
         if self.kind.uses_limits:
             return not self.is_unconfirmed
-        return self.code.is_never_meant or self.code in {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE}
+        settled = {OutcomeCode.NO_UID, OutcomeCode.LIMIT, OutcomeCode.BUNDLE, OutcomeCode.WINDOW_CLOSED}
+        return self.code.is_never_meant or self.code in settled

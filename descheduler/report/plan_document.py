@@ -198,12 +198,14 @@ class ReachedLimit(Fields, frozen=True):
     """A limit of `value` evictions that is reached, and how many entries of `refusals` it blocks.
 
     `limit` is its key in the policy, or in the arguments of a plugin. `scope` is the node or namespace that it is
-    reached for, empty for the run.
+    reached for, empty for the run. `percentage` is what the policy says where that is not a number, such as `10%`, and
+    empty otherwise.
     """
 
     limit: str
     value: int
     scope: str
+    percentage: str
     num_pods: int = msgspec.field(name="pods")
 
 

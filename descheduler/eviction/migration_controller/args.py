@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from descheduler.policy.plugin import Needs
 from descheduler.policy.shared_args import (
     Args,
     Int32,
+    Int32OrPercent,
     Int64,
     LabelSelectorArg,
     Namespaces,
@@ -36,6 +37,8 @@ __all__ = [
     "default_args",
     "needs",
 ]
+
+T = TypeVar("T")
 
 EVICTION_GATES = (
     "MaxUnavailablePerWorkload",
@@ -92,8 +95,9 @@ class MigrationObjectLimiter(Args, frozen=True):
     """Zero switches the limiter off."""
     max_migrating: int | str | None = None
     """A number, or a percentage of the replicas such as `10%`; automatic when unset."""
-    burst: Int32 = 0
-    """Migrations that one run may start for each workload or namespace; 1 when unset."""
+    burst: Int32OrPercent = 0
+    """Migrations that one run may start for each workload or namespace; 1 when unset. A percentage is one of the
+    replicas of the workload, or of the pods of the namespace."""
 
 
 class MoveHistoryArgs(Args, frozen=True):
@@ -104,8 +108,9 @@ class MoveHistoryArgs(Args, frozen=True):
     cooldown: timedelta = timedelta(minutes=10)
     """How long after an eviction later runs evict no pod of the same workload; 0 switches it off, and it is not longer
     than `window`. Evictions of the same run do not start it."""
-    max_moves_per_window: Int32 | None = None
-    """Pods of one workload that may be evicted within `window`, those of the same run included; no limit when unset."""
+    max_moves_per_window: Int32OrPercent | None = None
+    """Pods of one workload that may be evicted within `window`, those of the same run included; no limit when unset. A
+    percentage is one of the replicas."""
     refuse_return: bool = True
     """Whether a pod is not evicted whose replacement would be scheduled onto the node that a pod of its workload was
     evicted from within `window`, when that pod's replacement came to the node of this one; it takes
@@ -138,8 +143,8 @@ class ArbitrationArgs(Args, frozen=True):
 class GuardArgs(Args, frozen=True):
     """When a live run stops, with exit code 4. All are this program's own."""
 
-    max_pending_pods_increase: Int32 = 10
-    """Unschedulable pods that there may be more than before the first eviction."""
+    max_pending_pods_increase: Int32OrPercent = 10
+    """Unschedulable pods that there may be more than before the first eviction; a percentage is one of all pods."""
     max_not_ready_nodes: int | str = "20%"
     """Nodes that may be NotReady, a number or a percentage of all nodes."""
     max_api_error_rate: str = msgspec.field(name="maxAPIErrorRate", default="50%")
@@ -181,12 +186,13 @@ class MigrationControllerArgs(Args, frozen=True):
     """Nodes that `nodeFit` considers."""
     skip_eviction_gates: tuple[Annotated[str, one_of(EVICTION_GATES)], ...] = ()
     """Checks to leave out, such as `ExpectedReplicas`, `NodeFit` or `PVC`."""
-    max_migrating_globally: Int32 | None = None
-    """Pods that can migrate at the same time; 0 means unlimited, here and in the next two."""
-    max_migrating_per_node: Int32 | None = None
-    """Pods of one node that can migrate at the same time."""
-    max_migrating_per_namespace: Int32 | None = None
-    """Pods of one namespace that can migrate at the same time."""
+    max_migrating_globally: Int32OrPercent | None = None
+    """Pods that can migrate at the same time; 0 means unlimited, here and in the next two. A percentage such as `10%`
+    is one of all pods that have not finished, rounded down, and at least 1."""
+    max_migrating_per_node: Int32OrPercent | None = None
+    """Pods of one node that can migrate at the same time; a percentage is one of the pods of the node."""
+    max_migrating_per_namespace: Int32OrPercent | None = None
+    """Pods of one namespace that can migrate at the same time; a percentage is one of the pods of the namespace."""
     max_migrating_per_workload: int | str | None = None
     """Pods of one workload that can migrate at the same time; automatic when unset, else a number or percentage."""
     max_unavailable_per_workload: int | str | None = None
@@ -254,7 +260,7 @@ def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
     )
 
 
-def _or(value: int | None, default: int) -> int:
+def _or(value: T | None, default: T) -> T:
     return default if value is None else value
 
 

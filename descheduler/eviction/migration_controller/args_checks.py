@@ -23,7 +23,7 @@ from descheduler.eviction.migration_controller.zones import zone_named
 from descheduler.model.cron import parse_cron
 from descheduler.model.time_windows import LONGEST_WINDOW
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import check_in, check_namespaces, check_selector
+from descheduler.policy.shared_args import check_in, check_int_or_percent, check_namespaces, check_selector
 
 __all__ = ["validate_args"]
 
@@ -59,8 +59,10 @@ def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
         *_check_share(("guards", "maxNotReadyNodes"), guards.max_not_ready_nodes),
         *_check_share(("guards", "maxAPIErrorRate"), guards.max_api_error_rate),
     ]
-    if guards.max_pending_pods_increase < 0:
-        problems.append(ArgsProblem(("guards", "maxPendingPodsIncrease"), "is below 0"))
+    path, most = ("guards", "maxPendingPodsIncrease"), guards.max_pending_pods_increase
+    problems += check_int_or_percent(path, most)
+    if isinstance(most, int) and most < 0:
+        problems.append(ArgsProblem(path, "is below 0"))
     if guards.interval < timedelta(seconds=1):
         problems.append(ArgsProblem(("guards", "interval"), "is below 1s"))
     return problems
@@ -91,8 +93,9 @@ def _check_counts(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *(
             ArgsProblem((field,), f"{count} is below {bound}")
             for field, (count, bound) in least.items()
-            if count is not None and count < bound
+            if isinstance(count, int) and count < bound
         ),
+        *(problem for field, (count, _) in least.items() for problem in check_int_or_percent((field,), count)),
         *_check_share(("maxMigratingPerWorkload",), args.max_migrating_per_workload),
         *_check_share(("maxUnavailablePerWorkload",), args.max_unavailable_per_workload),
     ]
@@ -130,6 +133,7 @@ def _check_limiters(limiters: Mapping[str, MigrationObjectLimiter]) -> list[Args
         if name not in _LIMITED_OBJECTS:
             problems.append(ArgsProblem(path, f"{name!r} is not one of {', '.join(_LIMITED_OBJECTS)}"))
         problems += _check_share((*path, "maxMigrating"), limiter.max_migrating)
+        problems += check_int_or_percent((*path, "burst"), limiter.burst)
     return problems
 
 
@@ -141,10 +145,10 @@ def _check_history(history: MoveHistoryArgs | None) -> list[ArgsProblem]:
         problems.append(ArgsProblem(("moveHistory", "window"), "is not above 0 and at most 168h"))
     elif not timedelta(0) <= history.cooldown <= history.window:
         problems.append(ArgsProblem(("moveHistory", "cooldown"), "is below 0 or longer than window"))
-    if history.max_moves_per_window is not None and history.max_moves_per_window < 1:
-        message = f"{history.max_moves_per_window} is below 1; leave it out for no limit"
-        problems.append(ArgsProblem(("moveHistory", "maxMovesPerWindow"), message))
-    return problems
+    path, most = ("moveHistory", "maxMovesPerWindow"), history.max_moves_per_window
+    if isinstance(most, int) and most < 1:
+        problems.append(ArgsProblem(path, f"{most} is below 1; leave it out for no limit"))
+    return [*problems, *check_int_or_percent(path, most)]
 
 
 def _check_times(field: str, windows: Sequence[TimeWindowArgs]) -> Iterator[ArgsProblem]:

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
+from descheduler.eviction.pod_counts import pods_for
 from descheduler.model.pod import Owner, Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.text.int_or_percent import share_of
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationLimits"]
@@ -27,6 +32,8 @@ class MigrationLimits:
         self._workloads = Workloads(snapshot)
         self._migrating = migrating
         self._has_spare_replicas: dict[int, bool] = {}
+        counts = (args.max_migrating_globally, args.max_migrating_per_node, args.max_migrating_per_namespace)
+        self._pods = pods_for(counts, snapshot)
 
     def non_retryable_checks(self) -> Iterator[Check]:
         """What the size of a workload forbids, whatever moves."""
@@ -71,19 +78,20 @@ class MigrationLimits:
         return known
 
     def _check_global_count(self, pod: Pod) -> Verdict | None:
-        return _limited(self._migrating.others(pod), self._args.max_migrating_globally, "maxMigratingGlobally")
+        limit = _Limit("maxMigratingGlobally", self._args.max_migrating_globally, self._pods.total)
+        return limit.verdict(self._migrating.others(pod))
 
     def _check_node_count(self, pod: Pod) -> Verdict | None:
         if not pod.node_name:
             return None
-        count = self._migrating.others_on_node(pod)
-        return _limited(count, self._args.max_migrating_per_node, "maxMigratingPerNode", f"node {pod.node_name}")
+        num_pods = self._pods.by_node.get(pod.node_name, 0)
+        limit = _Limit("maxMigratingPerNode", self._args.max_migrating_per_node, num_pods, f"node {pod.node_name}")
+        return limit.verdict(self._migrating.others_on_node(pod))
 
     def _check_namespace_count(self, pod: Pod) -> Verdict | None:
-        count = self._migrating.others_in_namespace(pod)
-        return _limited(
-            count, self._args.max_migrating_per_namespace, "maxMigratingPerNamespace", f"namespace {pod.namespace}"
-        )
+        written, num_pods = self._args.max_migrating_per_namespace, self._pods.by_namespace.get(pod.namespace, 0)
+        limit = _Limit("maxMigratingPerNamespace", written, num_pods, f"namespace {pod.namespace}")
+        return limit.verdict(self._migrating.others_in_namespace(pod))
 
     def _check_migrating_of_workload(self, pod: Pod) -> Verdict | None:
         controller = pod.controller
@@ -96,7 +104,8 @@ class MigrationLimits:
         if not num_moving:
             return None
         limit = self._max_migrating(workload.replicas) if workload is not None else 0
-        return _limited(num_moving, limit, "maxMigratingPerWorkload", f"{controller.kind} {controller.name}")
+        scope = f"{controller.kind} {controller.name}"
+        return _Limit("maxMigratingPerWorkload", limit, scope=scope).verdict(num_moving)
 
     def _check_unavailable_of_workload(self, pod: Pod) -> Verdict | None:
         """Pods that are not ready count, the candidate among them."""
@@ -126,12 +135,23 @@ class MigrationLimits:
         return allowed_at_once(replicas, self._args.max_unavailable_per_workload)
 
 
-def _limited(num_others: int, limit: int | None, key: str, scope: str = "") -> Verdict | None:
-    if limit is None or num_others < limit:
-        return None
-    others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
-    message = f"{key} ({limit}) reached{f' for {scope}' if scope else ''}: {others} being migrated"
-    return refuse(Reason.MIGRATING_LIMIT, message, scope)
+class _Limit(msgspec.Struct, frozen=True, gc=False):
+    """How many pods may be on the move, a number or a percentage of `num_pods`; `key` and `scope` name it."""
+
+    key: str
+    written: int | str | None
+    num_pods: int = 0
+    scope: str = ""
+
+    def verdict(self, num_others: int) -> Verdict | None:
+        """The refusal of a pod beside which so many others move; None while there may be one more."""
+        if self.written is None or num_others < (limit := share_of(self.written, self.num_pods)):
+            return None
+        is_number = isinstance(self.written, int)
+        shown = limit if is_number else f"{self.written}: {limit} of {counted(self.num_pods, 'pod')}"
+        others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
+        message = f"{self.key} ({shown}) reached{f' for {self.scope}' if self.scope else ''}: {others} being migrated"
+        return refuse(Reason.MIGRATING_LIMIT, message, self.scope)
 
 
 def _unknown(controller: Owner) -> Verdict:

@@ -103,15 +103,18 @@ def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
             raise
 
 
-def adopted_task(job: MigrationJob, pod: Pod | None = None) -> JobTask:
-    """The task of finishing `job`, which is no eviction of a plan. `pod` is its pod, where that is known."""
+def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = "") -> JobTask:
+    """The task of finishing `job`, which is no eviction of a plan, at the pace of `profile`, else of the whole run.
+
+    `pod` is its pod, where that is known.
+    """
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
         job.pod_uid or ("" if pod is None else pod.uid) or job.uid,
         node="" if pod is None else pod.node_name,
-        profile="",
+        profile=profile,
         plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
         reason=job.annotations.get(REASON_ANNOTATION, ""),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,

@@ -50,7 +50,8 @@ def play_all(plane: ControlPlane, cases: Sequence[Case]) -> Iterator[Played]:
     for number, (_, group) in enumerate(groupby(cases, key=lambda case: case["group"])):
         some = list(group)
         theirs = play_round(plane, some, f"-t{number}", koord_descheduler)
-        ours = play_round(plane, some, f"-o{number}", this_program)
+        states_at_steps = {name: seen.at_steps for name, (_, seen) in theirs.items()}
+        ours = play_round(plane, some, f"-o{number}", this_program, states_at_steps)
         for name, (script, seen) in ours.items():
             their_script, their_seen = theirs[name]
             yield Played(
