@@ -61,6 +61,10 @@ class OutcomeCode(Enum):
     does not enable the plugin Reservation under `reserve`. The Reservation was deleted."""
     NO_ROOM = "no-room"
     """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
+    NOT_SURGED = "not-surged"
+    """The pod is the only replica of its workload, and no second one could serve before it leaves
+    (`singleReplicas: Surge`); `message` says why. Nothing was evicted, and the workload has 1 replica again, unless
+    another client has scaled it."""
     CHANGED = "changed"
     """The cluster has changed since the plan, and the move no longer holds; `message` says what. Nothing was evicted,
     and the next run decides again."""

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.controller.adoption import Adopted
-    from descheduler.migration.controller.removal import RemovalPort
     from descheduler.migration.open_calls import OpenCalls
     from descheduler.migration.paces import Paces
-    from descheduler.migration.ports import OutcomeSink
+    from descheduler.migration.ports import OutcomeSink, RemovalPort
     from descheduler.migration.settings import ExecutorSettings
     from descheduler.migration.traces.job_listener import JobListener
     from descheduler.plan.outcome import Outcome

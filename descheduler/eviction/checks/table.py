@@ -18,6 +18,7 @@ from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.gate import MigrationGate
+from descheduler.eviction.migration_controller.surging_pods import SurgingPods
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.landing_check import LandingCheck
 from descheduler.eviction.request_check import RequestCheck
@@ -61,7 +62,11 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: StoredPodCheck(),
     lambda run: _charged(LimitCheck(limits_of(run.handle.policy, run.handle.view.snapshot), run.background), run),
     lambda run: KnownAnswerCheck(run.background),
-    lambda run: BudgetCheck(run.handle.view.snapshot, run.background),
+    lambda run: BudgetCheck(
+        run.handle.view.snapshot,
+        run.background,
+        SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
+    ),
     lambda run: GangCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.background),
     lambda run: LandingCheck(run.handle.policy.profiles, run.landings, run.background),
     lambda run: ReturnCheck(

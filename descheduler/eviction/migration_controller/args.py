@@ -25,6 +25,7 @@ __all__ = [
     "EVICTION_POLICIES",
     "JOB_MODES",
     "RESERVATION_PROVIDERS",
+    "SINGLE_REPLICAS",
     "ArbitrationArgs",
     "DeleteOptions",
     "GuardArgs",
@@ -60,6 +61,7 @@ JOB_MODES = ("ReservationFirst", "EvictDirectly")
 EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 """How Koordinator evicts; a label of the pod decides before `evictionPolicy`."""
 RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
+SINGLE_REPLICAS = ("Evict", "Surge")
 
 
 class Preconditions(Args, frozen=True):
@@ -155,7 +157,7 @@ class MigrationControllerArgs(Args, frozen=True):
     """Arguments of MigrationController.
 
     Source: koordinator-sh/koordinator 1.8 `pkg/descheduler/apis/config/v1alpha2/types_pluginargs.go`;
-    `reservationProvider`, `moveHistory`, `windows` and `blackouts` are this program's own.
+    `reservationProvider`, `singleReplicas`, `moveHistory`, `windows` and `blackouts` are this program's own.
     """
 
     dry_run: bool = False
@@ -219,6 +221,9 @@ class MigrationControllerArgs(Args, frozen=True):
     reservation_provider: Annotated[str, one_of(RESERVATION_PROVIDERS)] = ""
     """How room is held: `koordinator` (Reservations), `placeholder` (a pause pod) or `none`; unset, by Reservations
     where the cluster has them."""
+    single_replicas: Annotated[str, one_of(SINGLE_REPLICAS)] = ""
+    """How the only pod of a Deployment or ReplicaSet is moved: `Evict` (default, as all others) or `Surge` (the
+    workload is scaled to 2 replicas until a second pod is available, and then back to 1)."""
     move_history: MoveHistoryArgs | None = None
     """Leaves workloads alone that runs have moved a short while ago; unset, earlier runs do not matter. `{}` takes the
     defaults."""
@@ -228,6 +233,11 @@ class MigrationControllerArgs(Args, frozen=True):
     """When the profile evicts nothing, also inside `windows`."""
     guards: GuardArgs = GuardArgs()
     """When a live run stops."""
+
+    @property
+    def surges(self) -> bool:
+        """Whether workloads with one replica are scaled up while their pod moves."""
+        return self.single_replicas == SINGLE_REPLICAS[1]
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:

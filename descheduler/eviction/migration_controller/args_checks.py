@@ -12,6 +12,7 @@ from descheduler.eviction.migration_controller.args import (
     EVICTION_POLICIES,
     JOB_MODES,
     RESERVATION_PROVIDERS,
+    SINGLE_REPLICAS,
     GuardArgs,
     MigrationControllerArgs,
     MigrationObjectLimiter,
@@ -43,6 +44,8 @@ def validate_args(args: MigrationControllerArgs) -> list[ArgsProblem]:
         *_check_choice("defaultJobMode", args.default_job_mode, JOB_MODES),
         *_check_choice("evictionPolicy", args.eviction_policy, EVICTION_POLICIES),
         *_check_choice("reservationProvider", args.reservation_provider, ("", *RESERVATION_PROVIDERS)),
+        *_check_choice("singleReplicas", args.single_replicas, ("", *SINGLE_REPLICAS)),
+        *_check_surge(args),
         *_check_limiters(args.object_limiters),
         *_check_history(args.move_history),
         *_check_times("windows", args.windows),
@@ -67,6 +70,15 @@ def _check_guards(guards: GuardArgs) -> list[ArgsProblem]:
 
 def _check_choice(field: str, value: str, allowed: tuple[str, ...]) -> list[ArgsProblem]:
     return [] if value in allowed else [ArgsProblem((field,), f"{value!r} is not one of {', '.join(allowed)}")]
+
+
+def _check_surge(args: MigrationControllerArgs) -> list[ArgsProblem]:
+    """Where no room is held pods would leave without a second one, past checks that count on it."""
+    is_held = args.default_job_mode != "EvictDirectly" and args.reservation_provider in ("koordinator", "placeholder")
+    if not args.surges or is_held:
+        return []
+    message = "Surge needs reservationProvider koordinator or placeholder, and defaultJobMode ReservationFirst"
+    return [ArgsProblem(("singleReplicas",), message)]
 
 
 def _check_counts(args: MigrationControllerArgs) -> list[ArgsProblem]:

@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
+from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.eviction.pod_counts import pods_for
 from descheduler.model.pod import Owner, Pod
@@ -63,7 +64,7 @@ class MigrationLimits:
         if workload is None:
             return None if is_skipped and can_look_up(controller) else _unknown(controller)
         replicas = workload.replicas
-        if is_skipped or self._can_spare(replicas):
+        if is_skipped or self._can_spare(replicas) or (self._args.surges and can_be_surged(pod, workload)):
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
         message = f"all {replicas} replicas of {subject} could be away at once (skipCheckExpectedReplicas: false)"

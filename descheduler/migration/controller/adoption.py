@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from descheduler.kube.errors import KindAbsent, KindForbidden
+from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.task import JobTask
@@ -76,6 +76,9 @@ def adopt(
                 unfinished.append(kept)
             else:
                 undone.append(job)
+    for job in own:
+        if job.has_ended and job.phase != JobPhase.SUCCEEDED:
+            _take_back_surge(keeper, job)
     over = [job for job in own if job.has_ended and _is_over(job, now)]
     for job in over:
         journal.delete(job)
@@ -89,6 +92,15 @@ def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
         return provider.sweep(live)
     except (KindAbsent, KindForbidden):  # what is not there, or may not be listed, was not created
         return ()
+
+
+def _take_back_surge(keeper: JobKeeper, job: MigrationJob) -> None:
+    """For a job that has ended: a call of it that got no answer may have had its effect since."""
+    try:
+        keeper.take_back_surge(job)
+    except ApiError as error:
+        if error.status_code != 403:  # whoever lost the right since cannot be helped, and the run can do without
+            raise
 
 
 def adopted_task(job: MigrationJob, pod: Pod | None = None, *, profile: str = "") -> JobTask:

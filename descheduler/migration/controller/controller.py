@@ -15,7 +15,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
 from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
-from descheduler.migration.controller.removal import RemovalPort, remove
+from descheduler.migration.controller.removal import remove
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
@@ -24,8 +24,10 @@ from descheduler.migration.controller.waiting import Waiting
 from descheduler.migration.jobs.conditions import aborted, failed
 from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
+from descheduler.migration.jobs.surge import SCALE_BACK
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.traces.job_listener import EveryListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
@@ -162,7 +164,7 @@ class JobController:
         self._around.open_calls.began(task.eviction)
         # A job that a user created may not state the UID of its pod.
         eviction = replace(task.eviction, uid=turn.pod.uid)
-        self._submit(task, partial(self._evict, eviction, turn.policy), turn.pod)
+        self._submit(task, partial(self._evict, task.job, eviction, turn.policy), turn.pod)
         return True
 
     def _part_bundles(self) -> None:
@@ -181,8 +183,10 @@ class JobController:
             task.judgement = judgement
             self._give_up(task, judgement, end)
 
-    def _evict(self, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
+    def _evict(self, job: MigrationJob | None, eviction: PlannedEviction, policy: str) -> EvictionResponse | None:
         """Runs on a thread; None when the run was halted since the decision."""
+        if job is not None and policy == SCALE_BACK:
+            return self._keeper.scale_back(job, self._port, eviction, self._may_send)
         at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
         return remove(self._port, policy, eviction, at, self._may_send)
 

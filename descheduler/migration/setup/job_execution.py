@@ -13,19 +13,21 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
 from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
-from descheduler.migration.controller.removal import RemovalPort
 from descheduler.migration.controller.settings import ControllerSettings
 from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.conditions import failed
 from descheduler.migration.jobs.machine import JobTerms
+from descheduler.migration.jobs.surge import Surge
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
 from descheduler.migration.journal.job_objects import JobObjects
 from descheduler.migration.journal.journal import Journal, NewJob
+from descheduler.migration.ports import RemovalPort
 from descheduler.migration.providers.koordinator.provider import ReservationRooms
 from descheduler.migration.providers.none import NoRooms
 from descheduler.migration.providers.placeholder.pod import PlaceholderSettings
@@ -38,7 +40,7 @@ from descheduler.migration.setup.choice import Choice
 from descheduler.migration.setup.koord_descheduler import runs_koord_descheduler
 from descheduler.migration.setup.users_jobs import JobLimits, UsersJobs
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
-from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from descheduler.plan.prior_moves import PriorMove
@@ -143,7 +145,9 @@ class JobExecution:
         view, now = ClusterView(snapshot, moves_take_effect=True), self._around.now()
         jobs = [*waiting, *(job for job in snapshot.migration_jobs if job.is_under_way)]
         limits = JobLimits(self._settings.limits)
-        decisions = [each for each in arbitrate(jobs, view, profile.args, now=now) if not limits.hold(each)]
+        # Users' jobs surge nothing, so that nothing may count on it.
+        args = replace(profile.args, single_replicas="")
+        decisions = [each for each in arbitrate(jobs, view, args, now=now) if not limits.hold(each)]
         keeper = self._keeper(_terms(profile))
         pods = {(pod.namespace, pod.name): pod for pod in snapshot.pods}
         taken = list(self._taken(decisions, keeper))
@@ -241,5 +245,14 @@ def _new_job(profile: JobProfile | None, eviction: PlannedEviction) -> NewJob:
         provider=profile.choice.provider,
         ttl=profile.args.default_job_ttl or None,
         successors="" if successors is None else successors.encoded(),
+        surge=_surge(profile, eviction),
         delete_options={} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
     )
+
+
+def _surge(profile: JobProfile, eviction: PlannedEviction) -> str:
+    """What a job is to know of its surge, "" where no workload of that kind can be surged."""
+    can_be = eviction.controller is not None and eviction.controller.kind == SURGED_KIND
+    if not (can_be and profile.args.surges and profile.choice.mode == JobMode.RESERVATION_FIRST):
+        return ""
+    return Surge(is_required=keeps_single_replicas(profile.args)).encoded()

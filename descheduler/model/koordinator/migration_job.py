@@ -43,6 +43,8 @@ class JobReason(StrEnum):
     EVICT_COMPLETE = "EvictComplete"
     WAIT_FOR_BINDING = "WaitForPodBindReservation"
     WAIT_FOR_READY = "WaitForBoundPodReady"
+    SURGE_FAILED = "SurgeFailed"
+    """This program's own, as the condition Surged is."""
 
 
 class JobConditionType(StrEnum):
@@ -55,6 +57,7 @@ class JobConditionType(StrEnum):
     POD_BOUND_RESERVATION = "PodBoundReservation"
     RESERVATION_BOUND = "ReservationBound"
     BOUND_POD_READY = "BoundPodReady"
+    SURGED = "Surged"
 
 
 class JobMode(StrEnum):

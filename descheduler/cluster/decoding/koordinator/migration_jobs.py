@@ -13,6 +13,7 @@ from descheduler.model.koordinator.eviction_annotations import (
     PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
+    SURGE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -28,6 +29,7 @@ _ANNOTATIONS = (
     PROVIDER_ANNOTATION,
     REASON_ANNOTATION,
     REPLACEMENT_ANNOTATION,
+    SURGE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
 """The keys that some rule reads on jobs."""
