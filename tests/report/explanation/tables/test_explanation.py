@@ -266,6 +266,7 @@ def explained(name: str, **facts: object) -> ExplainedPod:
         reason="",
         code="",
         message="",
+        subject="",
         landing=None,
         to_node=None,
         landing_message="",
