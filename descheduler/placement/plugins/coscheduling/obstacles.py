@@ -22,6 +22,9 @@ class GangReason(Enum):
     """Fewer pods than the gang needs find a node at the same time."""
     BY_ORDER = "is bound or not by the order in which its pods are created"
     """Some gangs of the group are scheduled pod by pod, as they have been satisfied once, and others are not."""
+    SURPLUS = "is bound or not by whether it finds a node before the others are let go"
+    """The gang counts only pods that wait, and as many as it needs were let go already: koord-scheduler 1.8 was seen to
+    bind one more that was created with them, and to leave it pending."""
 
 
 class GangShortage(NamedTuple):
@@ -77,6 +80,8 @@ class MissingMembers(NamedTuple):
                 return f"too few pods of gang {self._figures} exist"
             case GangReason.BY_ORDER:
                 return f"the group of gangs {names} {self.why.value}"
+            case GangReason.SURPLUS:
+                return f"a further pod of gang {names} {self.why.value}"
             case GangReason.TOO_FEW_WAITING:
                 return f"too few pods of gang {self._figures} can be scheduled together"
 
