@@ -26,7 +26,6 @@ def explain_migration_job(name: str, snapshot: Snapshot, now: datetime) -> Migra
         phase=job.phase or "Pending",
         condition=job.condition,
         reason=job.reason,
-        message=job.message,
         mode=job.mode,
         is_paused=job.is_paused,
         has_passed=job.has_passed,
@@ -42,7 +41,6 @@ def explain_migration_job(name: str, snapshot: Snapshot, now: datetime) -> Migra
                 type=each.type,
                 is_true=each.is_true,
                 reason=each.reason,
-                message=each.message,
                 at=each.transitioned_at,
             )
             for each in job.conditions

@@ -42,8 +42,8 @@ class DeviceFacts(Fields, frozen=True):
 class DeviceExplanation(Fields, frozen=True):
     """The devices of the node `node`, by type and minor.
 
-    `waiting` are pending pods that request devices of such a type; their `message` says what keeps them from this
-    node, and that they fit where nothing does. `notes` say what is odd about the devices.
+    `waiting` are pending pods that request devices of such a type; their `message` says why they do not fit on this
+    node, or that they do. `notes` say what is unusual about the devices.
     """
 
     node: str

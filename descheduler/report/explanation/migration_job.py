@@ -17,7 +17,6 @@ class MigrationJobStep(Fields, frozen=True):
     type: str
     is_true: bool = msgspec.field(name="true")
     reason: str
-    message: str
     at: datetime | None
 
 
@@ -34,7 +33,6 @@ class MigrationJobExplanation(Fields, frozen=True):
     phase: str
     condition: str
     reason: str
-    message: str
     mode: str
     is_paused: bool = msgspec.field(name="paused")
     has_passed: bool = msgspec.field(name="passedArbitration")

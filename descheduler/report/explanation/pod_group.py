@@ -23,11 +23,11 @@ class GangMember(Fields, frozen=True):
 
 
 class PodGroupExplanation(Fields, frozen=True):
-    """Everything about one gang. `source` says who states its minimum: a PodGroup, its pods, or nobody.
+    """Everything about one gang. `source` says who states its minimum: a PodGroup, its pods, or neither.
 
     `num_spare` is how many of its running pods it does not need, null without a minimum. `others` are the other gangs
     of its group. `placement` is that of its first pending pod with the other pending ones, null without any; `notes`
-    say what keeps the gang from running.
+    say why the gang does not run.
     """
 
     facts: GangFacts

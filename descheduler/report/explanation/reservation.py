@@ -51,7 +51,7 @@ class ReservationUser(Fields, frozen=True):
 class ReservationFacts(Fields, frozen=True):
     """The Reservation as the snapshot has it. `node` is null while it has none, `ends_at` where it never expires.
 
-    `owners` say in words who may use it, one entry each; none for nobody. `num_owned_pods` counts the running and
+    `owners` say in words who may use it, one entry each, none where no pod may. `num_owned_pods` counts the running and
     pending pods that these match. `allocate_policy` is empty for the default.
     """
 
@@ -74,7 +74,7 @@ class ReservationExplanation(Fields, frozen=True):
     """Everything about one Reservation. `devices` are those that it holds.
 
     `waiting` are pending pods that its owners match or that name it. `placement` says of a pending Reservation why it
-    is pending, as of a pod; it is null for others. `notes` say what keeps pods from using it.
+    is pending, as of a pod; it is null for others. `notes` say why pods cannot use it.
     """
 
     facts: ReservationFacts

@@ -8,7 +8,7 @@ __all__ = ["WaitingPod"]
 
 
 class WaitingPod(Fields, frozen=True):
-    """A pending pod that what is explained could help, and what keeps it pending.
+    """A pending pod that what is explained could help, and why it is pending.
 
     `message` is empty for pods after the first 20, which are not looked at.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from descheduler.explanation.explaining import Subject, explain
 from descheduler.explanation.settings import settings_for
 from descheduler.report.explanation.document import Explanation
@@ -15,7 +17,8 @@ __all__ = ["explained", "table"]
 
 def explained(subject: Subject, name: str, *objects: Object) -> Explanation:
     """The document about one thing."""
-    return explain(subject, name, snapshot_of(*objects), policy=None, settings=settings_for(None), now=NOW)
+    snapshot = replace(snapshot_of(*objects), taken_at=NOW)
+    return explain(subject, name, snapshot, policy=None, settings=settings_for(None), now=NOW)
 
 
 def table(subject: Subject, name: str, *objects: Object) -> str:

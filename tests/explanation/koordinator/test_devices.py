@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.explanation.subjects import UnknownSubjectError
-from tests.builders import Object
+from tests.builders import Object, node_object
 from tests.explanation.koordinator.tables import explained, table
 from tests.placement.plugins.device_share.worlds import ALLOCATED, CORE, RATIO, device_object, gpu, rdma
 from tests.placement.plugins.reservation.worlds import koord_pod, nodes, reservation_object
@@ -24,7 +24,7 @@ def wants(name: str, percent: int) -> Object:
 
 def test_table_names_each_device_who_has_it_and_who_waits() -> None:
     objects = [
-        *nodes(a="8"),
+        node_object("a", allocatable={CORE: "100", RATIO: "100"}),
         device_object("a", gpu(0, place=(0, "p0")), gpu(1, healthy=False)),
         koord_pod("web-0", node="a", cpu="1", annotations=has(0, 60)),
         wants("web-1", 50),
@@ -43,7 +43,8 @@ def test_table_names_each_device_who_has_it_and_who_waits() -> None:
         "gpu      0       default/web-0   gpu-core 60, gpu-memory-ratio 60\n"
         "\n"
         "NAMESPACE   PENDING POD   REASON\n"
-        "default     web-1         NodeResourcesFit: Insufficient koordinator.sh/gpu-core\n"
+        "default     web-1         DeviceShare: requests 1 gpu device with gpu-core 50, gpu-memory-ratio 50 each; 0 of "
+        "2 have as much left, 1 unhealthy; free: gpu-core 40, gpu-memory-ratio 40 on 0\n"
         "default     web-2         fits on the node\n"
     )
 

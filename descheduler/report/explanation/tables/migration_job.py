@@ -18,13 +18,13 @@ def migration_job_table(job: MigrationJobExplanation, style: TableStyle) -> Iter
     row = [job.pod.namespace, job.pod.name, job.node or "", job.mode or "default", _time(job.ends_at) or "never"]
     yield from style.table(["NAMESPACE", "POD", "NODE", "MODE", "TIME LIMIT"], [row])
     replacement = "" if job.replacement is None else f"{job.replacement.namespace}/{job.replacement.name}"
-    row = [f"{job.phase}, paused" if job.is_paused else job.phase, job.condition, job.reason, job.message]
-    yield from style.table(["PHASE", "STATUS", "REASON", "MESSAGE"], [row])
+    row = [f"{job.phase}, paused" if job.is_paused else job.phase, job.condition, job.reason]
+    yield from style.table(["PHASE", "STATUS", "REASON"], [row])
     yield from style.labelled({"Reservation": printable(job.reservation or ""), "Replacement": printable(replacement)})
     if job.reservation or replacement:
         yield ""
-    rows = [[each.type, str(each.is_true), each.reason, each.message, _time(each.at)] for each in job.steps]
-    yield from style.table(["CONDITION", "TRUE", "REASON", "MESSAGE", "SINCE"], rows)
+    rows = [[each.type, str(each.is_true), each.reason, _time(each.at)] for each in job.steps]
+    yield from style.table(["CONDITION", "TRUE", "REASON", "SINCE"], rows)
     for note in job.notes:
         yield from style.paragraph(printable(note))
     if job.notes:

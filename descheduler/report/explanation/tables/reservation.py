@@ -51,7 +51,7 @@ def _facts(facts: ReservationFacts, style: TableStyle) -> Iterator[str]:
     row = [facts.phase, facts.node or "", facts.scheduler, once, policy, ends, ", ".join(facts.taints) or "none"]
     yield from style.table(["PHASE", "NODE", "SCHEDULER", "ALLOCATE ONCE", "POLICY", "EXPIRES", "TAINTS"], [row])
     owned = f" ({counted(facts.num_owned_pods, 'pod')})"
-    who = "; or ".join(facts.owners) + owned if facts.owners else "nobody (spec.owners is empty)"
+    who = "; or ".join(facts.owners) + owned if facts.owners else "no pod (spec.owners is empty)"
     yield from style.labelled({"For": printable(who)})
     yield ""
 
