@@ -39,7 +39,7 @@ def explain_pod_group(name: str, snapshot: Snapshot, scheduling: Scheduling) -> 
     return PodGroupExplanation(
         facts=facts,
         source=_source(gang_id, facts, with_group),
-        num_spare=None if facts.min_available is None else max(0, facts.num_running - facts.min_available),
+        num_spare=_num_spare(facts, gangs),
         members=tuple(map(_member, members)),
         others=tuple(facts_of_gang(each, gangs) for each in _others(facts)[:_MOST_GANGS]),
         placement=scheduling.analyse(pending[0]) if pending else None,
@@ -51,6 +51,16 @@ def _source(gang_id: str, facts: GangFacts, with_group: set[str]) -> Literal["Po
     if gang_id in with_group:
         return "PodGroup"
     return "none" if facts.min_available is None else "pods"
+
+
+def _num_spare(facts: GangFacts, gangs: Gangs) -> int | None:
+    """How many pods GangCheck lets go one by one; the only running one of a group leaves nobody behind."""
+    if facts.min_available is None:
+        return None
+    others = (facts_of_gang(each, gangs).num_running for each in _others(facts))
+    if facts.num_running == 1 and not any(others):
+        return 1
+    return min(facts.num_running, max(0, facts.num_running - facts.min_available))
 
 
 def _member(pod: Pod) -> GangMember:

@@ -139,6 +139,10 @@ def _is_for(found: Reservation, pod: Pod) -> bool:
 
 def _why(pod: Pod, found: Reservation, snapshot: Snapshot, scheduling: Scheduling) -> str:
     """What comes of the pod and the Reservation, and what keeps the pod pending."""
+    name = scheduler_name_of(pod)
+    profile = scheduling.configuration.profile_for(name)
+    if profile is None or RESERVATION not in profile.pre_filters:
+        return f"scheduler {name} does not know Reservations; {scheduling.why_pending(pod)}"
     node = {each.name: each for each in snapshot.nodes}.get(found.node_name)
     said = "" if node is None or not found.is_available else match(pod, request_of(pod), found, node).value
     return "; ".join(filter(None, (f"the Reservation {said}" if said else "", scheduling.why_pending(pod))))

@@ -18,18 +18,19 @@ def pending(name: str, **facts: object) -> Object:
 
 
 def test_table_of_a_gang_that_waits_names_its_pods_and_what_refuses_them() -> None:
-    objects = [*NODES, gang_of(3), member("m0", node="a"), pending("m1")]
+    objects = [*NODES, gang_of(4), member("m0", node="a"), member("m2", node="a"), pending("m1")]
 
     assert table("podgroup", "default/train", *objects).startswith(
         "Gang default/train (PodGroup)\n"
         "MIN   RUNNING   PENDING   MISSING   MODE     MATCH POLICY     WAITING TIME\n"
-        "3     1         1         1         Strict   once-satisfied   30s\n"
+        "4     2         1         1         Strict   once-satisfied   30s\n"
         "\n"
         "NAMESPACE   POD   NODE   PHASE\n"
         "default     m0    a      Running\n"
         "default     m1    -      Pending\n"
+        "default     m2    a      Running\n"
         "\n"
-        "1 pod does not exist yet of the 3 that it needs (min-available)\n"
+        "1 pod does not exist yet of the 4 that it needs (min-available)\n"
         "no pod of it can be evicted alone: it needs all that run (GangMinimum)\n"
         "\n"
         "placement of the pending pod m1: 2/2 nodes are available\n"
@@ -40,6 +41,23 @@ def test_gang_with_more_than_it_needs_says_how_many_can_go() -> None:
     objects = [*NODES, gang_of(1), member("m0", node="a"), member("m1", node="a"), member("m2", node="a")]
 
     assert "2 pods can be evicted before it has fewer than it needs" in table("podgroup", "default/train", *objects)
+
+
+@pytest.mark.parametrize(
+    ("minimum", "num_running", "expected"),
+    [
+        pytest.param(3, 1, 1, id="the only pod leaves none behind"),
+        pytest.param(-1, 2, 2, id="a minimum below 0"),
+        pytest.param(3, 2, 0, id="too few already"),
+    ],
+)
+def test_pods_that_can_go_are_those_that_a_run_lets_go(minimum: int, num_running: int, expected: int) -> None:
+    objects = [*NODES, gang_of(minimum), *(member(f"m{index}", node="a") for index in range(num_running))]
+
+    group = explained("podgroup", "default/train", *objects).pod_group
+
+    assert group is not None
+    assert group.num_spare == expected
 
 
 def test_gang_whose_pods_are_not_queued_says_why() -> None:

@@ -121,6 +121,26 @@ def test_reservation_that_one_pod_uses_up_says_so() -> None:
     assert "a pod uses it up (allocateOnce): what that pod leaves of it is free for all pods" in reservation.notes
 
 
+def test_pod_of_a_scheduler_without_reservations_is_told_so() -> None:
+    objects = [*nodes(a="8"), reservation_object("room", node="a"), koord_pod("web-0", cpu="9")]
+    objects[-1]["spec"]["schedulerName"] = "default-scheduler"
+
+    reservation = explained("reservation", "room", *objects).reservation
+
+    assert reservation is not None
+    assert [each.message for each in reservation.waiting] == [
+        "scheduler default-scheduler does not know Reservations; 0/1 nodes are available: 1 Insufficient cpu"
+    ]
+
+
+def test_many_owners_are_named_with_a_limit() -> None:
+    owners = [{"object": {"name": f"web-{index}"}} for index in range(12)]
+
+    shown = table("reservation", "room", *nodes(a="8"), reservation_object("room", node="a", owners=owners))
+
+    assert "pod web-9; or 2 more (0 pods)" in shown
+
+
 def test_owner_that_does_not_exist_any_more_is_shown() -> None:
     found = reservation_object("room", node="a")
     found["status"]["currentOwners"] = [{"namespace": "default", "name": "gone", "uid": "x"}]

@@ -15,6 +15,9 @@ from descheduler.report.tables.table_style import TableStyle
 __all__ = ["reservation_table"]
 
 
+_MOST_OWNERS = 10
+
+
 def reservation_table(explanation: ReservationExplanation, style: TableStyle) -> Iterator[str]:
     """What it holds, who may use it, who uses it, which pods wait for it, and why it is pending."""
     facts = explanation.facts
@@ -51,7 +54,9 @@ def _facts(facts: ReservationFacts, style: TableStyle) -> Iterator[str]:
     row = [facts.phase, facts.node or "", facts.scheduler, once, policy, ends, ", ".join(facts.taints) or "none"]
     yield from style.table(["PHASE", "NODE", "SCHEDULER", "ALLOCATE ONCE", "POLICY", "EXPIRES", "TAINTS"], [row])
     owned = f" ({counted(facts.num_owned_pods, 'pod')})"
-    who = "; or ".join(facts.owners) + owned if facts.owners else "no pod (spec.owners is empty)"
+    more = [f"{len(facts.owners) - _MOST_OWNERS:,} more"] if len(facts.owners) > _MOST_OWNERS else []
+    named = "; or ".join([*facts.owners[:_MOST_OWNERS], *more])
+    who = named + owned if named else "no pod (spec.owners is empty)"
     yield from style.labelled({"For": printable(who)})
     yield ""
 
