@@ -157,7 +157,9 @@ class _Asked:
         if refusal is not None and refusal.code not in [each.code for each in decision.answers]:
             yield f"plan {refusal.code}, explain {[each.code for each in decision.answers]}"
         landing, placement = found.landing, found.placement
-        if landing is not None and landing.node is not None and placement is not None and landing.verdict == "lands":
+        # Of a replacement that is created at once the landing is that beside the terminating pod.
+        is_later = landing is not None and landing.returns == "when gone" and landing.verdict == "lands"
+        if is_later and placement is not None:
             best = {each.node for each in placement.ranking if each.is_best}
             if len(landing.nodes) <= 20 and landing.nodes and best and set(landing.nodes) != best:
                 yield f"landing {landing.nodes}, best {sorted(best)}"
