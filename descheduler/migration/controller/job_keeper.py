@@ -77,9 +77,9 @@ class JobKeeper:
         It may be called again after any error, with the job as it was. What was seen is good until something is done
         about it: a status that was written changes nothing in the cluster.
         """
-        seen: Seen | None = None
+        known: Seen | None = None
         for _ in range(_MOST_STEPS):
-            seen = seen or self._look(job)
+            seen = known or self._look(job)
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):
                 return Progress(job, step, seen.pod, seen.replacement)
@@ -87,8 +87,7 @@ class JobKeeper:
             if kept is None:
                 self._provider_of(job).release(job)
                 return Progress(None, End(), seen.pod)
-            if not isinstance(step, Save) or _looked_at(kept) != _looked_at(job):
-                seen = None
+            known = seen if isinstance(step, Save) and _looked_at(kept) == _looked_at(job) else None
             job = kept
             if job.has_ended:  # what was seen right before may not be there any more
                 return Progress(job, End(), seen.pod, seen.replacement, seen.room.miss)
