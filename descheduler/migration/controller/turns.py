@@ -110,7 +110,8 @@ class Turns:
             return over, error
         for turn in self._wave:
             turn.good_until = now + _GOOD_FOR_SECONDS
-        over = [(turn, why) for turn in self._wave if (why := objections.get(turn.task.eviction.uid, ""))]
+        judged = (turn for turn in self._wave if turn in self._queue)  # the others are left out by now, or gone
+        over = [(turn, why) for turn in judged if (why := objections.get(turn.task.eviction.uid, ""))]
         self._queue = [turn for turn in self._queue if turn not in [turn for turn, _ in over]]
         return over, None
 
