@@ -70,6 +70,8 @@ class OutcomeCode(Enum):
     and the next run decides again."""
     JOB_DELETED = "job-deleted"
     """Another client deleted the PodMigrationJob; nothing was evicted."""
+    JOB_WAITS = "job-waits"
+    """The job of the pod is paused, or does not change; nothing was evicted yet, and a later run goes on with it."""
     POD_GONE = "pod-gone"
     """No pod with this name and UID exists."""
     BUDGET = "budget"

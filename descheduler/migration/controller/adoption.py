@@ -57,6 +57,7 @@ def adopt(
 ) -> Adopted:
     """Undoes what can be undone of the jobs that are this program's own, and names those that have to be finished.
 
+    What is paused is not finished before somebody lets it go on.
     A job whose pod has left, or was asked to, is finished: the room that is held for its replacement is needed. One
     that `is_users` is never undone once it was begun. Raises KubeError; what was undone by then stays undone, and may
     be asked for again.
@@ -84,7 +85,8 @@ def adopt(
         journal.delete(job)
     live = {job.uid for job in jobs if not job.has_ended} - {job.uid for job in undone}
     swept = tuple(name for provider in providers for name in _sweep(provider, live))
-    return Adopted(tuple(unfinished), tuple(undone), swept, len(over))
+    going_on = tuple(job for job in unfinished if not job.is_paused)
+    return Adopted(going_on, tuple(undone), swept, len(over))
 
 
 def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:

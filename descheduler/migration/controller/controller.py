@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from descheduler.kube.errors import KubeError
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.controller.bundles import Bundles
-from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished
+from descheduler.migration.controller.endings import deleted, ended, left_out, not_landed, unfinished, why_left
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import remove
 from descheduler.migration.controller.settings import ControllerSettings
@@ -249,6 +249,8 @@ class JobController:
             self._await_landing(task, progress)
         elif not isinstance(progress.step, Evict) or progress.pod is None:
             task.wait(now)
+            if why := why_left(task, self._settings.adopted_seconds, now):
+                self._finish(task, unfinished(task, OutcomeCode.JOB_WAITS, why, now))
         elif task.judgement is not None and task.num_faults > self._settings.eviction.max_fault_retries:
             self._give_up(task, task.judgement)
         else:

@@ -8,7 +8,7 @@ from descheduler.migration.judgement import POD_GONE, Judgement
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished"]
+__all__ = ["deleted", "ended", "left_out", "not_landed", "unfinished", "why_left"]
 
 
 _MISSES = {
@@ -60,6 +60,16 @@ def unfinished(task: JobTask, halted: OutcomeCode, why: str, now: float) -> Judg
     if task.num_calls:
         return _kept(task, halted, why, now)
     return left_out(halted, why)
+
+
+def why_left(task: JobTask, patience_seconds: float, now: float) -> str:
+    """Why a job that waits is left to the next run, "" for one that is waited for: a run does not wait for people."""
+    if task.job is None or task.is_in_doubt(now):
+        return ""
+    if task.job.is_paused:
+        return "its job is paused"
+    is_late = task.is_adopted and now - task.unchanged_since >= patience_seconds
+    return f"its job has not changed for {patience_seconds:g} s" if is_late else ""
 
 
 def not_landed(task: JobTask) -> Judgement:

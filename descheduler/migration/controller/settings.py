@@ -18,5 +18,7 @@ class ControllerSettings(msgspec.Struct, frozen=True):
     """So many looks at one job in a row may fail."""
     budget_seconds: float = 120.0
     """For so long an eviction is asked for again that a budget refuses."""
+    adopted_seconds: float = 120.0
+    """For so long a job of an earlier run or a user is looked at that does not change."""
     landing_seconds: float = 120.0
     """For so long the replacement of a pod is looked for, for which no room was held."""

@@ -25,7 +25,7 @@ class JobTask(msgspec.Struct, eq=False):
     while it `is_called` and until `settles_at` such a call can still take effect; the first that can was made at
     `asked_at`. Where the replacement did not use the room, `miss` says why. A job that held no room has ended
     when its pod is gone: until `ends_at` its replacement is looked for. One that an earlier run or a user has begun
-    `is_adopted`: it has no place in the plan.
+    `is_adopted`: it has no place in the plan. It has not changed since `unchanged_since`.
     """
 
     eviction: PlannedEviction
@@ -33,6 +33,7 @@ class JobTask(msgspec.Struct, eq=False):
     is_adopted: bool = False
     due: float = 0.0
     num_waits: int = 0
+    unchanged_since: float = 0.0
     num_calls: int = 0
     num_faults: int = 0
     num_errors: int = 0
@@ -66,6 +67,8 @@ class JobTask(msgspec.Struct, eq=False):
 
     def wait(self, now: float) -> None:
         """Has the next look come later each time that nothing had changed."""
+        if not self.num_waits:
+            self.unchanged_since = now
         self.num_waits += 1
         self.due = now + min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2.0 ** min(self.num_waits - 1, 8))
 

@@ -1,0 +1,85 @@
+"""No run waits without end for a job that a user has paused, or that waits for something which does not come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.plan.outcome import OutcomeCode
+from tests.living.builders import deployment, living_cluster, node
+from tests.living.cluster import LivingCluster
+from tests.migration.controller.playing import Play
+from tests.migration.controller.test_controller import left_over
+from tests.migration.controller.test_users_limits import user_job
+from tests.migration.controller.whole_runs import WAYS, live_run, policy_of
+
+JOBS = "podmigrationjobs.scheduling.koordinator.sh"
+KOORD = WAYS["reservations"]
+FAR = {"mode": "ReservationFirst", "ttl": "1000h", "reservationOptions": {"reservationRef": {"name": "not-there"}}}
+
+
+def asked(spec: dict[str, Any], status: dict[str, Any] | None = None) -> LivingCluster:
+    """A user has asked for a pod of `asked`, and a pod of `tainted` is to be moved."""
+    facts: dict[str, Any] = {"cpu": "100m", "grace_seconds": 1, "scheduler": KOORD.scheduler}
+    workloads = [
+        deployment("asked", 3, on=["n2"] * 3, **facts),
+        deployment("tainted", 3, on=["n1", "n2", "n2"], **facts),
+    ]
+    nodes = [node("n1", taints=["gone=soon:NoSchedule"]), node("n2"), node("n3")]
+    cluster = living_cluster(nodes, workloads)
+    job = user_job("job", cluster.pods("asked")[0])
+    cluster.add(job | {"spec": job["spec"] | spec} | ({"status": status} if status else {}))
+    return cluster
+
+
+def phase(cluster: LivingCluster) -> str:
+    job = cluster.get(JOBS, "job")
+    assert job is not None
+    return str(job["status"]["phase"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "status"),
+    [
+        pytest.param({"paused": True}, {"phase": "Running"}, id="paused since it was begun"),
+        pytest.param(FAR, None, id="whose Reservation does not exist"),
+        pytest.param(FAR, {"phase": "Running"}, id="of an earlier run, whose Reservation does not exist"),
+    ],
+)
+def test_run_decides_although_a_users_job_waits(spec: dict[str, Any], status: dict[str, Any] | None) -> None:
+    cluster = asked(spec, status)
+    begun_at = cluster.clock.monotonic()
+
+    result = live_run(cluster, policy_of(KOORD), deadline_seconds=None)
+
+    assert [outcome.code for outcome in result.outcomes] == [OutcomeCode.DONE]
+    assert cluster.clock.monotonic() - begun_at < 300
+    assert phase(cluster) == "Running"
+
+
+def test_report_says_that_it_waits() -> None:
+    cluster = asked(FAR)
+
+    result = live_run(cluster, policy_of(KOORD), deadline_seconds=None)
+
+    name = cluster.pods("asked")[0]["metadata"]["name"]
+    text = f"PodMigrationJob of a user: pod shop/{name} not evicted: its job has not changed for 120 s"
+    assert text in result.decisions.notes
+
+
+def test_job_that_is_paused_under_way_is_left_and_undone_by_the_next_run() -> None:
+    cluster = living_cluster(4, [deployment("web", 2, on=["n1", "n2"], scheduler="koord-scheduler")])
+    cluster.pause_scheduling()
+    cluster.clock.after(5, lambda: pause(cluster))
+
+    (outcome,) = Play(cluster).evict(cluster.pods("web")[0])
+
+    assert outcome.code is OutcomeCode.JOB_WAITS
+    assert Play(cluster).take_up().undone
+    assert not left_over(cluster)
+
+
+def pause(cluster: LivingCluster) -> None:
+    (job,) = cluster.all(JOBS)
+    cluster.store.edit(JOBS, job["metadata"]["name"], "", lambda found: found["spec"].update(paused=True))
