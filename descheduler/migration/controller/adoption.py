@@ -130,7 +130,7 @@ def _has_left(objects: ObjectCalls, job: MigrationJob) -> bool:
     """Whether its pod was evicted, or may have been by a run that could not say so any more."""
     if job.found(JobConditionType.EVICTION) is not None:
         return True
-    if not job.pod_uid:
+    if not (job.pod_namespace and job.pod_name and job.pod_uid):
         return False
     pod = read_pod(objects, job.pod_namespace, job.pod_name)
     return pod is None or pod.uid != job.pod_uid or pod.deleted_at is not None

@@ -5,10 +5,12 @@ Kept in an annotation of the job, so that any later run takes back what this one
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.model.koordinator.eviction_annotations import SURGE_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, SURGE_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["RAISED", "SCALE_BACK", "SINGLE", "Surge", "is_surged", "surge_of", "with_surge"]
@@ -30,7 +32,7 @@ class Surge(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """
 
     is_required: bool = False
-    kind: str = ""
+    kind: Literal["", "Deployment", "ReplicaSet"] = ""
     name: str = ""
     uid: str = ""
     declined: str = ""
@@ -50,7 +52,12 @@ class Surge(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 def surge_of(job: MigrationJob) -> Surge | None:
-    """The surge of `job`; None where none was asked for, or where the annotation says nothing of this kind."""
+    """The surge of `job`; None where none was asked for, or where the annotation says nothing of this kind.
+
+    What a user writes into that annotation does not count: only policies say what is surged.
+    """
+    if CREATED_BY_ANNOTATION not in job.annotations:
+        return None
     try:
         return msgspec.json.decode(job.annotations.get(SURGE_ANNOTATION, ""), type=Surge)
     except (ValueError, RecursionError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,6 +13,7 @@ __all__ = ["SURGING_MANAGER", "Scaled", "decode_scaled", "owner_path"]
 SURGING_MANAGER = "descheduler-surge-"
 """Beginning of the names in which jobs raise replicas; the UID of the job follows."""
 
+_Kind = Literal["Deployment", "ReplicaSet"]
 _PLURALS = {"Deployment": "deployments", "ReplicaSet": "replicasets"}
 
 
@@ -61,7 +62,7 @@ class _Status(_Wire):
 
 
 class _Workload(_Wire):
-    kind: str
+    kind: _Kind
     metadata: _Metadata
     spec: _Spec
     status: _Status | None = None
@@ -76,7 +77,7 @@ class Scaled(msgspec.Struct, frozen=True):
     older one.
     """
 
-    kind: str
+    kind: _Kind
     namespace: str
     name: str
     uid: str
@@ -126,8 +127,6 @@ def owner_path(kind: str, namespace: str, name: str) -> str:
 def decode_scaled(block: bytes) -> Scaled:
     """One Deployment or ReplicaSet. Raises ValueError for anything else."""
     found = msgspec.json.decode(block, type=_Workload)
-    if found.kind not in _PLURALS:
-        raise ValueError(f"{found.kind!r} is not one of {', '.join(_PLURALS)}")
     metadata, spec, status = found.metadata, found.spec, found.status or _Status()
     replicas = SINGLE if spec.replicas is None else spec.replicas
     owners = (owner for owner in metadata.owner_references or () if owner.controller)

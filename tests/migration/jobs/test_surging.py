@@ -21,7 +21,7 @@ from descheduler.migration.jobs.steps import (
     WaitForChange,
 )
 from descheduler.migration.jobs.surge import SCALE_BACK, Surge, surge_of, with_surge
-from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
+from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
@@ -30,6 +30,7 @@ from tests.builders import NOW, make_pod
 POD = make_pod("web-0", namespace="shop", uid="old", node="n1")
 NEW = make_pod("web-1", namespace="shop", uid="new", node="n2", ready=True)
 PLANNED = Surge(True, "Deployment", "web", "web-uid")
+OURS = {CREATED_BY_ANNOTATION: "descheduler"}
 SINGLE = Scale(1)
 RAISED = Scale(2, is_raised=True, is_available=True)
 HELD = Room(RoomState.HELD, "n2")
@@ -41,6 +42,7 @@ def job(surge: Surge, *conditions: JobConditionType) -> MigrationJob:
     made = MigrationJob(
         "j", "Running", "shop", "web-0", "old", created_at=NOW, uid="u", reservation_name="r", node_name="n2"
     )
+    made = replace(made, annotations=OURS)
     for each in (JobConditionType.RESERVATION_CREATED, JobConditionType.RESERVATION_SCHEDULED, *conditions):
         made = with_condition(made, each, True, NOW)
     return with_surge(made, surge)
@@ -72,7 +74,7 @@ def failure(taken: Step) -> tuple[str, str]:
 
 
 def test_a_job_without_a_surge_evicts() -> None:
-    assert step(replace(surged(), annotations={})) == Evict("Eviction")
+    assert step(replace(surged(), annotations=OURS)) == Evict("Eviction")
 
 
 def test_what_is_to_be_scaled_is_found_out_once_there_is_room() -> None:
@@ -172,6 +174,11 @@ def test_a_surge_is_read_as_it_is_written() -> None:
     assert surge_of(job(PLANNED)) == PLANNED
 
 
-@pytest.mark.parametrize("text", ["", "no JSON", "[" * 5000, '{"uid": 1}'])
+@pytest.mark.parametrize("text", ["", "no JSON", "[" * 5000, '{"uid": 1}', '{"kind": "Pod"}'])
 def test_an_annotation_that_says_nothing_of_the_kind_is_no_surge(text: str) -> None:
-    assert surge_of(replace(job(Surge()), annotations={"descheduler/surge": text})) is None
+    assert surge_of(replace(job(Surge()), annotations=OURS | {"descheduler/surge": text})) is None
+
+
+def test_what_a_user_writes_into_the_annotation_is_no_surge() -> None:
+    text = {"descheduler/surge": PLANNED.encoded()}
+    assert surge_of(replace(job(PLANNED), annotations=text)) is None

@@ -1,0 +1,72 @@
+"""Jobs that say what this program never writes: of users, or damaged by others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.plan.outcome import OutcomeCode
+from tests.living.builders import deployment, living_cluster, node
+from tests.living.cluster import LivingCluster
+from tests.migration.controller.test_users_limits import user_job
+from tests.migration.controller.whole_runs import WAYS, live_run, policy_of
+
+JOBS = "podmigrationjobs.scheduling.koordinator.sh"
+KOORD = WAYS["reservations"]
+OURS = {"koordinator.sh/job-created-by": "descheduler-p"}
+SURGE = "descheduler/surge"
+Object = dict[str, Any]
+
+
+def asked(
+    spec: Object | None = None, *, replicas: int = 3, annotations: dict[str, str] | None = None, phase: str = ""
+) -> LivingCluster:
+    """There is a job for a pod of `asked`, and a pod of `tainted` is to be moved."""
+    facts: dict[str, Any] = {"cpu": "100m", "grace_seconds": 1, "scheduler": KOORD.scheduler}
+    by_plugin = deployment("tainted", 3, on=["n1", "n2", "n2"], **facts)
+    workloads = [deployment("asked", replicas, on=["n2"] * replicas, **facts), by_plugin]
+    nodes = [node("n1", taints=["gone=soon:NoSchedule"]), node("n2"), node("n3")]
+    cluster = living_cluster(nodes, workloads)
+    job = user_job("job", cluster.pods("asked")[0])
+    job["metadata"]["annotations"] = annotations or {}
+    job["spec"] |= {"mode": "ReservationFirst"} | (spec or {})
+    cluster.add(job | ({"status": {"phase": phase}} if phase else {}))
+    return cluster
+
+
+def job_of(cluster: LivingCluster) -> Object:
+    job = cluster.get(JOBS, "job")
+    assert job is not None
+    return job
+
+
+def run(cluster: LivingCluster, **args: str) -> tuple[str, ...]:
+    """What the report of a run says, whose own pod was moved."""
+    result = live_run(cluster, policy_of(KOORD, **args))
+    assert [outcome.code for outcome in result.outcomes] == [OutcomeCode.DONE]
+    return result.decisions.notes
+
+
+@pytest.mark.parametrize(
+    "surge", ["{}", '{"uid": "u", "kind": "Deployment", "name": "asked"}', '{"uid": "u", "kind": "Pod"}']
+)
+def test_job_of_a_user_is_never_surged(surge: str) -> None:
+    cluster = asked(replicas=1, annotations={SURGE: surge})
+
+    run(cluster, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1")
+
+    assert not cluster.api.sent("PATCH", "/scale")
+    assert job_of(cluster)["status"]["phase"] == "Succeeded"
+
+
+def test_damaged_surge_of_an_earlier_run_is_none() -> None:
+    run(asked(annotations={**OURS, SURGE: '{"uid": "u", "kind": "Pod", "name": "a"}'}, phase="Failed"))
+
+
+def test_job_of_an_earlier_run_without_a_pod_is_undone() -> None:
+    cluster = asked({"podRef": {"namespace": "", "name": "", "uid": "u"}}, annotations=OURS, phase="Running")
+
+    run(cluster)
+
+    assert job_of(cluster)["status"]["phase"] == "Aborted"
