@@ -31,8 +31,9 @@ class JobObjects:
         self._make_name = make_name
 
     def jobs(self) -> tuple[MigrationJob, ...]:
-        """All of the cluster, whoever created them."""
-        return self._objects.list(LIST_PATH, decode_live_job)
+        """All of the cluster, whoever created them; what cannot be read was written by others, and is left alone."""
+        found = self._objects.list(LIST_PATH, _decode_if_job)
+        return tuple(job for job in found if job is not None)
 
     def create(self, wanted: NewJob) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which nobody else has."""
@@ -72,6 +73,13 @@ class JobObjects:
         metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
         body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
         return self._objects.patch(_path(job.name) + subresource, body, decode_live_job)
+
+
+def _decode_if_job(block: bytes) -> MigrationJob | None:
+    try:
+        return decode_live_job(block)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _path(name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from descheduler.cluster.snapshot import SnapshotError
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
@@ -70,3 +71,28 @@ def test_job_of_an_earlier_run_without_a_pod_is_undone() -> None:
     run(cluster)
 
     assert job_of(cluster)["status"]["phase"] == "Aborted"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param({"spec": {"template": {"spec": None}, "owners": [1]}}, id="no spec"),
+        pytest.param({"spec": {"template": {"spec": {"affinity": {"nodeAffinity": "n2"}}}}}, id="odd affinity"),
+        pytest.param({"metadata": {"name": "A/../b"}}, id="a name that no object may have"),
+    ],
+)
+def test_job_whose_template_is_no_reservation_fails_at_once(template: Object) -> None:
+    cluster = asked({"reservationOptions": {"template": template}})
+
+    run(cluster)
+
+    status = job_of(cluster)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "FailedCreateReservation")
+    assert "Reservation" in status["message"]
+
+
+def test_job_with_an_odd_time_limit_is_named() -> None:
+    cluster = asked({"ttl": "soon"})
+
+    with pytest.raises(SnapshotError, match=r"PodMigrationJob job is invalid: spec\.ttl: 'soon' is not a duration"):
+        live_run(cluster, policy_of(KOORD))

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.jobs.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.jobs.surge import is_surged
@@ -30,6 +31,8 @@ _SCHEDULED = "Scheduled"
 _READY = "Ready"
 _EXPIRED = "Expired"
 _UNSCHEDULABLE = "Unschedulable"
+_REFUSALS = frozenset({400, 422})
+"""Answers that a repetition does not change: the Reservation is invalid."""
 _MAY_BE_MISSED = frozenset({RoomState.HELD, RoomState.TAKEN, RoomState.ABSENT})
 """What does not end a job once its pod was asked to leave."""
 
@@ -51,9 +54,14 @@ class ReservationRooms:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
         try:
             wanted = reservation_of(job, pod, self._owner, now)
-        except ValueError as error:
-            raise CannotHold(str(error)) from error
-        created = self._objects.create(_LIST_PATH, wanted, _json)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise CannotHold("reservationOptions.template of the job is not that of a Reservation") from error
+        try:
+            created = self._objects.create(_LIST_PATH, wanted, _json)
+        except ApiError as error:
+            if error.status_code in _REFUSALS:
+                raise CannotHold(f"the Reservation cannot be created: {error}") from error
+            raise
         name: str = wanted["metadata"]["name"]
         if created is None and not self._is_ours(name, job):
             raise CannotHold(f"a Reservation {name} exists, which is not of this job")

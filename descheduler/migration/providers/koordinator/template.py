@@ -14,6 +14,7 @@ from typing import Any
 
 from descheduler.migration.providers.labels import labels_of
 from descheduler.migration.providers.placement_away import keep_away
+from descheduler.migration.providers.provider import CannotHold
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
 
@@ -44,8 +45,8 @@ _SERVICE_ACCOUNT_VOLUME = "kube-api-access-"
 def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: datetime) -> dict[str, Any]:
     """The Reservation for `job` of `owner`, named after its UID; `pod` is the JSON of the pod that is to leave.
 
-    What the template of the job states stands. Raises ValueError when nothing says who may use it: such pods
-    have no controller.
+    What the template of the job states stands. Raises CannotHold when nothing says who may use it: such pods
+    have no controller. A template of another form raises AttributeError, LookupError, TypeError or ValueError.
     """
     stated: dict[str, Any] = deepcopy(dict(job.template))
     spec: dict[str, Any] = stated.get("spec") or {}
@@ -97,7 +98,7 @@ def _owners(pod: Mapping[str, Any]) -> list[dict[str, Any]]:
     for owner in metadata.get("ownerReferences") or ():
         if owner.get("controller"):
             return [{"controller": {**owner, "namespace": metadata["namespace"]}}]
-    raise ValueError("the pod has no controller that would create a replacement; use mode EvictDirectly")
+    raise CannotHold("the pod has no controller that would create a replacement; use mode EvictDirectly")
 
 
 def _waits_for_a_node(pod: Mapping[str, Any]) -> bool:
