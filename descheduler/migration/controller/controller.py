@@ -138,8 +138,7 @@ class JobController:
 
     def _landed(self, task: JobTask, job: MigrationJob) -> Progress:
         """Runs on a thread: looks for the replacement of a pod for which no room was held."""
-        replacement = self._keeper.find_replacement(job, task.eviction)
-        return Progress(job, End(), replacement=replacement)
+        return Progress(job, End(), replacement=self._keeper.find_replacement(job, task.eviction))
 
     def _judge_turns(self) -> bool:
         """Has the moves judged once more whose turn it is; whether there were any."""
@@ -194,8 +193,7 @@ class JobController:
         return self._around.halted() is None and not self._why_closed() and not self._around.may_call()
 
     def _busy(self) -> set[int]:
-        under_way = {id(task) for task, _ in self._in_flight.values()}
-        return under_way | {id(task) for task in self._turns.tasks}
+        return {id(task) for task, _ in self._in_flight.values()} | {id(task) for task in self._turns.tasks}
 
     def _submit(self, task: JobTask, call: Callable[[], _Answer], pod: Pod | None = None) -> None:
         self._in_flight[self._around.calls.submit(call)] = (task, pod)
@@ -297,8 +295,7 @@ class JobController:
         if judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
-            wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
-            task.due = now + min(wait_seconds, eviction.longest_wait_seconds)
+            task.due = now + min(judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS, eviction.longest_wait_seconds)
 
     def _note_open(self, task: JobTask) -> None:
         """No call for the pod is under way; those before may have left its fate open."""
@@ -343,6 +340,9 @@ class JobController:
             self._call_failed(task, is_open=not isinstance(error, KubeError))
         if task.job is None:
             self._finish(task, Judgement(OutcomeKind.FAILED, OutcomeCode.SERVER_ERROR, text))
+        elif task.num_errors == self._settings.most_errors and not (task.is_adopted or task.may_have_left(now)):
+            left = task.judgement or Judgement(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.SERVER_ERROR, text)
+            self._leave_out(task, left, partial(aborted, message=text))
         elif task.num_errors >= self._settings.most_errors:
             self._finish(task, unfinished(task, OutcomeCode.SERVER_ERROR, text, now))
         else:
