@@ -64,7 +64,7 @@ class Progress(msgspec.Struct, frozen=True):
 
 class JobKeeper:
     """Looks and writes. Safe to use from several threads, each with another job. `now` is aware UTC.
-    `listener` hears of every job that is kept.
+    `listener` hears of every job that is kept. Once `is_halted` nothing is begun that would have to be taken back.
 
     `providers` are by name; a job that names none of them has its room held by the first.
     """
@@ -78,7 +78,9 @@ class JobKeeper:
         *,
         now: Callable[[], datetime],
         listener: JobListener | None = None,
+        is_halted: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._is_halted = is_halted
         self._objects = objects
         self._journal = journal
         self._providers = providers
@@ -100,6 +102,8 @@ class JobKeeper:
             step = next_step(job, seen, self._terms, self._now())
             if isinstance(step, Evict | WaitForChange | End):
                 return Progress(job, step, seen.pod, seen.replacement)
+            if isinstance(step, HoldRoom | RaiseReplicas) and self._is_halted():
+                return Progress(job, WaitForChange("the run ends"), seen.pod, seen.replacement)
             kept = self._do(job, step, seen.pod)
             if kept is None:
                 self._release(job)

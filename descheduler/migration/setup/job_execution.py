@@ -196,7 +196,15 @@ class JobExecution:
 
     def _keeper(self, terms: JobTerms) -> JobKeeper:
         around = self._around
-        return JobKeeper(self._objects, self._journal, self._providers, terms, now=around.now, listener=around.listener)
+        return JobKeeper(
+            self._objects,
+            self._journal,
+            self._providers,
+            terms,
+            now=around.now,
+            listener=around.listener,
+            is_halted=lambda: around.halted() is not None or bool(around.may_call()),
+        )
 
     def _controller(self, keeper: JobKeeper, name: str = "") -> JobController:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
