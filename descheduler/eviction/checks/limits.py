@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.request_check import PodByPod
+from descheduler.eviction.request_check import Allowance, PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.eviction_limits import EvictionLimit
 from descheduler.model.pod import Pod
@@ -59,11 +59,25 @@ class EvictionCounters(msgspec.Struct):
         self._add(pod, 1)
         return lambda: self._add(pod, -1)
 
+    def allowances(self) -> Iterator[Allowance]:
+        """What is left of each limit."""
+        limits = self.limits
+        if limits.total is not None:
+            yield _left_of(lambda pod: "", limits.total, lambda key: self.total)
+        if limits.per_node is not None:
+            yield _left_of(lambda pod: pod.node_name or None, limits.per_node, self.per_node.__getitem__)
+        if limits.per_namespace is not None:
+            yield _left_of(lambda pod: pod.namespace, limits.per_namespace, self.per_namespace.__getitem__)
+
     def _add(self, pod: Pod, number: int) -> None:
         if pod.node_name:
             self.per_node[pod.node_name] += number
         self.per_namespace[pod.namespace] += number
         self.total += number
+
+
+def _left_of(key_of: Callable[[Pod], str | None], limit: int, count_of: Callable[[str], int]) -> Allowance:
+    return Allowance(key_of, lambda key: limit - count_of(str(key)))
 
 
 class LimitCheck(PodByPod):
@@ -84,6 +98,11 @@ class LimitCheck(PodByPod):
         """Counts the eviction."""
         del bundle
         return NOTHING_DONE if self._background.have_begun(candidate.pod) else self._count(candidate.pod)
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """What is left of the limits of the run."""
+        del profile_index
+        return tuple(self.counters.allowances())
 
     def adopt(self, moves: Sequence[PriorMove]) -> None:
         """Counts what earlier rounds have evicted or handed over."""

@@ -97,6 +97,11 @@ class LandingBook:
         """Who places what comes after the evictions of a profile; None for one that evicts without asking."""
         return next((settings for name, settings in self.scheduling if name == profile), None)
 
+    def prover_of(self, profile_index: int) -> LandingProver:
+        """The prover that follows all bookings under the scheduler of a profile; of kube-scheduler where it asks none."""
+        settings = self.scheduling[profile_index][1] if self.scheduling else None
+        return self._prover(settings or self._unverified)
+
     def consider(
         self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool, mates: Sequence[Pod] = ()
     ) -> Landing:
