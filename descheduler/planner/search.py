@@ -1,0 +1,122 @@
+"""The search for a plan: first plan, hill climb, then neighbourhoods solved one after the other while there is time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import Ints
+from descheduler.planner.cp_sat.solve import Solved, solve_neighbourhood
+from descheduler.planner.limits import Budget
+from descheduler.planner.local_search.shifts import climb_by_shifts
+from descheduler.planner.objective import Neighbourhood, PreparedObjective, Value
+from descheduler.planner.placement import Placement
+from descheduler.planner.problem import Problem
+
+__all__ = ["Incumbent", "Search"]
+
+_WORK_OF_NEIGHBOURHOOD = 1.0
+_SMALLEST, _FIRST, _LARGEST = 12, 80, 400
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Incumbent:
+    """The best assignment so far, its value, and when it was found (seconds since the start, and work)."""
+
+    assignment: Ints
+    value: Value
+    seconds: float
+    work: float
+
+
+class Search:
+    """One search over one problem by one process. `incumbent` is never worse than doing nothing."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        objective: PreparedObjective,
+        *,
+        seed: int,
+        on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
+    ) -> None:
+        self._objective = objective
+        self._rng = np.random.default_rng(seed)
+        self._on_incumbent = on_incumbent
+        self._placement = Placement(problem)
+        self._num_pods = _FIRST
+        self.incumbent = Incumbent(problem.assignment.copy(), objective.value(problem.assignment), 0.0, 0.0)
+
+    def start(self, budget: Budget, hint: Ints | None = None) -> None:
+        """The first plan, or what is left of `hint` (an earlier run's assignment), bettered by single moves."""
+        if hint is not None:
+            self._follow(hint)
+        self._objective.first_plan(self._placement)
+        self._offer(budget)
+        climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), budget)
+        self._objective.tidy(self._placement)
+        self._offer(budget)
+
+    def _follow(self, hint: Ints) -> None:
+        """Makes the moves of the hint that are open, in pod order."""
+        for pod in np.flatnonzero(hint != self._placement.at).tolist():
+            target = np.array([hint[pod]])
+            if hint[pod] >= 0 and self._placement.open_moves(np.array([pod]), target)[0, 0]:
+                self._placement.move(pod, int(hint[pod]))
+
+    def _dearest_nodes(self) -> Ints:
+        """Nodes that the guide charges for, the dearest first."""
+        nodes = np.arange(self._placement.problem.num_nodes)
+        cost = self._objective.node_cost(nodes, self._placement.usage)
+        order = np.argsort(-cost, kind="stable")
+        return order[cost[order] > 0]
+
+    def improve(self, budget: Budget) -> None:
+        """Solves neighbourhoods until the budget is over or nothing is left to gain."""
+        while not budget.is_over:
+            part = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
+            if part is None:
+                return
+            self._solve(part, budget)
+
+    def _solve(self, part: Neighbourhood, budget: Budget) -> None:
+        solved = solve_neighbourhood(
+            self._objective,
+            self._placement,
+            part,
+            work_limit=_WORK_OF_NEIGHBOURHOOD,
+            seconds_limit=budget.seconds_left,
+            seed=int(self._rng.integers(1 << 30)),
+        )
+        # Building a model takes time too, which its size tells.
+        budget.spend(solved.work + 1e-4 * len(part.pods))
+        self._adapt(solved)
+        for pod, node in solved.changes:
+            self._placement.move(pod, node)
+        self._offer(budget)
+
+    def _adapt(self, solved: Solved) -> None:
+        """Larger neighbourhoods while they close quickly, smaller ones where they do not."""
+        if not solved.was_closed:
+            self._num_pods = max(_SMALLEST, int(self._num_pods * 0.8))
+        elif solved.work < 0.3 * _WORK_OF_NEIGHBOURHOOD:
+            self._num_pods = min(_LARGEST, self._num_pods + 1 + self._num_pods // 50)
+
+    def _offer(self, budget: Budget) -> None:
+        """Makes the placement the incumbent where it is no worse, else the incumbent the placement."""
+        value = self._objective.value(self._placement.at)
+        if value > self.incumbent.value:
+            self._placement.reset(self.incumbent.assignment)
+            return
+        is_better = value < self.incumbent.value
+        self.incumbent = Incumbent(self._placement.at.copy(), value, budget.seconds, budget.spent)
+        if is_better:
+            self._on_incumbent(self.incumbent)
+
+    def adopt(self, assignment: Ints, budget: Budget) -> None:
+        """Goes on from another search's assignment where that is better."""
+        if self._objective.value(assignment) < self.incumbent.value:
+            self._placement.reset(assignment)
+            self._offer(budget)

@@ -1,0 +1,101 @@
+"""Snapshots as arrays for the planner's trials: nodes of three shapes, of which a share is hot, and pods in workloads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from descheduler.planner.arrays import Floats, Ints
+from descheduler.planner.problem import Problem, make_problem
+from descheduler.planner.rules import AtMost
+
+__all__ = ["ArrayWorld", "make_balance_world"]
+
+TARGET_RATIO = 0.7
+_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
+"""CPU in milli and memory in MiB of the three shapes of nodes."""
+_HOT_SHARE, _PINNED_SHARE, _ANTI_AFFINE_SHARE = 0.15, 0.2, 0.4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayWorld:
+    """A problem, the target of each node (int64[N, 2]), and the workload of each pod (int64[P])."""
+
+    problem: Problem
+    ceiling: Ints
+    workload: Ints
+
+
+def make_balance_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorld:
+    """Some `nodes` nodes with 15 to 30 pods each, 15 % of them used to 78-95 % of CPU or memory, the mean as told.
+
+    A fifth of the pods is pinned; two fifths are in workloads of which a node may have one pod. The target is 70 % of
+    CPU and memory. `mean_ratio` 0.50 is loose, 0.62 tight.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    goal = _utilisation(rng, nodes, mean_ratio)
+    need, assignment = _fill(rng, capacity, goal)
+    workload, group = _workloads(rng, assignment)
+    limit = np.ones(int(group.max(initial=-1)) + 1, np.int64)
+    problem = make_problem(
+        need,
+        capacity,
+        assignment,
+        evictable=rng.random(len(need)) >= _PINNED_SHARE,
+        rules=[AtMost(group, np.arange(nodes), limit)],
+    )
+    return ArrayWorld(problem, (capacity * TARGET_RATIO).astype(np.int64), workload)
+
+
+def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:
+    """float64[N, 2]: hot nodes have one resource at 78-95 %, the other near; the rest is spread below the target."""
+    num_hot = max(1, round(nodes * _HOT_SHARE))
+    hot = rng.uniform(0.78, 0.95, num_hot)
+    other = np.clip(hot + rng.uniform(-0.15, 0.0, num_hot), 0.60, 0.95)
+    cold_mean = (mean_ratio * nodes - (hot + other).sum() / 2) / (nodes - num_hot)
+    spread = min(0.69 - cold_mean, 0.15)
+    cold = np.clip(rng.uniform(cold_mean - spread, cold_mean + spread, (nodes - num_hot, 2)), 0.05, 0.69)
+    both = np.column_stack((hot, other))
+    swapped = rng.random(num_hot) < 0.5
+    both[swapped] = both[swapped][:, ::-1]
+    return rng.permutation(np.concatenate((both, cold)))
+
+
+def _fill(rng: np.random.Generator, capacity: Ints, goal: Floats) -> tuple[Ints, Ints]:
+    """Pods for each node whose requests add up to the goal, in CPU and memory alike heavy, CPU-heavy or memory-heavy."""
+    needs, assignment = [], []
+    for node, (room, ratio) in enumerate(zip(capacity, goal, strict=True)):
+        count = int(rng.integers(15, 31))
+        leaning = np.array([[1.0, 1.0], [1.6, 0.5], [0.5, 1.6]])[rng.integers(3, size=count)]
+        parts = rng.lognormal(0.0, 0.5, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
+        wanted = parts / parts.sum(axis=0) * room * ratio
+        step = np.array([50, 64])
+        needs.append(np.maximum(np.floor(wanted / step), 1).astype(np.int64) * step)
+        assignment.extend([node] * count)
+    return np.concatenate(needs), np.array(assignment)
+
+
+def _workloads(rng: np.random.Generator, assignment: Ints) -> tuple[Ints, Ints]:
+    """(workload of each pod, the same for anti-affine pods and -1 for others): 4-30 pods on different nodes each."""
+    num_pods = len(assignment)
+    workload, group = np.full(num_pods, -1), np.full(num_pods, -1)
+    waiting, number, num_groups = rng.permutation(num_pods).tolist(), 0, 0
+    while waiting:
+        size = int(rng.integers(4, 31))
+        is_anti_affine = rng.random() < _ANTI_AFFINE_SHARE
+        members, used, rest = [], set(), []
+        for pod in waiting[: 3 * size]:
+            if len(members) < size and not (is_anti_affine and assignment[pod] in used):
+                members.append(pod)
+                used.add(assignment[pod])
+            else:
+                rest.append(pod)
+        waiting = rest + waiting[3 * size :]
+        workload[members] = number
+        number += 1
+        if is_anti_affine:
+            group[members] = num_groups
+            num_groups += 1
+    return workload, group
