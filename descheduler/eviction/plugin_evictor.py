@@ -126,6 +126,10 @@ class PluginEvictor:
         """Where the replacement of a pod lands whose eviction was granted; None where nobody looked."""
         return self._evictor.landings.landing_of(pod)
 
+    def predicted(self, pod: Pod) -> Landing:
+        """Where the replacement of `pod` would land on top of everything booked. Leaves no trace."""
+        return self._evictor.landings.predicted(pod, self._profile_index)
+
     def what_if(self) -> AbstractContextManager[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""
         return self._evictor.what_if()

@@ -99,8 +99,15 @@ class LandingBook:
 
     def prover_of(self, profile_index: int) -> LandingProver:
         """The prover that follows all bookings under the scheduler of a profile; of kube-scheduler where it asks none."""
+        return self._prover(self._settings_of(profile_index))
+
+    def predicted(self, pod: Pod, profile_index: int) -> Landing:
+        """Where the replacement of `pod` would land after everything booked so far, under the same scheduler."""
+        return self.consider(pod, self._settings_of(profile_index), only_proven=True)
+
+    def _settings_of(self, profile_index: int) -> SchedulingSettings:
         settings = self.scheduling[profile_index][1] if self.scheduling else None
-        return self._prover(settings or self._unverified)
+        return settings or self._unverified
 
     def consider(
         self, pod: Pod, settings: SchedulingSettings, *, only_proven: bool, mates: Sequence[Pod] = ()

@@ -1,0 +1,38 @@
+"""How near a planner came to what it was asked for."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Goal", "Level"]
+
+
+class Level(msgspec.Struct, frozen=True):
+    """One figure of an objective, the lower the better: what it counts, and what no plan is better than (`bound`)."""
+
+    counts: str
+    before: int
+    after: int
+    bound: int
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
+
+    `after` counts what is proven to land, which a scheduler may decide other than the plan. `status` is `optimal` where
+    no plan is better, `feasible` where one may be, and `nothing` where nothing is to be done. `sentence` says all of it.
+    """
+
+    objective: str
+    levels: tuple[Level, ...]
+    evictions: int
+    bound: int
+    status: str
+    seconds: float
+    work: float
+    sentence: str
+
+    @property
+    def gap(self) -> float:
+        """By which share of the bound the evictions are above it."""
+        return (self.evictions - self.bound) / max(self.bound, 1)
