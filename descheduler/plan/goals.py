@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 __all__ = ["Goal", "Level"]
@@ -19,7 +21,7 @@ class Level(msgspec.Struct, frozen=True):
 class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
-    `after` counts what is proven to land, which a scheduler may decide other than the plan. `status` is `optimal` where
+    `after` counts what is proven to land, which a scheduler may decide other than the plan. `bound` is how many are needed at least. `status` is `optimal` where
     no plan is better, `feasible` where one may be, and `nothing` where nothing is to be done. `sentence` says all of it.
     """
 
@@ -27,12 +29,7 @@ class Goal(msgspec.Struct, frozen=True):
     levels: tuple[Level, ...]
     evictions: int
     bound: int
-    status: str
+    status: Literal["optimal", "feasible", "nothing"]
     seconds: float
     work: float
     sentence: str
-
-    @property
-    def gap(self) -> float:
-        """By which share of the bound the evictions are above it."""
-        return (self.evictions - self.bound) / max(self.bound, 1)

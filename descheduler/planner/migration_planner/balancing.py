@@ -22,8 +22,8 @@ from descheduler.planner.solving import Plan, solve
 
 __all__ = ["Balancing"]
 
-_MOST_ROUNDS = 5
-"""Plans that are tried out; each goes without the pods that were refused in those before it."""
+_SHARES = (0.6, 0.1, 0.1, 0.1, 0.1)
+"""Of the limits, for each plan that is tried out; it goes without the pods that were refused in those before it."""
 _UNLIMITED = 2**60
 
 
@@ -58,18 +58,19 @@ class Balancing:
         """Plans and asks; nothing, where no node is over its target."""
         if not self._over_before:
             return
-        first = plan = self._solve()
+        plans = [self._solve(_SHARES[0])]
         kept: set[str] = set()
-        for _ in range(_MOST_ROUNDS):
-            refused = self._refused(plan)
+        for share in _SHARES[1:]:
+            refused = self._refused(plans[-1])
             if not refused:
                 break
             kept |= refused
             self._cluster = self._problem(kept)
-            plan = self._solve(plan.assignment)
+            plans.append(self._solve(share, plans[-1].assignment))
+        plan = plans[-1]
         num_granted = sum(self._ask(move.pod) for move in plan.moves)
         self._asked = {self._cluster.pods[move.pod].uid: self._cluster.pods[move.pod] for move in plan.moves}
-        self.goal = self._reached(first, plan, num_granted)
+        self.goal = self._reached(plans, num_granted)
 
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
@@ -92,9 +93,10 @@ class Balancing:
                 ceiling[:, column] = np.floor(share).astype(np.int64) - cluster.held[:, column]
         return ceiling
 
-    def _solve(self, hint: Ints | None = None) -> Plan:
-        seconds, work = self._args.time_limit.total_seconds(), self._args.work_limit or None
-        limits = Limits(seconds, None if work is None else float(work))
+    def _solve(self, share: float, hint: Ints | None = None) -> Plan:
+        """The best plan found in this share of the limits."""
+        work = self._args.work_limit
+        limits = Limits(share * self._args.time_limit.total_seconds(), share * work if work else None)
         return solve(self._cluster.problem, Balance(self._ceiling), limits, seed=self._args.seed, hint=hint)
 
     def _refused(self, plan: Plan) -> set[str]:
@@ -180,10 +182,11 @@ class Balancing:
         sentence = f"no node is over its target ({self._target_text()})"
         return Goal("BalanceUtilization", (level,), 0, 0, "nothing", 0.0, 0.0, sentence)
 
-    def _reached(self, first: Plan, plan: Plan, num_granted: int) -> Goal:
-        after, (nodes_bound, evictions_bound) = len(self._over()), first.bound
+    def _reached(self, plans: Sequence[Plan], num_granted: int) -> Goal:
+        """What came of it, beside the bounds of the first plan, which may move every pod that the filters let go."""
+        after, (nodes_bound, evictions_bound) = len(self._over()), plans[0].bound
         level = Level("nodes over target", len(self._over_before), after, nodes_bound)
-        is_optimal = (after, num_granted) <= first.bound
+        is_optimal = (after, num_granted) <= plans[0].bound
         sentence = f"{counted(level.before, 'node')} over target → {after}, {counted(num_granted, 'eviction')}"
         if num_granted and after == nodes_bound:
             sentence += f" (at least {evictions_bound:,} {'is' if evictions_bound == 1 else 'are'} needed)"
@@ -193,7 +196,7 @@ class Balancing:
             num_granted,
             evictions_bound,
             "optimal" if is_optimal else "feasible",
-            first.seconds + (plan.seconds if plan is not first else 0.0),
-            first.work + (plan.work if plan is not first else 0.0),
+            sum(plan.seconds for plan in plans),
+            sum(plan.work for plan in plans),
             sentence,
         )
