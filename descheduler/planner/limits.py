@@ -55,9 +55,14 @@ class Budget:
     @property
     def is_over(self) -> bool:
         """Whether the search has to end."""
-        if self._is_cancelled():
+        if self.is_cancelled:
             return True
         return self.seconds_left <= 0 or (self._limits.work is not None and self.spent >= self._limits.work)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody ended the search before its limits."""
+        return self._is_cancelled()
 
     @property
     def seconds_left(self) -> float:

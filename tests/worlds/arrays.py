@@ -68,8 +68,8 @@ def _fill(rng: np.random.Generator, capacity: Ints, goal: Floats) -> tuple[Ints,
     needs, assignment = [], []
     for node, (room, ratio) in enumerate(zip(capacity, goal, strict=True)):
         count = int(rng.integers(15, 31))
-        leaning = np.array([[1.0, 1.0], [1.6, 0.5], [0.5, 1.6]])[rng.integers(3, size=count)]
-        parts = rng.lognormal(0.0, 0.5, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
+        leaning = np.array([[1.0, 1.0], [1.3, 0.7], [0.7, 1.3]])[rng.integers(3, size=count)]
+        parts = rng.lognormal(0.0, 0.75, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
         wanted = parts / parts.sum(axis=0) * room * ratio
         step = np.array([50, 64])
         needs.append(np.maximum(np.floor(wanted / step), 1).astype(np.int64) * step)

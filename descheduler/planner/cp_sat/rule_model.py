@@ -34,6 +34,7 @@ class _Domains:
         self._own[model.pods] = True
         self.variables: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         self.is_free: set[tuple[int, int]] = set()
+        self._own_now: dict[tuple[int, int], int] = defaultdict(int)
         for pod in model.pods:
             self._add(model, pod)
         self._others: dict[int, dict[int, int]] = {}
@@ -42,6 +43,7 @@ class _Domains:
         group, now = int(self._group[pod]), int(self._at[pod])
         if group < 0:
             return
+        self._own_now[group, self.domain_of(now)] += 1
         for node in model.options[pod]:
             domain = self.domain_of(node)
             if domain >= 0:
@@ -65,11 +67,9 @@ class _Domains:
             counts[self.domain_of(node)] += 1
         return counts
 
-    def own_now(self, model: NodeModel, group: int, domain: int) -> int:
+    def own_now(self, group: int, domain: int) -> int:
         """How many of the model's pods of `group` are in `domain` now."""
-        return sum(
-            self._group[pod] == group and self.domain_of(int(self._at[pod])) == domain for pod in model.pods
-        )
+        return self._own_now.get((group, domain), 0)
 
     def groups(self) -> Iterable[int]:
         """The groups that the model has variables of, ascending."""
@@ -88,7 +88,7 @@ def _state_at_most(model: NodeModel, placement: Placement, rule: Rule) -> None:
     for group, domain in sorted(domains.is_free):
         variables = domains.variables[group, domain]
         others = domains.others(group, domain)
-        room = max(int(rule.limit[group]) - others, domains.own_now(model, group, domain))
+        room = max(int(rule.limit[group]) - others, domains.own_now(group, domain))
         if len(variables) > room:
             model.model.add(sum(variables) <= room)
 
@@ -103,7 +103,7 @@ def _state_min_domains(model: NodeModel, placement: Placement, rule: Rule) -> No
         for domain in domains.domains_of(group):
             is_fixed = domains.others(group, domain) > 0
             fixed += is_fixed
-            now += is_fixed or domains.own_now(model, group, domain) > 0
+            now += is_fixed or domains.own_now(group, domain) > 0
             if not is_fixed:
                 covers.append(_is_present(model, domains.variables[group, domain]))
         missing = min(int(rule.minimum[group]), now) - fixed
@@ -134,11 +134,11 @@ def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, do
         return
     company = domains.variables.get((needed, domain), [])
     own = domains.variables.get((group, domain), [])
-    has_company = domains.own_now(model, needed, domain) > 0
+    has_company = domains.own_now(needed, domain) > 0
     if domains.others(group, domain) and has_company:
         model.model.add_bool_or(company)
         return
-    if domains.own_now(model, group, domain) and not has_company:
+    if domains.own_now(group, domain) and not has_company:
         return
     for variable in own:
         model.model.add_bool_or([*company, variable.negated()])
