@@ -55,11 +55,23 @@ def _count(group: Ints, domain: Ints, assignment: Ints, num_groups: int) -> _Cou
     return counts
 
 
+def _binding(group: Ints, can_bind: Bools) -> tuple[Ints, Ints]:
+    """The groups renumbered without those that cannot bind, which become -1, and the old number of each new one."""
+    kept = np.flatnonzero(can_bind)
+    number = np.full(len(can_bind) + 1, -1)
+    number[kept] = np.arange(len(kept))
+    return number[group], kept
+
+
 class _AtMostCounts:
+    """Groups of no more pods than their limit are not counted."""
+
     def __init__(self, rule: AtMost, assignment: Ints) -> None:
-        self._group, self._domain = rule.group, _domain_of(rule)
-        self._counts = _count(rule.group, self._domain, assignment, len(rule.limit))
-        self._limit = np.append(rule.limit, len(rule.group) + 1)
+        sizes = np.bincount(rule.group + 1, minlength=len(rule.limit) + 1)[1:]
+        self._group, kept = _binding(rule.group, sizes > rule.limit)
+        self._domain = _domain_of(rule)
+        self._counts = _count(self._group, self._domain, assignment, len(kept))
+        self._limit = np.append(rule.limit[kept], len(rule.group) + 1)
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         group = self._group[pods]
@@ -76,15 +88,18 @@ class _AtMostCounts:
 
 
 class _DomainCounts:
+    """Groups that need one domain or none are not counted."""
+
     def __init__(self, rule: MinDomains, assignment: Ints) -> None:
-        self._group, self._domain = rule.group, _domain_of(rule)
-        self._counts = _count(rule.group, self._domain, assignment, len(rule.minimum))
+        self._group, kept = _binding(rule.group, rule.minimum > 1)
+        self._domain = _domain_of(rule)
+        self._counts = _count(self._group, self._domain, assignment, len(kept))
         self._covered = (self._counts[:, :-1] > 0).sum(axis=1)
-        self._minimum = np.append(rule.minimum, 0)
+        self._minimum = np.append(rule.minimum[kept], 0)
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         group = self._group[pods]
-        if not (self._minimum[group] > 1).any():
+        if not (group >= 0).any():
             return None
         source, target = self._domain[sources], self._domain[nodes]
         counts, covered = self._counts, self._covered[group]
