@@ -10,7 +10,7 @@ from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost
 
-__all__ = ["ArrayWorld", "make_balance_world"]
+__all__ = ["ArrayWorld", "make_balance_world", "make_consolidation_world"]
 
 TARGET_RATIO = 0.7
 _SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
@@ -47,6 +47,28 @@ def make_balance_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorl
         rules=[AtMost(group, np.arange(nodes), limit)],
     )
     return ArrayWorld(problem, (capacity * TARGET_RATIO).astype(np.int64), workload)
+
+
+def make_consolidation_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorld:
+    """A cluster that has become too large: nodes used to `mean_ratio` on average, between half of it and half more.
+
+    A tenth of the nodes has pinned pods. `ceiling` is 90 % of CPU and memory.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    goal = mean_ratio * rng.uniform(0.5, 1.5, (nodes, 1)) * rng.uniform(0.85, 1.15, (nodes, 2))
+    need, assignment = _fill(rng, capacity, np.clip(goal, 0.05, 0.9))
+    workload, group = _workloads(rng, assignment)
+    limit = np.ones(int(group.max(initial=-1)) + 1, np.int64)
+    has_pinned = rng.random(nodes) < 0.1
+    problem = make_problem(
+        need,
+        capacity,
+        assignment,
+        evictable=~(has_pinned[assignment] & (rng.random(len(need)) < _PINNED_SHARE)),
+        rules=[AtMost(group, np.arange(nodes), limit)],
+    )
+    return ArrayWorld(problem, (capacity * 0.9).astype(np.int64), workload)
 
 
 def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:
