@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from descheduler.planner.limits import Limits
 from descheduler.planner.objectives.balance import Balance
+from descheduler.planner.objectives.consolidate import Consolidate
 from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
@@ -32,6 +33,7 @@ from descheduler.planner.solving import Plan, Progress, ReplayError, solve
 __all__ = [
     "AtMost",
     "Balance",
+    "Consolidate",
     "Limits",
     "MinDomains",
     "Move",

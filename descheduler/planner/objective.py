@@ -56,8 +56,8 @@ class Model(Protocol):
         """`max(0, target * free[per] - free[wanted])` on the node; exact where it is minimised."""
         ...
 
-    def imply(self, condition: Term, consequence: Term) -> None:
-        """Where `condition` is 1, `consequence` is 1."""
+    def equate(self, first: Term, second: Term) -> None:
+        """Both are equal."""
         ...
 
     def forbid_both(self, first: Term, second: Term) -> None:

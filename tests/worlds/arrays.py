@@ -10,7 +10,7 @@ from descheduler.planner.arrays import Floats, Ints
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.rules import AtMost
 
-__all__ = ["ArrayWorld", "make_balance_world"]
+__all__ = ["ArrayWorld", "make_balance_world", "make_consolidation_world"]
 
 TARGET_RATIO = 0.7
 _SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
@@ -49,6 +49,28 @@ def make_balance_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorl
     return ArrayWorld(problem, (capacity * TARGET_RATIO).astype(np.int64), workload)
 
 
+def make_consolidation_world(*, nodes: int, seed: int, mean_ratio: float) -> ArrayWorld:
+    """A cluster that has become too large: nodes used to `mean_ratio` on average, between half of it and half more.
+
+    A tenth of the nodes has pinned pods. `ceiling` is 90 % of CPU and memory.
+    """
+    rng = np.random.default_rng(seed)
+    capacity = _SHAPES[rng.integers(len(_SHAPES), size=nodes)]
+    goal = mean_ratio * rng.uniform(0.5, 1.5, (nodes, 1)) * rng.uniform(0.85, 1.15, (nodes, 2))
+    need, assignment = _fill(rng, capacity, np.clip(goal, 0.05, 0.9))
+    workload, group = _workloads(rng, assignment)
+    limit = np.ones(int(group.max(initial=-1)) + 1, np.int64)
+    has_pinned = rng.random(nodes) < 0.1
+    problem = make_problem(
+        need,
+        capacity,
+        assignment,
+        evictable=~(has_pinned[assignment] & (rng.random(len(need)) < _PINNED_SHARE)),
+        rules=[AtMost(group, np.arange(nodes), limit)],
+    )
+    return ArrayWorld(problem, (capacity * 0.9).astype(np.int64), workload)
+
+
 def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Floats:
     """float64[N, 2]: hot nodes have one resource at 78-95 %, the other near; the rest is spread below the target."""
     num_hot = max(1, round(nodes * _HOT_SHARE))
@@ -68,8 +90,8 @@ def _fill(rng: np.random.Generator, capacity: Ints, goal: Floats) -> tuple[Ints,
     needs, assignment = [], []
     for node, (room, ratio) in enumerate(zip(capacity, goal, strict=True)):
         count = int(rng.integers(15, 31))
-        leaning = np.array([[1.0, 1.0], [1.6, 0.5], [0.5, 1.6]])[rng.integers(3, size=count)]
-        parts = rng.lognormal(0.0, 0.5, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
+        leaning = np.array([[1.0, 1.0], [1.3, 0.7], [0.7, 1.3]])[rng.integers(3, size=count)]
+        parts = rng.lognormal(0.0, 0.75, (count, 1)) * leaning * rng.uniform(0.8, 1.25, (count, 2))
         wanted = parts / parts.sum(axis=0) * room * ratio
         step = np.array([50, 64])
         needs.append(np.maximum(np.floor(wanted / step), 1).astype(np.int64) * step)

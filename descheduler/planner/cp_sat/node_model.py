@@ -150,13 +150,13 @@ class NodeModel:
         self.model.add(variable >= expression)
         return variable
 
-    def imply(self, condition: Term, consequence: Term) -> None:
+    def equate(self, first: Term, second: Term) -> None:
         """See `objective.Model`."""
-        self.model.add_implication(cast("cp_model.IntVar", condition), cast("cp_model.IntVar", consequence))
+        self.model.add(cast("cp_model.IntVar", first) == cast("cp_model.IntVar", second))
 
     def forbid_both(self, first: Term, second: Term) -> None:
         """See `objective.Model`."""
-        self.model.add_at_most_one([cast("cp_model.IntVar", first), cast("cp_model.IntVar", second)])
+        self.model.add(cast("cp_model.IntVar", first) + cast("cp_model.IntVar", second) <= 1)
 
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """See `objective.Model`."""
