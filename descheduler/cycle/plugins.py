@@ -8,8 +8,8 @@ from descheduler.eviction.default_evictor import default_evictor
 from descheduler.eviction.migration_controller import args as migration_args
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.placement_verification import placement_verification
-from descheduler.planner.migration_planner import args as migration_planner_args
-from descheduler.planner.migration_planner.migration_planner import MigrationPlanner
+from descheduler.migration_planner import args as migration_planner_args
+from descheduler.migration_planner.migration_planner import MigrationPlanner
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages
 from descheduler.strategies import (

@@ -98,7 +98,7 @@ class LandingBook:
         return next((settings for name, settings in self.scheduling if name == profile), None)
 
     def prover_of(self, profile_index: int) -> LandingProver:
-        """The prover that follows all bookings under the scheduler of a profile; of kube-scheduler where it asks none."""
+        """What follows all bookings under the scheduler of a profile, kube-scheduler for one that asks none."""
         return self._prover(self._settings_of(profile_index))
 
     def predicted(self, pod: Pod, profile_index: int) -> Landing:

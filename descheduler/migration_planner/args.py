@@ -20,8 +20,8 @@ class BalanceUtilization(Args, frozen=True):
     """Brings all nodes under a target, by as few evictions as can be."""
 
     target_thresholds: Mapping[str, Percent] = msgspec.field(default_factory=dict)
-    """Resource → percent of allocatable that pods may request of a node at most. Nodes above it give pods away; no other
-    node is brought above it."""
+    """Resource → percent of allocatable that pods may request of a node at most. Nodes above it give pods away; no
+    other node is brought above it."""
 
 
 class PlannerObjective(Args, frozen=True):
@@ -68,6 +68,6 @@ def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsPr
 
 
 def needs(args: MigrationPlannerArgs) -> Needs:
-    """What the planner reads beyond nodes and pods: what decides about landings, with the pod templates of workloads."""
+    """What decides about landings, with the pod templates of workloads."""
     del args
     return landing_needs(owners=True) | Needs(pod_templates=True)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
+from descheduler.migration_planner.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -15,8 +17,6 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.goals import Goal, Level
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Limits
-from descheduler.planner.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
-from descheduler.planner.migration_planner.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.solving import Plan, solve
 
@@ -171,7 +171,11 @@ class Balancing:
             for column, resource in enumerate(self._cluster.resources)
             if resource in self._percent
         )
-        over = [f"{name} {share:.0f} % of {self._percent[name]:g} %" for name, share in shares if share > self._percent[name]]
+        over = [
+            f"{name} {share:.0f} % of {self._percent[name]:g} %"
+            for name, share in shares
+            if share > self._percent[name]
+        ]
         return ", ".join(over) or "more of its pods have to leave"
 
     def _target_text(self) -> str:

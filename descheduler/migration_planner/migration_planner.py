@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
-from descheduler.plan.goals import Goal
-from descheduler.planner.migration_planner.args import BalanceUtilization, MigrationPlannerArgs
 from descheduler.strategies.shared.pod_state import FINISHED
 
 if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may
-    from descheduler.planner.migration_planner.balancing import Balancing
+    from descheduler.migration_planner.balancing import Balancing
 
 __all__ = ["MigrationPlanner"]
 
@@ -50,7 +47,7 @@ class MigrationPlanner:
         return next(filter(None, (each.why_not(pod) for each in self._done)), "")
 
     def _balance(self, objective: BalanceUtilization, nodes: Sequence[Node]) -> Balancing:
-        from descheduler.planner.migration_planner.balancing import Balancing
+        from descheduler.migration_planner.balancing import Balancing
 
         balancing = Balancing(objective, self._args, self._handle, nodes)
         balancing.run()

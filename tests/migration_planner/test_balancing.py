@@ -22,7 +22,7 @@ def pod(name: str, cpu: str, node: str = "a", **facts: Any) -> Pod:
 
 
 def run(pods: Sequence[Pod], *, percent: float = 70, nodes: Sequence[Node] = NODES, **others: Any) -> Decisions:
-    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}}], "workLimit": 2}
+    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": percent}}}], "timeLimit": "1s"}
     return run_plugin("MigrationPlanner", nodes, pods, args={**args, **others.pop("args", {})}, **others)
 
 

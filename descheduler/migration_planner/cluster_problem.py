@@ -89,9 +89,7 @@ def _needs(openings: Openings, pods: Sequence[Pod]) -> Ints:
     return need
 
 
-def _row(
-    pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[str]
-) -> int | None:
+def _row(pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[str]) -> int | None:
     """The class of a pod that may be moved; None for one that stays."""
     if pod.uid in kept or view.is_arrival(pod) or pod.is_terminating:
         return None
@@ -171,9 +169,7 @@ def _limits(pods: Sequence[Pod], allowances: Sequence[Allowance], most: int | No
     return rules
 
 
-def _limit(
-    pods: Sequence[Pod], key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]
-) -> MoveLimit:
+def _limit(pods: Sequence[Pod], key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]) -> MoveLimit:
     groups: dict[Hashable, int] = {}
     keys = (key_of(pod) for pod in pods)
     group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
