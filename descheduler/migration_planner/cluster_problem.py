@@ -23,7 +23,7 @@ __all__ = ["ClusterProblem", "cluster_problem"]
 class ClusterProblem:
     """`problem` over `pods` and `nodes`, whose places in these are the indices of its arrays.
 
-    `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request: what Reservations hold is taken off.
+    `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
     """
 
     def __init__(

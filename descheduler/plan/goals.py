@@ -21,8 +21,9 @@ class Level(msgspec.Struct, frozen=True):
 class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
-    `after` counts what is proven to land, which a scheduler may decide other than the plan. `bound` is how many are needed at least. `status` is `optimal` where
-    no plan is better, `feasible` where one may be, and `nothing` where nothing is to be done. `sentence` says all of it.
+    `after` counts what is proven to land, where a scheduler may decide other than the plan has it. `bound` is how many
+    evictions are needed at least. `status` is `optimal` where no plan is better, `feasible` where one may be, and
+    `nothing` where nothing is to be done. `sentence` says all of it.
     """
 
     objective: str
