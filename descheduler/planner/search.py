@@ -19,6 +19,8 @@ __all__ = ["Incumbent", "Search"]
 
 _WORK_OF_NEIGHBOURHOOD = 1.0
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
+_MOST_AT_ONCE = 1000
+"""Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,14 +76,24 @@ class Search:
         return order[cost[order] > 0]
 
     def improve(self, budget: Budget) -> None:
-        """Solves neighbourhoods until the budget is over or nothing is left to gain."""
+        """Solves neighbourhoods until the budget is over or nothing is left to gain; a small problem all at once."""
+        whole = self._whole()
+        if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
+            return
         while not budget.is_over:
             part = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
             if part is None:
                 return
             self._solve(part, budget)
 
-    def _solve(self, part: Neighbourhood, budget: Budget) -> None:
+    def _whole(self) -> Neighbourhood | None:
+        problem = self._placement.problem
+        pods = np.flatnonzero(problem.evictable)
+        if len(pods) * problem.num_nodes > _MOST_AT_ONCE:
+            return None
+        return Neighbourhood(np.arange(problem.num_nodes), pods)
+
+    def _solve(self, part: Neighbourhood, budget: Budget) -> Solved:
         solved = solve_neighbourhood(
             self._objective,
             self._placement,
@@ -96,6 +108,7 @@ class Search:
         for pod, node in solved.changes:
             self._placement.move(pod, node)
         self._offer(budget)
+        return solved
 
     def _adapt(self, solved: Solved) -> None:
         """Larger neighbourhoods while they close quickly, smaller ones where they do not."""

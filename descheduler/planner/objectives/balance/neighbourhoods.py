@@ -58,10 +58,11 @@ def _weighted_sample(values: Ints, weights: Floats, rng: np.random.Generator, co
 def _partners(
     ceilings: Ceilings, placement: Placement, rng: np.random.Generator, seed: int, guests: Ints, num_pods: int
 ) -> Ints:
-    """The seed, with hot nodes that have pods among the guests, so that other pods of theirs may go instead."""
-    origins = np.unique(placement.origins[guests])
-    origins = origins[ceilings.was_hot[origins] & (origins != seed)]
-    return np.append(rng.permutation(origins)[: max(1, num_pods // 40)], seed)
+    """The seed, with hot nodes that have pods among the guests, so that other pods of theirs may go instead, or others."""
+    others = rng.permutation(ceilings.hot[ceilings.hot != seed])
+    is_origin = np.isin(others, placement.origins[guests])
+    ranked = np.concatenate((others[is_origin], others[~is_origin]))
+    return np.append(ranked[: max(1, num_pods // 40)], seed)
 
 
 def _origins_that_lost(
