@@ -24,6 +24,7 @@ from __future__ import annotations
 from descheduler.planner.limits import Limits
 from descheduler.planner.objectives.balance import Balance
 from descheduler.planner.objectives.consolidate import Consolidate
+from descheduler.planner.objectives.make_room import MakeRoom
 from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
@@ -35,6 +36,7 @@ __all__ = [
     "Balance",
     "Consolidate",
     "Limits",
+    "MakeRoom",
     "MinDomains",
     "Move",
     "MoveLimit",

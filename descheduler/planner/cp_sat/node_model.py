@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from descheduler.planner.arrays import Ints
+from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objective import Neighbourhood, Term
 from descheduler.planner.placement import Placement
 
@@ -46,8 +46,10 @@ class NodeModel:
 
     def _options_of(self, pod: int, nodes: Ints) -> list[int]:
         allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes]].tolist()
-        now = int(self._placement.at[pod])
-        return [*allowed, *([] if now in allowed else [now])]
+        stays = {int(self._placement.at[pod])}
+        if self._placement.origins[pod] == PENDING:
+            stays.add(PENDING)
+        return [*allowed, *sorted(stays.difference(allowed))]
 
     def _fixed_usage(self, part: Neighbourhood) -> Ints:
         """int64[N, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
