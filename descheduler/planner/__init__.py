@@ -29,7 +29,7 @@ from descheduler.planner.ordering import Move
 from descheduler.planner.problem import Problem, make_problem
 from descheduler.planner.replay import replay
 from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
-from descheduler.planner.solving import Plan, Progress, ReplayError, solve
+from descheduler.planner.solving import Plan, Progress, ReplayError, search, solve
 
 __all__ = [
     "AtMost",
@@ -47,5 +47,6 @@ __all__ = [
     "Together",
     "make_problem",
     "replay",
+    "search",
     "solve",
 ]

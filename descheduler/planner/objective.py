@@ -12,7 +12,7 @@ from descheduler.planner.arrays import Bools, Floats, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value"]
+__all__ = ["Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
 
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
@@ -77,12 +77,17 @@ class Guide(Protocol):
         ...
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """float64[k, n]: what it costs that each pod is on each node; 0 on the node it had before the plan."""
+        """float64[...]: what it costs that pods are on nodes, element by element; 0 where they were before the plan."""
         ...
 
 
 class PreparedObjective(Guide, Protocol):
     """An objective over one problem."""
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether single moves and swaps better a placement step by step, so that annealing gets somewhere."""
+        ...
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -123,5 +128,5 @@ class Objective(Protocol):
 
 
 def away(problem: Problem, pods: Ints, nodes: Ints) -> Bools:
-    """bool[k, n]: whether being on each node would be a move for each pod."""
-    return problem.assignment[pods][:, None] != nodes
+    """bool[...]: whether pods would have moved if they were on nodes, element by element."""
+    return problem.assignment[pods] != nodes

@@ -55,7 +55,7 @@ def search_in_processes(
     """
     budget = Budget(limits, is_cancelled)
     best: Incumbent | None = None
-    with _started(problem, objective, num_workers, seed, hint) as pipes:
+    with _started(problem, objective, limits, num_workers, seed, hint) as pipes:
         rounds = 0
         while not (budget.is_over and rounds):
             for pipe in pipes:
@@ -100,7 +100,7 @@ def _receive(
 
 @contextmanager
 def _started(
-    problem: Problem, objective: Objective, num_workers: int, seed: int, hint: Ints | None
+    problem: Problem, objective: Objective, limits: Limits, num_workers: int, seed: int, hint: Ints | None
 ) -> Iterator[list[Connection]]:
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
@@ -108,7 +108,7 @@ def _started(
     try:
         for number in range(num_workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, problem, objective, seed + number, hint), daemon=True)
+            process = context.Process(target=_work, args=(theirs, problem, objective, limits, seed + number, hint), daemon=True)
             process.start()
             theirs.close()
             pipes.append(ours)
@@ -122,16 +122,21 @@ def _started(
                 process.terminate()
 
 
-def _work(pipe: Connection, problem: Problem, objective: Objective, seed: int, hint: Ints | None) -> None:
-    """A worker's life: rounds until it is told that there are no more."""
-    search = Search(problem, objective.prepare(problem), seed=seed, on_incumbent=pipe.send)
+def _work(
+    pipe: Connection, problem: Problem, objective: Objective, limits: Limits, seed: int, hint: Ints | None
+) -> None:
+    """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
+    search = Search(
+        problem, objective.prepare(problem), limits, seed=seed, is_cancelled=pipe.poll, on_incumbent=pipe.send
+    )
     has_started = False
     while (told := pipe.recv()) is not None:
-        budget = Budget(told.limits, is_cancelled=pipe.poll)
+        before = search.budget.spent
+        budget = search.budget.part(told.limits, is_cancelled=pipe.poll)
         if not has_started:
-            search.start(budget, hint)
+            search.start(hint)
             has_started = True
         if told.best is not None:
-            search.adopt(told.best, budget)
+            search.adopt(told.best)
         search.improve(budget)
-        pipe.send(_Report(search.incumbent, budget.spent))
+        pipe.send(_Report(search.incumbent, search.budget.spent - before))

@@ -41,7 +41,7 @@ def swap_changes(placement: Placement, guide: Guide, pods: Ints, others: Ints) -
     shift = placement.need[:, others][:, None, :] - placement.need[:, pods][:, :, None]
     change = guide.node_cost(here, usage[:, here, None] + shift) + guide.node_cost(there, usage[:, there, None] - shift)
     change -= guide.node_cost(here, usage[:, here]) + guide.node_cost(there, usage[:, there])
-    change += guide.move_cost(pods, there) - guide.move_cost(pods, here)
-    change += (guide.move_cost(others, here) - guide.move_cost(others, there)).T
+    change += (guide.move_cost(pods, there) - guide.move_cost(pods, here))[:, None]
+    change += guide.move_cost(others, here) - guide.move_cost(others, there)
     change[~placement.open_swaps(pods, others)] = np.inf
     return change

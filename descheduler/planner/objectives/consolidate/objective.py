@@ -59,6 +59,8 @@ class ConsolidateGoal:
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.is_used].sum())
 
+    is_smooth = False
+
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
         used = np.unique(assignment[assignment >= 0])
@@ -90,7 +92,7 @@ class ConsolidateGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        return away(self._problem, pods, nodes) * self._problem.cost[pods][:, None].astype(np.float64)
+        return away(self._problem, pods, nodes) * self._problem.cost[pods].astype(np.float64)
 
     def first_plan(self, placement: Placement) -> None:
         """The best of the greedy orders."""

@@ -51,6 +51,8 @@ class MakeRoomGoal:
     def __init__(self, pending: PendingPods) -> None:
         self._pending, self._problem = pending, pending.problem
 
+    is_smooth = False
+
     def value(self, assignment: Ints) -> Value:
         """(weight of what is pending, a gang counting whole while one of it is; cost of the moves)."""
         left = int(self._pending.weight[self._pending.left(assignment)].sum())
@@ -77,8 +79,8 @@ class MakeRoomGoal:
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost; a pending pod's placement is free."""
         is_evicted = self._problem.assignment[pods] != PENDING
-        moved = away(self._problem, pods, nodes) & is_evicted[:, None]
-        return moved * self._problem.cost[pods][:, None].astype(np.float64)
+        moved = away(self._problem, pods, nodes) & is_evicted
+        return moved * self._problem.cost[pods].astype(np.float64)
 
     def first_plan(self, placement: Placement) -> None:
         """Pods that fit as they are, the largest first, to the fullest node."""
