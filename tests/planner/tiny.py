@@ -101,11 +101,13 @@ def _covered(rule: MinDomains, at: Ints) -> list[int]:
     return [sum(group == other for other, _ in present) for group in range(len(rule.minimum))]
 
 
-def _lonely(rule: Together, at: Ints) -> set[tuple[int, int, int]]:
-    present = set(_counts(rule, at))
+def _lonely(rule: Together, at: Ints) -> set[tuple[int, int, int, int]]:
+    """One member for each pod that lacks its company, so that more of them are worse."""
+    counts = _counts(rule, at)
     return {
-        (group, needed, domain)
+        (group, needed, domain, alone)
         for group, needed in rule.pairs.tolist()
-        for other, domain in present
-        if other == group and (needed, domain) not in present
+        for other, domain in counts
+        if other == group and (needed, domain) not in counts
+        for alone in range(counts[other, domain])
     }

@@ -26,14 +26,17 @@ def state_rules(model: NodeModel, placement: Placement) -> None:
 
 
 class _Domains:
-    """Of one rule: the model's variables for each group and domain, and how many other pods are there."""
+    """Of one rule: the model's variables for each group and domain, and how many other pods are there.
+
+    `arrivals` are the variables of pods that are in another domain now.
+    """
 
     def __init__(self, model: NodeModel, placement: Placement, rule: AtMost | MinDomains | Together) -> None:
         self._group, self._domain, self._at = rule.group, rule.domain, placement.at
         self._own = np.zeros(len(placement.at), bool)
         self._own[model.pods] = True
         self.variables: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
-        self.is_free: set[tuple[int, int]] = set()
+        self.arrivals: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         self._own_now: dict[tuple[int, int], int] = defaultdict(int)
         for pod in model.pods:
             self._add(model, pod)
@@ -48,8 +51,8 @@ class _Domains:
             domain = self.domain_of(node)
             if domain >= 0:
                 self.variables[group, domain].append(model.at[pod, node])
-                if node != now:
-                    self.is_free.add((group, domain))
+                if domain != self.domain_of(now):
+                    self.arrivals[group, domain].append(model.at[pod, node])
 
     def domain_of(self, node: int) -> int:
         """-1 for pending pods and nodes outside of all domains."""
@@ -85,7 +88,7 @@ class _Domains:
 def _state_at_most(model: NodeModel, placement: Placement, rule: Rule) -> None:
     assert isinstance(rule, AtMost)
     domains = _Domains(model, placement, rule)
-    for group, domain in sorted(domains.is_free):
+    for group, domain in sorted(domains.arrivals):
         variables = domains.variables[group, domain]
         others = domains.others(group, domain)
         room = max(int(rule.limit[group]) - others, domains.own_now(group, domain))
@@ -129,18 +132,16 @@ def _state_together(model: NodeModel, placement: Placement, rule: Rule) -> None:
 
 
 def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, domain: int) -> None:
-    """Where a pod of `group` is in `domain`, one of `needed` is, unless it is missing there already today."""
+    """Where a pod of `group` is in `domain`, one of `needed` is; where it is missing today, no pod of `group` arrives."""
     if domains.others(needed, domain):
         return
     company = domains.variables.get((needed, domain), [])
-    own = domains.variables.get((group, domain), [])
     has_company = domains.own_now(needed, domain) > 0
     if domains.others(group, domain) and has_company:
         model.model.add_bool_or(company)
         return
-    if domains.own_now(group, domain) and not has_company:
-        return
-    for variable in own:
+    bound = domains.variables if has_company else domains.arrivals
+    for variable in bound.get((group, domain), []):
         model.model.add_bool_or([*company, variable.negated()])
 
 
