@@ -1,4 +1,4 @@
-"""What a plan is for: an objective says how good a placement is, how good one can be at best, and how to search for it."""
+"""What a plan is for: how good a placement is, how good one can be at best, and how to search for it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Guide(Protocol):
     """The objective as a sum over nodes and moves, which the hill climb follows."""
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """float64[...]: the cost of each node with that usage; `usage` is float64[R, ...], `nodes` goes with the rest."""
+        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes."""
         ...
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
@@ -129,4 +129,5 @@ class Objective(Protocol):
 
 def away(problem: Problem, pods: Ints, nodes: Ints) -> Bools:
     """bool[...]: whether pods would have moved if they were on nodes, element by element."""
-    return problem.assignment[pods] != nodes
+    is_away: Bools = problem.assignment[pods] != nodes
+    return is_away

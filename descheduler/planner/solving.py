@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def gap(self) -> float:
-        """The last figure above its bound, as a share of the bound, where all before it are at theirs; else infinity."""
+        """How far the last figure is above its bound, as a share of it; infinity where one before it is above its."""
         if self.value[:-1] != self.bound[:-1]:
             return float("inf")
         return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)

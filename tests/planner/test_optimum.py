@@ -93,7 +93,8 @@ def _whole_nodes_best(problem: Problem, objective: Objective) -> Value:
     return min(
         prepared.value(at)
         for at in every_assignment(problem)
-        if is_feasible(problem, at) and (not isinstance(objective, Consolidate) or _takes_whole_nodes(problem.assignment, at))
+        if is_feasible(problem, at)
+        and (not isinstance(objective, Consolidate) or _takes_whole_nodes(problem.assignment, at))
     )
 
 

@@ -19,7 +19,7 @@ __all__ = ["NodeModel"]
 
 
 class NodeModel:
-    """Implements `objective.Model`. A pod may be on a node of the neighbourhood that its class allows, or stay where it is.
+    """Implements `objective.Model`. A pod may be on a node of the part that its class allows, or stay where it is.
 
     Loads are scaled by the greatest common divisor of the pods' needs for each resource.
     """
@@ -33,9 +33,7 @@ class NodeModel:
         self.pods: list[int] = part.pods.tolist()
         self.nodes: list[int] = part.nodes.tolist()
         self.options = {pod: self._options_of(pod, part.nodes) for pod in self.pods}
-        self.at = {
-            (pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]
-        }
+        self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
         self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
         self._on: dict[int, list[int]] = {node: [] for node in self.nodes}
         self._fixed = self._fixed_usage(part)
@@ -89,8 +87,10 @@ class NodeModel:
         left = (self._placement.origins == node) & (self._placement.at != node)
         own = [pod for pod in self.pods if self._placement.origins[pod] == node]
         inside = set(own)
-        base = int(self._fixed[node, resource]) + int(need[left].sum()) + sum(
-            int(need[pod]) for pod in own if self._placement.at[pod] == node
+        base = (
+            int(self._fixed[node, resource])
+            + int(need[left].sum())
+            + sum(int(need[pod]) for pod in own if self._placement.at[pod] == node)
         )
         self._add_limit([pod for pod in self._on[node] if pod not in inside], node, resource, limit - base, None)
 
@@ -136,7 +136,9 @@ class NodeModel:
         capacity = self._problem.capacity[node]
         free_per = int(capacity[per]) - self._load(node, per)
         free_wanted = int(capacity[wanted]) - self._load(node, wanted)
-        return self._at_least(target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted))
+        return self._at_least(
+            target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted)
+        )
 
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
         terms = [(int(self._problem.need[pod, resource]), self.at[pod, node]) for pod in self._on[node]]

@@ -11,7 +11,7 @@ import numpy as np
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.cp_sat.node_model import NodeModel
 from descheduler.planner.placement import Placement
-from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Rule, Together
+from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -22,7 +22,15 @@ __all__ = ["state_rules"]
 def state_rules(model: NodeModel, placement: Placement) -> None:
     """Adds every rule that the model's pods could break; what is broken already must not get worse."""
     for rule in placement.problem.rules:
-        _RULES[type(rule)](model, placement, rule)
+        match rule:
+            case AtMost():
+                _state_at_most(model, placement, rule)
+            case MinDomains():
+                _state_min_domains(model, placement, rule)
+            case Together():
+                _state_together(model, placement, rule)
+            case MoveLimit():
+                _state_move_limit(model, placement, rule)
 
 
 class _Domains:
@@ -85,8 +93,7 @@ class _Domains:
         return sorted(own | {domain for domain, count in self._others[group].items() if count and domain >= 0})
 
 
-def _state_at_most(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, AtMost)
+def _state_at_most(model: NodeModel, placement: Placement, rule: AtMost) -> None:
     domains = _Domains(model, placement, rule)
     for group, domain in sorted(domains.arrivals):
         variables = domains.variables[group, domain]
@@ -96,8 +103,7 @@ def _state_at_most(model: NodeModel, placement: Placement, rule: Rule) -> None:
             model.model.add(sum(variables) <= room)
 
 
-def _state_min_domains(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, MinDomains)
+def _state_min_domains(model: NodeModel, placement: Placement, rule: MinDomains) -> None:
     domains = _Domains(model, placement, rule)
     for group in domains.groups():
         if rule.minimum[group] <= 1:
@@ -121,8 +127,7 @@ def _is_present(model: NodeModel, variables: list[cp_model.IntVar]) -> cp_model.
     return present
 
 
-def _state_together(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, Together)
+def _state_together(model: NodeModel, placement: Placement, rule: Together) -> None:
     domains = _Domains(model, placement, rule)
     touched = set(domains.groups())
     near = np.isin(rule.pairs, sorted(touched)).any(axis=1) & (rule.pairs[:, 0] != rule.pairs[:, 1])
@@ -132,7 +137,7 @@ def _state_together(model: NodeModel, placement: Placement, rule: Rule) -> None:
 
 
 def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, domain: int) -> None:
-    """Where a pod of `group` is in `domain`, one of `needed` is; where it is missing today, no pod of `group` arrives."""
+    """Where a pod of `group` is in `domain`, one of `needed` is; where none is today, no pod of `group` arrives."""
     if domains.others(needed, domain):
         return
     company = domains.variables.get((needed, domain), [])
@@ -145,8 +150,7 @@ def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, do
         model.model.add_bool_or([*company, variable.negated()])
 
 
-def _state_move_limit(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, MoveLimit)
+def _state_move_limit(model: NodeModel, placement: Placement, rule: MoveLimit) -> None:
     moved = placement.problem.moved(placement.at)
     own = set(model.pods)
     outside = [pod for pod in moved.tolist() if pod not in own]
@@ -160,11 +164,3 @@ def _state_move_limit(model: NodeModel, placement: Placement, rule: Rule) -> Non
         room = max(int(rule.limit[group] - spent[group]), int(inside[group]))
         if len(pods) > room:
             model.limit_moves(pods, room)
-
-
-_RULES = {
-    AtMost: _state_at_most,
-    MinDomains: _state_min_domains,
-    Together: _state_together,
-    MoveLimit: _state_move_limit,
-}

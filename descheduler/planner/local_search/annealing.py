@@ -44,7 +44,7 @@ class Annealing:
         return float(np.quantile(best, _START_QUANTILE)) if len(best) else 1.0
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
-        """Goes on until `budget` is over or `whole` has come to the share `until`; the temperature falls with `whole`."""
+        """Goes on until `budget` is over or `whole` is at the share `until`; the temperature falls with `whole`."""
         while not budget.is_over and whole.progress < until:
             temperature = self._start * _COOLING ** (whole.progress / until)
             self._shift_sample(temperature, budget)

@@ -35,7 +35,7 @@ def _swap_once(placement: Placement, guide: Guide, first: int, second: int, budg
 
 
 def swap_changes(placement: Placement, guide: Guide, pods: Ints, others: Ints) -> Floats:
-    """float64[k, m]: by how much the guide's sum changes where a pod and another change places; infinity where they may not."""
+    """float64[k, m]: what the guide's sum changes by where two pods change places; infinity where they may not."""
     here, there = placement.at[pods[:1]], placement.at[others[:1]]
     usage = placement.usage
     shift = placement.need[:, others][:, None, :] - placement.need[:, pods][:, :, None]

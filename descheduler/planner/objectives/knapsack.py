@@ -33,9 +33,7 @@ def _mixtures(count: int) -> list[Floats]:
     rows = list(unit)
     for first in range(count):
         for second in range(first):
-            rows.extend(
-                unit[first] * step / _STEPS + unit[second] * (1 - step / _STEPS) for step in range(1, _STEPS)
-            )
+            rows.extend(unit[first] * step / _STEPS + unit[second] * (1 - step / _STEPS) for step in range(1, _STEPS))
     return rows
 
 

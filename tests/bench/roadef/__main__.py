@@ -43,7 +43,8 @@ def main() -> None:
         ordered = order_moves(instance.problem, found.assignment)
         moves = len(instance.problem.moved(found.assignment))
         print(
-            f"{moves} moves in {len(ordered.waves)} waves, {ordered.num_bounces} bounces, {len(ordered.blocked)} blocked"
+            f"{moves} moves in {len(ordered.waves)} waves, {ordered.num_bounces} bounces, "
+            f"{len(ordered.blocked)} blocked"
         )
 
 

@@ -71,7 +71,8 @@ class BalanceGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        return away(self.problem, pods, nodes) * self.problem.cost[pods].astype(np.float64)
+        cost: Floats = np.multiply(away(self.problem, pods, nodes), self.problem.cost[pods], dtype=np.float64)
+        return cost
 
     def first_plan(self, placement: Placement) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""

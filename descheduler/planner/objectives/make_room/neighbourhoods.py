@@ -15,9 +15,7 @@ _PODS_PER_NODE = 12
 _MOST_UNITS = 4
 
 
-def choose(
-    pending: PendingPods, placement: Placement, rng: np.random.Generator, num_pods: int
-) -> Neighbourhood | None:
+def choose(pending: PendingPods, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
     """Some pending units, or a moved pod once none is left, with nodes near to having room; None: nothing to gain."""
     waiting = [unit for unit in pending.units if (placement.at[unit] == PENDING).any()]
     moved = placement.problem.moved(placement.at)
@@ -36,7 +34,9 @@ def _near_nodes(placement: Placement, rng: np.random.Generator, seeds: Ints, cou
     """Nodes allowed to the first seed, those that lack little for it more often, and what the seeds are on or were."""
     problem = placement.problem
     lack = _lack(placement, int(seeds[0]))
-    keys = np.where(problem.allowed[problem.pod_class[seeds[0]]], np.log(rng.random(len(lack))) * (lack + 0.02), -np.inf)
+    keys = np.where(
+        problem.allowed[problem.pod_class[seeds[0]]], np.log(rng.random(len(lack))) * (lack + 0.02), -np.inf
+    )
     near = np.argsort(-keys, kind="stable")[: max(count, len(seeds) + 1)]
     own = np.concatenate((placement.at[seeds], placement.origins[seeds]))
     return np.unique(np.concatenate((near[np.isfinite(keys[near])], own[own != PENDING])))

@@ -80,7 +80,8 @@ class MakeRoomGoal:
         """The pod's own cost; a pending pod's placement is free."""
         is_evicted = self._problem.assignment[pods] != PENDING
         moved = away(self._problem, pods, nodes) & is_evicted
-        return moved * self._problem.cost[pods].astype(np.float64)
+        cost: Floats = np.multiply(moved, self._problem.cost[pods], dtype=np.float64)
+        return cost
 
     def first_plan(self, placement: Placement) -> None:
         """Pods that fit as they are, the largest first, to the fullest node."""
