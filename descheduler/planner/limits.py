@@ -34,9 +34,11 @@ class Budget:
         limits: Limits,
         is_cancelled: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
+        whole: Budget | None = None,
     ) -> None:
         self._limits, self._is_cancelled, self._clock = limits, is_cancelled, clock
         self._started = clock()
+        self._whole = whole
         self.spent = 0.0
 
     @property
@@ -47,10 +49,12 @@ class Budget:
     def spend(self, work: float) -> None:
         """Takes note of work that was done."""
         self.spent += work
+        if self._whole is not None:
+            self._whole.spend(work)
 
     def spend_evaluations(self, count: int) -> None:
         """Takes note of `count` pairs of pod and node, or of pod and pod, that were evaluated."""
-        self.spent += count * 1e-8
+        self.spend(count * 1e-8)
 
     @property
     def is_over(self) -> bool:
@@ -69,8 +73,13 @@ class Budget:
         """Infinity where only work is limited."""
         return float("inf") if self._limits.seconds is None else self._limits.seconds - self.seconds
 
-    def share(self, ratio: float) -> Budget:
-        """A budget of `ratio` (0-1) of what is left now. Work spent there is to be spent here as well."""
-        work = None if self._limits.work is None else max(self._limits.work - self.spent, 0.0) * ratio
-        seconds = None if self._limits.seconds is None else max(self.seconds_left, 0.0) * ratio
-        return Budget(Limits(seconds, work), self._is_cancelled, self._clock)
+    @property
+    def progress(self) -> float:
+        """0 at the start to 1 when the search has to end, by whichever limit is nearer."""
+        by_time = self.seconds / self._limits.seconds if self._limits.seconds else 0.0
+        by_work = self.spent / self._limits.work if self._limits.work else 0.0
+        return min(max(by_time, by_work), 1.0)
+
+    def part(self, limits: Limits, is_cancelled: Callable[[], bool] = lambda: False) -> Budget:
+        """A budget of its own for a part of the search, whose work is spent here, too."""
+        return Budget(limits, is_cancelled, self._clock, self)

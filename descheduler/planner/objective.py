@@ -1,4 +1,4 @@
-"""What a plan is for: an objective says how good a placement is, how good one can be at best, and how to search for it."""
+"""What a plan is for: how good a placement is, how good one can be at best, and how to search for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from descheduler.planner.arrays import Bools, Floats, Ints
 from descheduler.planner.placement import Placement
 from descheduler.planner.problem import Problem
 
-__all__ = ["Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value"]
+__all__ = ["Guide", "Model", "Neighbourhood", "Objective", "PreparedObjective", "Term", "Value", "away"]
 
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
@@ -73,16 +73,21 @@ class Guide(Protocol):
     """The objective as a sum over nodes and moves, which the hill climb follows."""
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """float64[...]: the cost of each node with that usage; `usage` is float64[R, ...], `nodes` goes with the rest."""
+        """float64[...]: the cost of nodes with that usage, float64[R, ...], of which `nodes` has the last axes."""
         ...
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """float64[k, n]: what it costs that each pod is on each node; 0 on the node it had before the plan."""
+        """float64[...]: what it costs that pods are on nodes, element by element; 0 where they were before the plan."""
         ...
 
 
 class PreparedObjective(Guide, Protocol):
     """An objective over one problem."""
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether single moves and swaps better a placement step by step, so that annealing gets somewhere."""
+        ...
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -123,5 +128,6 @@ class Objective(Protocol):
 
 
 def away(problem: Problem, pods: Ints, nodes: Ints) -> Bools:
-    """bool[k, n]: whether being on each node would be a move for each pod."""
-    return problem.assignment[pods][:, None] != nodes
+    """bool[...]: whether pods would have moved if they were on nodes, element by element."""
+    is_away: Bools = problem.assignment[pods] != nodes
+    return is_away

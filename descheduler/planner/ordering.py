@@ -31,7 +31,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Waves of moves that run together, how many of them are bounces, and the pods that no order brings to their node."""
+    """Waves of moves that run together, how many are bounces, and the pods that no order brings to their node."""
 
     waves: tuple[tuple[Move, ...], ...]
     num_bounces: int
@@ -44,7 +44,7 @@ def order_moves(problem: Problem, assignment: Ints, *, max_per_wave: int | None 
 
 
 class _Ordering:
-    """`_placement` is what the cluster is like after the moves so far; `_leaving` what the wave's sources still hold."""
+    """`_placement` is the cluster after the moves so far, `_leaving` what the wave's sources still hold."""
 
     def __init__(self, problem: Problem, target: Ints, max_per_wave: int) -> None:
         # Limits count what a plan moves, not how often, and the plan was made within them.

@@ -14,8 +14,8 @@ __all__ = ["Placement"]
 class Placement:
     """Where every pod is while a plan is searched for. Resources come first in its arrays, one row a resource.
 
-    `at` is int64[P], `usage` float64[R, N] (whole numbers; see `Problem` for why they are exact), `free` what is left of
-    the capacity. `need` is float64[R, P]. Read them freely; change them by `move` alone.
+    `at` is int64[P], `usage` float64[R, N] (whole numbers, which `Problem` keeps small enough to be exact), `free` what
+    is left of the capacity. `need` is float64[R, P]. Read them freely; change them by `move` alone.
     """
 
     def __init__(self, problem: Problem, assignment: Ints | None = None) -> None:
@@ -59,7 +59,7 @@ class Placement:
     def allowed_moves(self, pods: Ints, nodes: Ints) -> Bools:
         """As `open_moves`, without a look at capacity."""
         sources = self.at[pods]
-        is_open = self.problem.allowed[self.problem.pod_class[pods][:, None], nodes]
+        is_open: Bools = self.problem.allowed[self.problem.pod_class[pods][:, None], nodes]
         is_open &= sources[:, None] != nodes
         for counts in self._counts:
             also = counts.open_moves(pods, sources, nodes)
@@ -74,10 +74,11 @@ class Placement:
         is_open = np.ones((len(pods), len(nodes)), bool)
         for row, need in enumerate(self.need[self._both_ends][:, pods]):
             is_open &= need[:, None] <= np.maximum(self._held[row, nodes], 0.0)
-        return is_open | (self.origins[pods][:, None] == nodes)
+        is_open |= self.origins[pods][:, None] == nodes
+        return is_open
 
     def open_swaps(self, pods: Ints, others: Ints) -> Bools:
-        """bool[k, m]: whether pods of one node may change places with pods of another; all `pods` are on one, all `others` on the other.
+        """bool[k, m]: whether each of `pods`, all on one node, may change places with each of `others`, all on another.
 
         Rules are asked of each move alone, so a swap may still be refused by a rule when it is made: see `try_swap`.
         """

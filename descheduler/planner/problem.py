@@ -78,7 +78,7 @@ class Problem:
     @property
     def num_resources(self) -> int:
         """R."""
-        return self.need.shape[1]
+        return int(self.need.shape[1])
 
     def usage(self, assignment: Ints) -> Ints:
         """int64[N, R]: what the pods of `assignment` need on each node; pending pods count nowhere."""
@@ -88,7 +88,7 @@ class Problem:
         return total
 
     def moved(self, assignment: Ints) -> Ints:
-        """The pods that `assignment` has taken from their node, ascending; a pending pod that got one is none of them."""
+        """The pods that `assignment` has taken from their node, ascending; pending pods that got one are not."""
         return np.flatnonzero((assignment != self.assignment) & (self.assignment != PENDING))
 
 
@@ -104,7 +104,7 @@ def make_problem(
     rules: Sequence[Rule] = (),
     both_ends: npt.ArrayLike | None = None,
 ) -> Problem:
-    """The problem of these arrays (see `Problem`), where every pod may be moved anywhere at cost 1 unless told otherwise.
+    """The problem of these arrays (see `Problem`); every pod may be moved anywhere at cost 1 unless told otherwise.
 
     Raises ValueError for arrays that do not go together. The arrays are kept where they have the right type already.
     """
@@ -132,7 +132,9 @@ def _expect(holds: bool, name: str, found: object, expected: object) -> None:
 
 def _expect_within(name: str, values: npt.NDArray[np.int64 | np.float64], low: int, high: int) -> None:
     if values.size and (values.min() < low or values.max() >= high):
-        raise ValueError(f"{name}: values from {values.min()} to {values.max()}, expected {low} or more and below {high}")
+        raise ValueError(
+            f"{name}: values from {values.min()} to {values.max()}, expected {low} or more and below {high}"
+        )
 
 
 def _check_rule(rule: Rule, pods: int, nodes: int) -> None:

@@ -166,7 +166,8 @@ def _broken(rule: Rule, at: list[int]) -> set[tuple[int, ...]]:
             for group, domain in present:
                 domains_of[group].add(domain)
             return {
-                (group, needed, domain)
+                (group, needed, domain, alone)
                 for group, needed in rule.pairs.tolist()
                 for domain in domains_of[group] - domains_of[needed]
+                for alone in range(counts[group, domain])
             }

@@ -78,8 +78,9 @@ class _AtMostCounts:
         if not (group >= 0).any():
             return None
         target = self._domain[nodes]
-        is_open = self._counts[group[:, None], target] < self._limit[group][:, None]
-        return is_open | (self._domain[sources][:, None] == target) | (target < 0)
+        is_open: Bools = self._counts[group[:, None], target] < self._limit[group][:, None]
+        is_open |= (self._domain[sources][:, None] == target) | (target < 0)
+        return is_open
 
     def move(self, pod: int, source: int, target: int) -> None:
         row = self._counts[self._group[pod]]
@@ -106,8 +107,9 @@ class _DomainCounts:
         lost = (counts[group, source] == 1) & (source >= 0)
         gained = (counts[group[:, None], target] == 0) & (target >= 0)
         after = covered[:, None] - lost[:, None] + gained
-        enough = after >= np.minimum(self._minimum[group], covered)[:, None]
-        return enough | (source[:, None] == target)
+        enough: Bools = after >= np.minimum(self._minimum[group], covered)[:, None]
+        enough |= source[:, None] == target
+        return enough
 
     def move(self, pod: int, source: int, target: int) -> None:
         group = self._group[pod]
@@ -139,7 +141,9 @@ class _TogetherCounts:
         source, target = self._domain[sources], self._domain[nodes]
         may_leave = (self._counts[group, source] > 1) | (self._needed[group, source] == 0) | (source < 0)
         may_enter = (self._missing[group[:, None], target] == 0) | (target < 0)
-        return (may_leave[:, None] & may_enter) | (source[:, None] == target) | (group < 0)[:, None]
+        is_open: Bools = may_leave[:, None] & may_enter
+        is_open |= (source[:, None] == target) | (group < 0)[:, None]
+        return is_open
 
     def move(self, pod: int, source: int, target: int) -> None:
         group, left, entered = int(self._group[pod]), int(self._domain[source]), int(self._domain[target])
@@ -177,7 +181,7 @@ class _MovedCounts:
         origin = self._origins[pods]
         group = self._group[pods]
         has_moved = (sources != origin) | (origin == PENDING)
-        free = has_moved | (self._moved[group] < self._limit[group])
+        free: Bools = has_moved | (self._moved[group] < self._limit[group])
         return None if free.all() else free[:, None] | (origin[:, None] == nodes)
 
     def move(self, pod: int, source: int, target: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.planner.arrays import Ints
-from descheduler.planner.limits import Budget, Limits
+from descheduler.planner.limits import Limits
 from descheduler.planner.objective import Objective, PreparedObjective, Value
 from descheduler.planner.ordering import Move, Ordered, order_moves
 from descheduler.planner.problem import Problem
@@ -18,7 +18,7 @@ from descheduler.planner.replay import replay
 from descheduler.planner.search import Incumbent, Search
 from descheduler.planner.workers import search_in_processes
 
-__all__ = ["Plan", "Progress", "ReplayError", "solve"]
+__all__ = ["Plan", "Progress", "ReplayError", "search", "solve"]
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for a second search where not all moves of the first can be put in order."""
@@ -69,10 +69,25 @@ class Plan:
 
     @property
     def gap(self) -> float:
-        """The last figure above its bound, as a share of the bound, where all before it are at theirs; else infinity."""
+        """How far the last figure is above its bound, as a share of it; infinity where one before it is above its."""
         if self.value[:-1] != self.bound[:-1]:
             return float("inf")
         return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)
+
+
+def search(
+    problem: Problem,
+    objective: Objective,
+    limits: Limits,
+    *,
+    seed: int = 0,
+    num_workers: int = 1,
+    hint: Ints | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Incumbent:
+    """The best assignment found, without a look at how to get there: it may have no order. Arguments as in `solve`."""
+    return _Run(problem, objective, seed, num_workers, is_cancelled, on_progress).search(problem, limits, hint)
 
 
 def solve(
@@ -162,12 +177,17 @@ class _Run:
         return found
 
     def _search_alone(self, problem: Problem, limits: Limits, hint: Ints | None) -> tuple[Incumbent, float]:
-        budget = Budget(limits, self._is_cancelled)
-        prepared = self._objective.prepare(problem)
-        search = Search(problem, prepared, seed=self._seed, on_incumbent=self._note)
-        search.start(budget, hint)
-        search.improve(budget)
-        return search.incumbent, budget.spent
+        search = Search(
+            problem,
+            self._objective.prepare(problem),
+            limits,
+            seed=self._seed,
+            is_cancelled=self._is_cancelled,
+            on_incumbent=self._note,
+        )
+        search.start(hint)
+        search.improve(search.budget)
+        return search.incumbent, search.budget.spent
 
     def _search_together(self, problem: Problem, limits: Limits, hint: Ints | None) -> tuple[Incumbent, float]:
         return search_in_processes(

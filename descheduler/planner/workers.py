@@ -1,4 +1,4 @@
-"""Several searches of one problem in processes of their own, which go on from the best plan of all every few seconds."""
+"""Several searches of one problem in processes of their own, which exchange the best plan every few seconds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import SpawnProcess
 
 from descheduler.planner.arrays import Ints
 from descheduler.planner.limits import Budget, Limits
@@ -54,24 +54,22 @@ def search_in_processes(
     Rounds end by work where only work is limited, so that what is exchanged does not depend on the machine's speed.
     """
     budget = Budget(limits, is_cancelled)
-    best: Incumbent | None = None
-    with _started(problem, objective, num_workers, seed, hint) as pipes:
+    incumbents: list[Incumbent] = []
+    with _started(problem, objective, limits, num_workers, seed, hint) as pipes:
         rounds = 0
         while not (budget.is_over and rounds):
             for pipe in pipes:
-                pipe.send(_Round(_round_limits(limits, budget), best.assignment if best else None))
+                pipe.send(_Round(_round_limits(limits, budget), incumbents[0].assignment if incumbents else None))
             reports = [_receive(pipe, pipes, budget, on_incumbent) for pipe in pipes]
             budget.spend(max(report.work for report in reports))
             rounds += 1
-            found = min((report.incumbent for report in reports), key=lambda incumbent: incumbent.value)
-            if best is None or found.value < best.value:
-                best = found
+            incumbents = [*incumbents[:1], *(report.incumbent for report in reports)]
+            incumbents.sort(key=lambda incumbent: incumbent.value)
             if all(report.work == 0.0 for report in reports):
                 break
         for pipe in pipes:
             pipe.send(None)
-    assert best is not None
-    return best, budget.spent
+    return incumbents[0], budget.spent
 
 
 def _round_limits(limits: Limits, budget: Budget) -> Limits:
@@ -100,15 +98,17 @@ def _receive(
 
 @contextmanager
 def _started(
-    problem: Problem, objective: Objective, num_workers: int, seed: int, hint: Ints | None
+    problem: Problem, objective: Objective, limits: Limits, num_workers: int, seed: int, hint: Ints | None
 ) -> Iterator[list[Connection]]:
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
-    processes: list[BaseProcess] = []
+    processes: list[SpawnProcess] = []
     try:
         for number in range(num_workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, problem, objective, seed + number, hint), daemon=True)
+            process = context.Process(
+                target=_work, args=(theirs, problem, objective, limits, seed + number, hint), daemon=True
+            )
             process.start()
             theirs.close()
             pipes.append(ours)
@@ -122,16 +122,21 @@ def _started(
                 process.terminate()
 
 
-def _work(pipe: Connection, problem: Problem, objective: Objective, seed: int, hint: Ints | None) -> None:
-    """A worker's life: rounds until it is told that there are no more."""
-    search = Search(problem, objective.prepare(problem), seed=seed, on_incumbent=pipe.send)
+def _work(
+    pipe: Connection, problem: Problem, objective: Objective, limits: Limits, seed: int, hint: Ints | None
+) -> None:
+    """A worker's life: rounds until it is told that there are no more. Whatever it is told meanwhile ends a round."""
+    search = Search(
+        problem, objective.prepare(problem), limits, seed=seed, is_cancelled=pipe.poll, on_incumbent=pipe.send
+    )
     has_started = False
     while (told := pipe.recv()) is not None:
-        budget = Budget(told.limits, is_cancelled=pipe.poll)
+        before = search.budget.spent
+        budget = search.budget.part(told.limits, is_cancelled=pipe.poll)
         if not has_started:
-            search.start(budget, hint)
+            search.start(hint)
             has_started = True
         if told.best is not None:
-            search.adopt(told.best, budget)
+            search.adopt(told.best)
         search.improve(budget)
-        pipe.send(_Report(search.incumbent, budget.spent))
+        pipe.send(_Report(search.incumbent, search.budget.spent - before))

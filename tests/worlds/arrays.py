@@ -1,4 +1,4 @@
-"""Snapshots as arrays for the planner's trials: nodes of three shapes, of which a share is hot, and pods in workloads."""
+"""Snapshots as arrays for the planner's trials: nodes of three shapes, and pods of three shapes in workloads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _utilisation(rng: np.random.Generator, nodes: int, mean_ratio: float) -> Flo
 
 
 def _fill(rng: np.random.Generator, capacity: Ints, goal: Floats) -> tuple[Ints, Ints]:
-    """Pods for each node whose requests add up to the goal, in CPU and memory alike heavy, CPU-heavy or memory-heavy."""
+    """Pods for each node whose requests add up to the goal: balanced, heavy on CPU, or heavy on memory."""
     needs, assignment = [], []
     for node, (room, ratio) in enumerate(zip(capacity, goal, strict=True)):
         count = int(rng.integers(15, 31))
@@ -107,7 +107,9 @@ def _workloads(rng: np.random.Generator, assignment: Ints) -> tuple[Ints, Ints]:
     while waiting:
         size = int(rng.integers(4, 31))
         is_anti_affine = rng.random() < _ANTI_AFFINE_SHARE
-        members, used, rest = [], set(), []
+        members: list[int] = []
+        used: set[int] = set()
+        rest: list[int] = []
         for pod in waiting[: 3 * size]:
             if len(members) < size and not (is_anti_affine and assignment[pod] in used):
                 members.append(pod)

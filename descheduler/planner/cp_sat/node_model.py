@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from descheduler.planner.arrays import Ints
+from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.objective import Neighbourhood, Term
 from descheduler.planner.placement import Placement
 
@@ -19,7 +19,7 @@ __all__ = ["NodeModel"]
 
 
 class NodeModel:
-    """Implements `objective.Model`. A pod may be on a node of the neighbourhood that its class allows, or stay where it is.
+    """Implements `objective.Model`. A pod may be on a node of the part that its class allows, or stay where it is.
 
     Loads are scaled by the greatest common divisor of the pods' needs for each resource.
     """
@@ -33,9 +33,7 @@ class NodeModel:
         self.pods: list[int] = part.pods.tolist()
         self.nodes: list[int] = part.nodes.tolist()
         self.options = {pod: self._options_of(pod, part.nodes) for pod in self.pods}
-        self.at = {
-            (pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]
-        }
+        self.at = {(pod, node): self.model.new_bool_var("") for pod in self.pods for node in self.options[pod]}
         self._units = [max(int(np.gcd.reduce(column)), 1) for column in self._problem.need[part.pods].T]
         self._on: dict[int, list[int]] = {node: [] for node in self.nodes}
         self._fixed = self._fixed_usage(part)
@@ -46,8 +44,10 @@ class NodeModel:
 
     def _options_of(self, pod: int, nodes: Ints) -> list[int]:
         allowed = nodes[self._problem.allowed[self._problem.pod_class[pod], nodes]].tolist()
-        now = int(self._placement.at[pod])
-        return [*allowed, *([] if now in allowed else [now])]
+        stays = {int(self._placement.at[pod])}
+        if self._placement.origins[pod] == PENDING:
+            stays.add(PENDING)
+        return [*allowed, *sorted(stays.difference(allowed))]
 
     def _fixed_usage(self, part: Neighbourhood) -> Ints:
         """int64[N, R] of which only the neighbourhood's rows are meant: what is there without its pods."""
@@ -87,8 +87,10 @@ class NodeModel:
         left = (self._placement.origins == node) & (self._placement.at != node)
         own = [pod for pod in self.pods if self._placement.origins[pod] == node]
         inside = set(own)
-        base = int(self._fixed[node, resource]) + int(need[left].sum()) + sum(
-            int(need[pod]) for pod in own if self._placement.at[pod] == node
+        base = (
+            int(self._fixed[node, resource])
+            + int(need[left].sum())
+            + sum(int(need[pod]) for pod in own if self._placement.at[pod] == node)
         )
         self._add_limit([pod for pod in self._on[node] if pod not in inside], node, resource, limit - base, None)
 
@@ -134,7 +136,9 @@ class NodeModel:
         capacity = self._problem.capacity[node]
         free_per = int(capacity[per]) - self._load(node, per)
         free_wanted = int(capacity[wanted]) - self._load(node, wanted)
-        return self._at_least(target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted))
+        return self._at_least(
+            target * free_per - free_wanted, target * max(int(capacity[per]), 1) + self._most(node, wanted)
+        )
 
     def _load(self, node: int, resource: int) -> cp_model.LinearExpr:
         terms = [(int(self._problem.need[pod, resource]), self.at[pod, node]) for pod in self._on[node]]

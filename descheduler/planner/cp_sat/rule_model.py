@@ -11,7 +11,7 @@ import numpy as np
 from descheduler.planner.arrays import PENDING, Ints
 from descheduler.planner.cp_sat.node_model import NodeModel
 from descheduler.planner.placement import Placement
-from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Rule, Together
+from descheduler.planner.rules import AtMost, MinDomains, MoveLimit, Together
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -22,18 +22,29 @@ __all__ = ["state_rules"]
 def state_rules(model: NodeModel, placement: Placement) -> None:
     """Adds every rule that the model's pods could break; what is broken already must not get worse."""
     for rule in placement.problem.rules:
-        _RULES[type(rule)](model, placement, rule)
+        match rule:
+            case AtMost():
+                _state_at_most(model, placement, rule)
+            case MinDomains():
+                _state_min_domains(model, placement, rule)
+            case Together():
+                _state_together(model, placement, rule)
+            case MoveLimit():
+                _state_move_limit(model, placement, rule)
 
 
 class _Domains:
-    """Of one rule: the model's variables for each group and domain, and how many other pods are there."""
+    """Of one rule: the model's variables for each group and domain, and how many other pods are there.
+
+    `arrivals` are the variables of pods that are in another domain now.
+    """
 
     def __init__(self, model: NodeModel, placement: Placement, rule: AtMost | MinDomains | Together) -> None:
         self._group, self._domain, self._at = rule.group, rule.domain, placement.at
         self._own = np.zeros(len(placement.at), bool)
         self._own[model.pods] = True
         self.variables: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
-        self.is_free: set[tuple[int, int]] = set()
+        self.arrivals: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         self._own_now: dict[tuple[int, int], int] = defaultdict(int)
         for pod in model.pods:
             self._add(model, pod)
@@ -48,8 +59,8 @@ class _Domains:
             domain = self.domain_of(node)
             if domain >= 0:
                 self.variables[group, domain].append(model.at[pod, node])
-                if node != now:
-                    self.is_free.add((group, domain))
+                if domain != self.domain_of(now):
+                    self.arrivals[group, domain].append(model.at[pod, node])
 
     def domain_of(self, node: int) -> int:
         """-1 for pending pods and nodes outside of all domains."""
@@ -82,10 +93,9 @@ class _Domains:
         return sorted(own | {domain for domain, count in self._others[group].items() if count and domain >= 0})
 
 
-def _state_at_most(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, AtMost)
+def _state_at_most(model: NodeModel, placement: Placement, rule: AtMost) -> None:
     domains = _Domains(model, placement, rule)
-    for group, domain in sorted(domains.is_free):
+    for group, domain in sorted(domains.arrivals):
         variables = domains.variables[group, domain]
         others = domains.others(group, domain)
         room = max(int(rule.limit[group]) - others, domains.own_now(group, domain))
@@ -93,8 +103,7 @@ def _state_at_most(model: NodeModel, placement: Placement, rule: Rule) -> None:
             model.model.add(sum(variables) <= room)
 
 
-def _state_min_domains(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, MinDomains)
+def _state_min_domains(model: NodeModel, placement: Placement, rule: MinDomains) -> None:
     domains = _Domains(model, placement, rule)
     for group in domains.groups():
         if rule.minimum[group] <= 1:
@@ -118,8 +127,7 @@ def _is_present(model: NodeModel, variables: list[cp_model.IntVar]) -> cp_model.
     return present
 
 
-def _state_together(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, Together)
+def _state_together(model: NodeModel, placement: Placement, rule: Together) -> None:
     domains = _Domains(model, placement, rule)
     touched = set(domains.groups())
     near = np.isin(rule.pairs, sorted(touched)).any(axis=1) & (rule.pairs[:, 0] != rule.pairs[:, 1])
@@ -129,23 +137,20 @@ def _state_together(model: NodeModel, placement: Placement, rule: Rule) -> None:
 
 
 def _state_pair(model: NodeModel, domains: _Domains, group: int, needed: int, domain: int) -> None:
-    """Where a pod of `group` is in `domain`, one of `needed` is, unless it is missing there already today."""
+    """Where a pod of `group` is in `domain`, one of `needed` is; where none is today, no pod of `group` arrives."""
     if domains.others(needed, domain):
         return
     company = domains.variables.get((needed, domain), [])
-    own = domains.variables.get((group, domain), [])
     has_company = domains.own_now(needed, domain) > 0
     if domains.others(group, domain) and has_company:
         model.model.add_bool_or(company)
         return
-    if domains.own_now(group, domain) and not has_company:
-        return
-    for variable in own:
+    bound = domains.variables if has_company else domains.arrivals
+    for variable in bound.get((group, domain), []):
         model.model.add_bool_or([*company, variable.negated()])
 
 
-def _state_move_limit(model: NodeModel, placement: Placement, rule: Rule) -> None:
-    assert isinstance(rule, MoveLimit)
+def _state_move_limit(model: NodeModel, placement: Placement, rule: MoveLimit) -> None:
     moved = placement.problem.moved(placement.at)
     own = set(model.pods)
     outside = [pod for pod in moved.tolist() if pod not in own]
@@ -159,11 +164,3 @@ def _state_move_limit(model: NodeModel, placement: Placement, rule: Rule) -> Non
         room = max(int(rule.limit[group] - spent[group]), int(inside[group]))
         if len(pods) > room:
             model.limit_moves(pods, room)
-
-
-_RULES = {
-    AtMost: _state_at_most,
-    MinDomains: _state_min_domains,
-    Together: _state_together,
-    MoveLimit: _state_move_limit,
-}

@@ -14,7 +14,7 @@ __all__ = ["Solved", "solve_neighbourhood"]
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What became of a neighbourhood. `was_closed`: the solver proved that it has nothing better. `work` as in `Limits`."""
+    """What became of a neighbourhood. `was_closed`: it was proved to hold nothing better. `work` as in `Limits`."""
 
     changes: tuple[tuple[int, int], ...]
     was_closed: bool

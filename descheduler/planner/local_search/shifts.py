@@ -15,7 +15,7 @@ _LEAST_GAIN = 1e-6
 
 
 def climb_by_shifts(placement: Placement, guide: Guide, sources: Ints, budget: Budget) -> bool:
-    """Moves pods away from each of `sources`, in that order, as long as the guide's sum falls; whether any was moved."""
+    """Moves pods away from each of `sources`, in that order, while the guide's sum falls; whether any was moved."""
     has_moved = False
     for source in sources.tolist():
         while not budget.is_over and _improve_node(placement, guide, source, budget):
@@ -43,15 +43,14 @@ def _improve_node(placement: Placement, guide: Guide, source: int, budget: Budge
 
 
 def shift_changes(placement: Placement, guide: Guide, pods: Ints, nodes: Ints) -> Floats:
-    """float64[k, n]: by how much the guide's sum changes where each pod goes to each node; infinity where it may not.
-
-    All pods are on the same node.
-    """
-    source = placement.at[pods[:1]]
+    """float64[k, n]: what the guide's sum changes by where each pod goes to each node; infinity where it may not."""
+    source = placement.at[pods]
     need, usage = placement.need[:, pods], placement.usage
     here = guide.node_cost(source, usage[:, source] - need) - guide.node_cost(source, usage[:, source])
-    there = guide.node_cost(nodes, need[:, :, None] + usage[:, None, nodes]) - guide.node_cost(nodes, usage[:, nodes])
-    change = there + here[:, None]
-    change += guide.move_cost(pods, nodes) - guide.move_cost(pods, source)
+    here -= guide.move_cost(pods, source)
+    change = guide.node_cost(nodes, need[:, :, None] + usage[:, None, nodes])
+    change -= guide.node_cost(nodes, usage[:, nodes])
+    change += here[:, None]
+    change += guide.move_cost(pods[:, None], nodes)
     change[~placement.open_moves(pods, nodes)] = np.inf
     return change

@@ -35,13 +35,13 @@ def _swap_once(placement: Placement, guide: Guide, first: int, second: int, budg
 
 
 def swap_changes(placement: Placement, guide: Guide, pods: Ints, others: Ints) -> Floats:
-    """float64[k, m]: by how much the guide's sum changes where a pod and another change places; infinity where they may not."""
+    """float64[k, m]: what the guide's sum changes by where two pods change places; infinity where they may not."""
     here, there = placement.at[pods[:1]], placement.at[others[:1]]
     usage = placement.usage
     shift = placement.need[:, others][:, None, :] - placement.need[:, pods][:, :, None]
     change = guide.node_cost(here, usage[:, here, None] + shift) + guide.node_cost(there, usage[:, there, None] - shift)
     change -= guide.node_cost(here, usage[:, here]) + guide.node_cost(there, usage[:, there])
-    change += guide.move_cost(pods, there) - guide.move_cost(pods, here)
-    change += (guide.move_cost(others, here) - guide.move_cost(others, there)).T
+    change += (guide.move_cost(pods, there) - guide.move_cost(pods, here))[:, None]
+    change += guide.move_cost(others, here) - guide.move_cost(others, there)
     change[~placement.open_swaps(pods, others)] = np.inf
     return change

@@ -47,8 +47,9 @@ def _sums(plans: Sequence[Plan], rivals: Sequence[Evicted]) -> str:
     ratio = ours / max(sum(plan.bound[1] for plan in plans), 1)
     fewer = sum(rival.num_evictions for rival in rivals) / max(ours, 1)
     first = max(plan.first_seconds for plan in plans)
+    left = sum(rival.num_over for rival in rivals)
     return (
         f"evictions {ratio:.4f} of the bound, {sum(plan.value[0] for plan in plans)} nodes over "
         f"(bound {sum(plan.bound[0] for plan in plans)}), first plan in {first:.2f} s at most, "
-        f"{fewer:.2f} times fewer evictions than upstream's order, which leaves {sum(r.num_over for r in rivals)} nodes over"
+        f"{fewer:.2f} times fewer evictions than upstream's order, which leaves {left} nodes over"
     )

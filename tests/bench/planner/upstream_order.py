@@ -28,7 +28,7 @@ class Evicted:
 
 
 def evict_in_order(world: ArrayWorld, *, largest_first: bool) -> Evicted:
-    """Evicts in the pods' own order, or each node's largest first, which is the best order that upstream can be given."""
+    """Evicts in the pods' own order, or each node's largest first, the best order that upstream can be given."""
     placement = Placement(world.problem)
     ceiling = world.ceiling.T.astype(np.float64)
     room = np.maximum(ceiling - placement.usage, 0.0).sum(axis=1)

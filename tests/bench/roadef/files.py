@@ -66,7 +66,8 @@ def write_assignment(path: Path, assignment: Ints) -> None:
 
 def _read_services(cursor: _Cursor) -> tuple[Ints, Ints]:
     """(least number of locations of each service, pairs of a service and one it depends on)."""
-    spread, pairs = [], []
+    spread: list[int] = []
+    pairs: list[tuple[int, int]] = []
     for service in range(cursor.one()):
         spread.append(cursor.one())
         pairs.extend((service, other) for other in cursor.take(cursor.one()).tolist())

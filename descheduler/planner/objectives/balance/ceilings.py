@@ -24,7 +24,7 @@ class Ceilings:
         self.ceiling: Floats = np.ascontiguousarray(ceiling.T, dtype=np.float64)
         self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
         usage = problem.usage(problem.assignment)
-        self.was_hot: Bools = (usage > ceiling).any(axis=1)
+        self.was_hot: Bools = np.asarray((usage > ceiling).any(axis=1))
         self.hot: Ints = np.flatnonzero(self.was_hot)
         self.covers = {node: self._cover(node, usage[node]) for node in self.hot.tolist()}
 
@@ -38,7 +38,7 @@ class Ceilings:
 
     def is_over(self, placement: Placement) -> Bools:
         """bool[N]."""
-        over: Bools = (placement.usage > self.ceiling).any(axis=0)
+        over: Bools = np.asarray((placement.usage > self.ceiling).any(axis=0))
         return over
 
     def slack(self, placement: Placement, nodes: Ints) -> Floats:

@@ -16,7 +16,7 @@ _MAX_COMPARED = 700
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """`chosen` (indexes of the given pods, ascending) removes the excess at `cost`; no set does for less than `bound`."""
+    """`chosen` (indexes of the given pods, ascending) removes the excess at `cost`; none does for less than `bound`."""
 
     chosen: tuple[int, ...]
     cost: int
@@ -25,7 +25,7 @@ class Cover:
 
 @dataclass(slots=True)
 class _Labels:
-    """Sets of pods that do not cover yet: what each covers (float64[L, D]), costs (float64[L]) and holds (bool[L, M])."""
+    """Sets of pods that do not cover yet: what each covers, float64[L, D], costs, float64[L], and holds, bool[L, M]."""
 
     covered: Floats
     spent: Floats
@@ -43,7 +43,7 @@ class _Labels:
 
 
 def smallest_cover(excess: Floats, need: Floats, cost: Ints) -> Cover | None:
-    """The cheapest pods that need together at least `excess`, of equal cost the ones that need little; None: all do not.
+    """The cheapest pods that need together at least `excess`, of equal cost the smaller ones; None: all need less.
 
     excess: float64[D], above 0. need: float64[M, D]. cost: int64[M].
     Labels are extended pod by pod and dropped where another one covers as much for as little, or where the cheapest
@@ -91,7 +91,7 @@ def _search(excess: Floats, need: Floats, cost: Floats, best_cost: int) -> tuple
             break
         more = _Labels(np.minimum(labels.covered + need[pod], excess), labels.spent + cost[pod], labels.chosen.copy())
         more.chosen[:, pod] = True
-        done = (more.covered >= excess).all(axis=1)
+        done = np.asarray((more.covered >= excess).all(axis=1))
         for winner in np.flatnonzero(done & (more.spent < best_cost)):
             if more.spent[winner] < best_cost:
                 best, best_cost = more.chosen[winner], int(more.spent[winner])
@@ -105,18 +105,19 @@ def _promising(labels: _Labels, excess: Floats, left: Floats, rate: Floats, best
     missing = excess - labels.covered
     cheapest = np.max(missing / np.maximum(rate, 1e-12), axis=1)
     cheaper = labels.spent + np.ceil(cheapest - 1e-9) < best_cost
-    return labels.keep((missing <= left).all(axis=1) & cheaper)
+    can_cover: Bools = np.asarray((missing <= left).all(axis=1))
+    return labels.keep(can_cover & cheaper)
 
 
 def _undominated(labels: _Labels) -> _Labels:
     if len(labels.spent) > _MAX_COMPARED:
         return labels
-    covers_more = (labels.covered[:, None, :] <= labels.covered[None, :, :]).all(axis=2)
-    dominated = covers_more & (labels.spent[:, None] >= labels.spent[None, :])
+    covers_more = np.asarray((labels.covered[:, None, :] <= labels.covered[None, :, :]).all(axis=2))
+    dominated: Bools = covers_more & (labels.spent[:, None] >= labels.spent[None, :])
     first = np.arange(len(labels.spent))
     # Of equal labels the first stays.
     dominated &= ~dominated.T | (first[:, None] > first[None, :])
-    return labels.keep(~dominated.any(axis=1))
+    return labels.keep(~np.asarray(dominated.any(axis=1)))
 
 
 def _smaller(excess: Floats, need: Floats, cost: Ints, chosen: Ints) -> Ints:

@@ -12,10 +12,8 @@ from descheduler.planner.placement import Placement
 __all__ = ["choose"]
 
 
-def choose(
-    ceilings: Ceilings, placement: Placement, rng: np.random.Generator, num_pods: int
-) -> Neighbourhood | None:
-    """A node that is over or dearer than its cover, others of the hot ones, and cold ones around; None: all are solved."""
+def choose(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+    """A node that is over or dearer than its cover, others that were hot, and cold ones; None: all are solved."""
     unsolved = _unsolved(ceilings, placement)
     if not len(unsolved):
         return None
@@ -58,23 +56,20 @@ def _weighted_sample(values: Ints, weights: Floats, rng: np.random.Generator, co
 def _partners(
     ceilings: Ceilings, placement: Placement, rng: np.random.Generator, seed: int, guests: Ints, num_pods: int
 ) -> Ints:
-    """The seed, with hot nodes that have pods among the guests, so that other pods of theirs may go instead."""
-    origins = np.unique(placement.origins[guests])
-    origins = origins[ceilings.was_hot[origins] & (origins != seed)]
-    return np.append(rng.permutation(origins)[: max(1, num_pods // 40)], seed)
+    """The seed and hot nodes, the origins of guests first, so that other pods of theirs may go instead."""
+    others = rng.permutation(ceilings.hot[ceilings.hot != seed])
+    is_origin = np.isin(others, placement.origins[guests])
+    ranked = np.concatenate((others[is_origin], others[~is_origin]))
+    return np.append(ranked[: max(1, num_pods // 40)], seed)
 
 
-def _origins_that_lost(
-    ceilings: Ceilings, placement: Placement, guests: Ints, rng: np.random.Generator
-) -> Ints:
+def _origins_that_lost(ceilings: Ceilings, placement: Placement, guests: Ints, rng: np.random.Generator) -> Ints:
     """At most two cold nodes that lost pods to the neighbourhood."""
     origins = np.unique(placement.origins[guests])
     return rng.permutation(origins[(origins >= 0) & ~ceilings.was_hot[origins]])[:2]
 
 
-def _pods(
-    ceilings: Ceilings, placement: Placement, rng: np.random.Generator, nodes: Ints, num_pods: int
-) -> Ints:
+def _pods(ceilings: Ceilings, placement: Placement, rng: np.random.Generator, nodes: Ints, num_pods: int) -> Ints:
     """All evictable pods from or on hot nodes, all guests, and as many other pods as there is place for."""
     problem = ceilings.problem
     origins = placement.origins

@@ -48,6 +48,8 @@ class BalanceGoal:
         self.ceilings = Ceilings(problem, ceiling)
         self._over_weight = 1.0 + 2.0 * float(problem.cost.sum())
 
+    is_smooth = False
+
     def value(self, assignment: Ints) -> Value:
         """(nodes over their ceiling, cost of the moves)."""
         over = (self.problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
@@ -69,7 +71,8 @@ class BalanceGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        return away(self.problem, pods, nodes) * self.problem.cost[pods][:, None].astype(np.float64)
+        cost: Floats = np.multiply(away(self.problem, pods, nodes), self.problem.cost[pods], dtype=np.float64)
+        return cost
 
     def first_plan(self, placement: Placement) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""

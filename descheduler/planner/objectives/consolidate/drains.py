@@ -14,8 +14,8 @@ __all__ = ["Drains"]
 class Drains:
     """The nodes of one problem, as consolidation sees them.
 
-    `can_empty` is bool[N]: nodes with pods, all of them evictable, that are not protected. `limit` is float64[R, N]: what
-    a node that stays may hold, its ceiling or what it holds today. `num_pods` is int64[N], `share` float64[N]: the
+    `can_empty` is bool[N]: nodes with pods, all of them evictable, that are not protected. `limit` is float64[R, N]:
+    what a node that stays may hold, its ceiling or what it holds today. `num_pods` is int64[N], `share` float64[N]: the
     fullest resource of each node today.
     """
 
@@ -36,7 +36,8 @@ class Drains:
     def is_emptied(self, placement: Placement) -> Bools:
         """bool[N]: nodes that had pods and have none."""
         left = np.bincount(placement.at[placement.at >= 0], minlength=self.problem.num_nodes)
-        return self.is_used & (left == 0)
+        emptied: Bools = self.is_used & (left == 0)
+        return emptied
 
     def room(self, placement: Placement, nodes: Ints) -> Floats:
         """float64[R, n]: what nodes may still take."""

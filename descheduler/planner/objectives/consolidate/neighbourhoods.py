@@ -1,4 +1,4 @@
-"""Pieces of a cluster in which one more node may be emptied: the node, nodes with room, and some that are empty already."""
+"""Pieces of a cluster in which one more node may be emptied: it, nodes with room, and some that are empty already."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def choose(drains: Drains, placement: Placement, rng: np.random.Generator, num_p
     return Neighbourhood(nodes, np.union1d(home, guests))
 
 
-def _free_nodes(
-    drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int, emptied: Bools
-) -> Ints:
+def _free_nodes(drains: Drains, placement: Placement, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
     """One to three nodes that are left, the ones with few pods more often, and as many that are emptied."""
     left = np.flatnonzero(drains.can_empty & ~emptied)
     weights = 1.0 / (1.0 + drains.num_pods[left] * drains.share[left])

@@ -59,6 +59,8 @@ class ConsolidateGoal:
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.is_used].sum())
 
+    is_smooth = False
+
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
         used = np.unique(assignment[assignment >= 0])
@@ -66,7 +68,7 @@ class ConsolidateGoal:
         return int(self._weight[used].sum()), int(self._problem.cost[moved].sum())
 
     def bound(self) -> Value:
-        """(weight of the nodes in use less what volume allows to empty, the cheapest evictions that many nodes take)."""
+        """(weight of the nodes in use less what volume allows to empty, what that many nodes cost at least)."""
         emptied = most_weight_emptied(self._drains, self._weight)
         return self._used_weight - emptied, self._least_cost(emptied)
 
@@ -90,7 +92,8 @@ class ConsolidateGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
-        return away(self._problem, pods, nodes) * self._problem.cost[pods][:, None].astype(np.float64)
+        cost: Floats = np.multiply(away(self._problem, pods, nodes), self._problem.cost[pods], dtype=np.float64)
+        return cost
 
     def first_plan(self, placement: Placement) -> None:
         """The best of the greedy orders."""

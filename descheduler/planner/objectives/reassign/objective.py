@@ -71,6 +71,8 @@ class ReassignGoal:
         self._between = costs.between.astype(np.float64)
         self._cost = problem.cost.astype(np.float64)
 
+    is_smooth = True
+
     def value(self, assignment: Ints) -> Value:
         """The cost, exactly."""
         costs, problem = self._costs, self._problem
@@ -112,8 +114,8 @@ class ReassignGoal:
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's and the nodes'; what a group's moves cost together is left to `value`."""
-        own = away(self._problem, pods, nodes) * self._cost[pods][:, None]
-        cost: Floats = own + self._between[self._problem.assignment[pods][:, None], nodes]
+        own = away(self._problem, pods, nodes) * self._cost[pods]
+        cost: Floats = own + self._between[self._problem.assignment[pods], nodes]
         return cost
 
     def first_plan(self, placement: Placement) -> None:
@@ -140,7 +142,7 @@ class ReassignGoal:
         self._add_moves(model, part)
 
     def _add_moves(self, model: Model, part: Neighbourhood) -> None:
-        price = self.move_cost(part.pods, part.nodes).astype(np.int64).tolist()
+        price = self.move_cost(part.pods[:, None], part.nodes).astype(np.int64).tolist()
         for pod, prices in zip(part.pods.tolist(), price, strict=True):
             for node, amount in zip(part.nodes.tolist(), prices, strict=True):
                 term = model.is_at(pod, node)
