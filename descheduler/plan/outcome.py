@@ -51,6 +51,14 @@ class OutcomeCode(Enum):
     """Evicted: no clear answer came, and the pod was found terminating, gone or replaced."""
     NOT_REPLACED = "not-replaced"
     """Evicted, and the replacement was not seen ready in the time of the job or the run; `message` says why."""
+    MISSED_ROOM = "missed-room"
+    """Evicted, and the replacement is ready on another node than its Reservation or placeholder; `message`
+    says on which."""
+    ROOM_TAKEN = "room-taken"
+    """Evicted, and another pod of the workload used the Reservation; the replacement is ready without it."""
+    RESERVATION_UNUSED = "reservation-unused"
+    """Evicted, and the replacement is ready on the node of its Reservation without using it: the scheduler's profile
+    does not enable the plugin Reservation under `reserve`. The Reservation was deleted."""
     NO_ROOM = "no-room"
     """No room could be held for the replacement in time, or it was lost; nothing was evicted."""
     CHANGED = "changed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -17,6 +18,8 @@ from descheduler.migration.pods import read_pod
 from descheduler.migration.providers.provider import ReservationProvider
 from descheduler.model.koordinator.eviction_annotations import REASON_ANNOTATION, TRIGGER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobPhase, MigrationJob
+from descheduler.model.pod import Pod
+from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["Adopted", "adopt", "adopted_task"]
@@ -29,7 +32,7 @@ _UNDONE = "the run that began it ended before the pod was evicted; the next run 
 
 class Adopted(msgspec.Struct, frozen=True):
     """`unfinished` jobs have their pod evicted, and go on: `num_finished` of them to a good end. `undone` ones had not
-    come so far.
+    come so far. `outcomes` are those of the unfinished ones.
 
     `swept` names what held room for jobs that are no more, and was removed; `removed` counts jobs that ended long ago.
     """
@@ -39,6 +42,7 @@ class Adopted(msgspec.Struct, frozen=True):
     swept: tuple[str, ...] = ()
     num_removed: int = 0
     num_finished: int = 0
+    outcomes: tuple[Outcome, ...] = ()
 
 
 def adopt(
@@ -67,8 +71,11 @@ def adopt(
         if _has_left(objects, job):
             unfinished.append(job)
         else:
-            keeper.undo(job, aborted(job, _UNDONE))
-            undone.append(job)
+            kept = keeper.undo(job, partial(aborted, message=_UNDONE))
+            if kept is not None and kept.found(JobConditionType.EVICTION) is not None and not kept.has_ended:
+                unfinished.append(kept)
+            else:
+                undone.append(job)
     over = [job for job in own if job.has_ended and _is_over(job, now)]
     for job in over:
         journal.delete(job)
@@ -84,18 +91,20 @@ def _sweep(provider: ReservationProvider, live: set[str]) -> tuple[str, ...]:
         return ()
 
 
-def adopted_task(job: MigrationJob) -> JobTask:
-    """The task of finishing `job`, which is no eviction of a plan."""
+def adopted_task(job: MigrationJob, pod: Pod | None = None) -> JobTask:
+    """The task of finishing `job`, which is no eviction of a plan. `pod` is its pod, where that is known."""
     grace_period_seconds = job.delete_options.get("gracePeriodSeconds")
     eviction = PlannedEviction(
         job.pod_namespace,
         job.pod_name,
-        job.pod_uid or job.uid,
-        node="",
+        job.pod_uid or ("" if pod is None else pod.uid) or job.uid,
+        node="" if pod is None else pod.node_name,
         profile="",
         plugin=job.annotations.get(TRIGGER_ANNOTATION, ""),
         reason=job.annotations.get(REASON_ANNOTATION, ""),
         grace_period_seconds=grace_period_seconds if isinstance(grace_period_seconds, int) else None,
+        controller=None if pod is None else pod.controller,
+        labels={} if pod is None else pod.labels,
     )
     return JobTask(eviction, job=job, is_adopted=True)
 

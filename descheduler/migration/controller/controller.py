@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KubeError
@@ -19,6 +18,7 @@ from descheduler.migration.controller.endings import deleted, ended, left_out, n
 from descheduler.migration.controller.job_keeper import JobKeeper, Progress
 from descheduler.migration.controller.removal import RemovalPort, remove
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.controller.turns import Judge, Turns
 from descheduler.migration.jobs.conditions import aborted, failed
@@ -26,15 +26,13 @@ from descheduler.migration.jobs.machine import evicting
 from descheduler.migration.jobs.steps import End, Evict, WaitForChange
 from descheduler.migration.journal.journal import Journal, NewJob
 from descheduler.migration.judgement import Judgement, judge
-from descheduler.migration.open_calls import OpenCalls
-from descheduler.migration.paces import Paces
-from descheduler.migration.ports import OutcomeSink
+from descheduler.migration.traces.job_listener import EveryListener
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Background", "JobController", "Surroundings"]
+__all__ = ["JobController"]
 
 _BUDGET_WAIT_SECONDS = 5.0
 """Between two tries to evict a pod that a budget protects now."""
@@ -43,31 +41,6 @@ _SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 
 _Answer = Progress | EvictionResponse | MigrationJob | dict[str, str] | None
-
-
-class Background(Protocol):
-    """Where calls are made: on threads in a run, at once in a test."""
-
-    def submit(self, call: Callable[[], _Answer]) -> Future[_Answer]:
-        """The future of `call`."""
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a run goes by from outside.
-
-    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
-    right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
-    """
-
-    calls: Background
-    paces: Paces
-    open_calls: OpenCalls
-    halted: Callable[[], tuple[OutcomeCode, str] | None]
-    may_call: Callable[[], str]
-    clock: Callable[[], float]
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
-    sink: OutcomeSink | None = None
 
 
 class JobController:
@@ -91,6 +64,7 @@ class JobController:
         self._around = around
         self._queue: deque[JobTask] = deque()
         self._active: list[JobTask] = []
+        self._listener = around.listener or EveryListener()
         self._turns = Turns(judge)
         self._bundles = Bundles(())
         self._in_flight: dict[Future[_Answer], tuple[JobTask, Pod | None]] = {}
@@ -161,6 +135,8 @@ class JobController:
         task = turn.task
         self._turns.remove(task)
         self._bundles.began(task.eviction)
+        if not task.is_in_doubt(self._around.clock()):
+            task.asked_at = self._around.now()
         task.num_calls += 1
         task.is_called = True
         self._around.open_calls.began(task.eviction)
@@ -227,6 +203,7 @@ class JobController:
                 case Progress():
                     self._progressed(task, answer)
                 case MigrationJob():
+                    self._listener.changed(None, answer)
                     task.take(answer)
                 case EvictionResponse():
                     self._answered(task, pod, answer)
@@ -256,11 +233,12 @@ class JobController:
     def _await_landing(self, task: JobTask, progress: Progress) -> None:
         """Ends the task of a job that has ended, once its replacement is ready or has had its time to get so."""
         now, replacement = self._around.clock(), progress.replacement
+        task.miss = progress.miss
         if replacement is not None and replacement.is_ready:
             task.landed_on = replacement.node_name
         ending = ended(task, now)
-        is_left = ending.kind is OutcomeKind.EVICTED and not task.landed_on and bool(task.eviction.controller_uid)
-        if not is_left or task.is_adopted or ending.code is not OutcomeCode.DONE:
+        is_left = ending.code is OutcomeCode.DONE and not task.landed_on and bool(task.eviction.controller_uid)
+        if not is_left or task.is_adopted:
             self._finish(task, ending)
             return
         if task.ends_at is None:
@@ -287,8 +265,10 @@ class JobController:
         if task.job is None or pod is None:
             raise ValueError(f"pod {task.eviction.name} was evicted without a job")
         if judgement.kind.uses_limits:
-            self._submit(task, partial(self._note_eviction, task.job, pod))
-        elif judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
+            self._submit(task, partial(self._note_eviction, task.job, pod, task.asked_at))
+            return
+        self._listener.refused(task.job, judgement.message)
+        if judgement.kind is OutcomeKind.REFUSED and not self._may_be_granted(task, judgement, now):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or _BUDGET_WAIT_SECONDS
@@ -309,9 +289,9 @@ class JobController:
             task.refused_since = now
         return now - task.refused_since < self._settings.budget_seconds
 
-    def _note_eviction(self, job: MigrationJob, pod: Pod) -> Progress:
+    def _note_eviction(self, job: MigrationJob, pod: Pod, asked_at: datetime | None) -> Progress:
         """Runs on a thread."""
-        kept = self._keeper.save(job, evicting(job, pod, self._around.now()))
+        kept = self._keeper.save(job, evicting(job, pod, self._around.now(), asked_at=asked_at))
         return Progress(kept, WaitForChange("the pod is to leave") if kept is not None else End(), pod)
 
     def _give_up(self, task: JobTask, judgement: Judgement) -> None:
@@ -319,13 +299,13 @@ class JobController:
         if task.is_in_doubt(self._around.clock()):
             task.due = task.settles_at
         elif task.job is not None:
-            end = failed(task.job, JobReason.FORBIDDEN, judgement.message)
+            end = partial(failed, reason=JobReason.FORBIDDEN, message=judgement.message)
             self._submit(task, partial(self._undo, task.job, end))
 
-    def _undo(self, job: MigrationJob, end: MigrationJob) -> Progress:
+    def _undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> Progress:
         """Runs on a thread."""
-        self._keeper.undo(job, end)
-        return Progress(end, End())
+        kept = self._keeper.undo(job, end)
+        return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
 
     def _failed(self, task: JobTask, pod: Pod | None, error: Exception) -> None:
         """A call ended without an answer. The next look tells what became of it, while there is hope of one."""
@@ -360,7 +340,7 @@ class JobController:
         for task in list(self._active):
             may_undo = task.job is not None and not task.may_have_left(self._around.clock())
             if task.job is not None and may_undo and not self._around.may_call():
-                self._submit(task, partial(self._undo, task.job, aborted(task.job, why)))
+                self._submit(task, partial(self._undo, task.job, partial(aborted, message=why)))
         self._drain()
         now = self._around.clock()
         for task in list(self._active):
@@ -389,5 +369,5 @@ class JobController:
         self._bundles.ended(task, outcome.kind)
         if task in self._active:
             self._active.remove(task)
-        if self._around.sink is not None and not task.is_adopted:
+        if self._around.sink is not None:
             self._around.sink.record(outcome)

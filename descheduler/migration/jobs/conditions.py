@@ -30,10 +30,12 @@ def with_condition(
     now: datetime,
     reason: JobReason = JobReason.NONE,
     message: str = "",
+    *,
+    probed_at: datetime | None = None,
 ) -> MigrationJob:
     """`job` with this condition, and with its words those of the job; the very same job where nothing is new.
 
-    The time of transition stays where the condition is as true as it was.
+    The time of transition stays where the condition is as true as it was. `probed_at` is by default `now`.
     """
     old = job.found(condition)
     if old is not None and (old.is_true, old.reason, old.message) == (is_true, reason, message):
@@ -44,7 +46,7 @@ def with_condition(
         is_true=is_true,
         reason=reason.value,
         message=message,
-        probed_at=now,
+        probed_at=probed_at or now,
         transitioned_at=since,
     )
     kept = [new if known is old else known for known in job.conditions] + ([new] if old is None else [])

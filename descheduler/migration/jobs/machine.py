@@ -1,10 +1,11 @@
 """The way of one job: room is held, the pod evicted, its replacement awaited.
 
 Source: koordinator 1.8 `pkg/descheduler/controllers/migration/controller.go`; phases, conditions and reasons are those
-that its users know. Five things are done better: a UID that the job states is that of its pod; a room that
+that its users know. Six things are done better: a UID that the job states is that of its pod; a room that
 found no node is given up after a while; room is released whenever a job fails; a pod that was gone when its turn came,
-with the room held, has its replacement awaited all the same, since a run that was killed may have evicted it; and a
-time limit that passes after the eviction says that the pod was evicted.
+with the room held, has its replacement awaited all the same, since a run that was killed may have evicted it; a
+time limit that passes after the eviction says that the pod was evicted; and a replacement that came without using
+the room ends the job as well, which says so.
 """
 
 from __future__ import annotations
@@ -15,10 +16,17 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.migration.jobs.conditions import failed, succeeded, with_condition
-from descheduler.migration.jobs.seen import RoomState, Seen
+from descheduler.migration.jobs.seen import Miss, RoomState, Seen
 from descheduler.migration.jobs.steps import End, Evict, HoldRoom, ReleaseRoom, Save, Step, WaitForChange
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, EVICT_POLICY_LABEL
-from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobPhase, JobReason, MigrationJob
+from descheduler.model.koordinator.migration_job import (
+    JobCondition,
+    JobConditionType,
+    JobMode,
+    JobPhase,
+    JobReason,
+    MigrationJob,
+)
 from descheduler.model.pod import Pod
 
 __all__ = ["EVICTION_POLICIES", "JobTerms", "evicting", "next_step"]
@@ -138,57 +146,76 @@ def _evict(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Ste
         return None
     pod = seen.pod
     if pod is None or pod.uid != job.pod_uid:
-        return _gone(job, known is not None, now)
+        return _gone(job, known, now)
     if known is not None:
         return WaitForChange(f"pod {pod.key} is to leave node {pod.node_name}")
     if pod.deleted_at is not None:
-        return Save(evicting(job, pod, now))
+        return Save(evicting(job, pod, now, asked_at=job.created_at))
     if seen.room.state is RoomState.TAKEN:
         return _give_up(job, JobReason.FORBIDDEN, _taken(job, seen))
     return Evict(_policy(job, pod, terms))
 
 
-def evicting(job: MigrationJob, pod: Pod, now: datetime) -> MigrationJob:
-    """`job` whose pod has been asked to leave."""
+def evicting(job: MigrationJob, pod: Pod, now: datetime, *, asked_at: datetime | None) -> MigrationJob:
+    """`job` whose pod has been asked to leave, at `asked_at` or later; the condition was probed then."""
     message = f"pod {pod.key} is evicted from node {pod.node_name}"
-    return with_condition(job, JobConditionType.EVICTION, False, now, JobReason.EVICTING, message)
+    return with_condition(job, JobConditionType.EVICTION, False, now, JobReason.EVICTING, message, probed_at=asked_at)
 
 
-def _gone(job: MigrationJob, was_asked: bool, now: datetime) -> Step:
-    if not was_asked and not job.reservation_name:
+def _gone(job: MigrationJob, asked: JobCondition | None, now: datetime) -> Step:
+    if asked is None and not job.reservation_name:
         return Save(failed(job, JobReason.MISSING_POD, _no_pod(job)))
-    message = f"pod {job.pod_namespace}/{job.pod_name} is gone" + (
-        "" if was_asked else " without an eviction of this job"
+    message = f"pod {job.pod_namespace}/{job.pod_name} is gone" + ("" if asked else " without an eviction of this job")
+    asked_at = asked.probed_at if asked else job.created_at
+    gone = with_condition(
+        job, JobConditionType.EVICTION, True, now, JobReason.EVICT_COMPLETE, message, probed_at=asked_at
     )
-    return Save(with_condition(job, JobConditionType.EVICTION, True, now, JobReason.EVICT_COMPLETE, message))
+    return Save(gone)
 
 
 def _await_replacement(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Step:
     taken_by = seen.room.taken_by
-    if seen.room.state is RoomState.HELD and _is_stuck(seen.replacement, now - terms.yield_patience):
+    if seen.room.state is RoomState.HELD and _is_stuck(job, seen.replacement, now - terms.yield_patience):
         return ReleaseRoom(job)
-    if seen.room.state is not RoomState.TAKEN or taken_by is None:
+    if seen.room.state not in {RoomState.TAKEN, RoomState.MISSED} or taken_by is None:
         waiting = with_condition(
             job, JobConditionType.POD_BOUND_RESERVATION, False, now, JobReason.WAIT_FOR_BINDING, seen.room.message
         )
         return WaitForChange("no pod has taken the room yet") if waiting is job else Save(waiting)
-    if not job.has(JobConditionType.RESERVATION_BOUND):
-        bound = with_condition(job, JobConditionType.RESERVATION_BOUND, True, now)
-        return Save(replace(bound, replacement=taken_by))
+    is_known = job.replacement is not None and job.replacement.uid == taken_by.uid
+    if not is_known or seen.room.is_left_over:
+        bound = replace(_bound(job, seen, now), replacement=taken_by)
+        return ReleaseRoom(bound) if seen.room.is_left_over else Save(bound)
     if seen.replacement is not None and not seen.replacement.is_ready:
         waiting = with_condition(job, JobConditionType.BOUND_POD_READY, False, now, JobReason.WAIT_FOR_READY)
         return WaitForChange("the replacement is not ready yet") if waiting is job else Save(waiting)
     if not job.has(JobConditionType.BOUND_POD_READY):
         return Save(with_condition(job, JobConditionType.BOUND_POD_READY, True, now))
-    end = succeeded(with_condition(job, JobConditionType.POD_BOUND_RESERVATION, True, now))
-    return ReleaseRoom(end) if seen.room.is_left_over else Save(end)
+    match seen.room.miss:
+        case None:
+            return Save(succeeded(with_condition(job, JobConditionType.POD_BOUND_RESERVATION, True, now)))
+        case Miss.TAKEN:
+            return Save(failed(job, JobReason.FORBIDDEN, seen.room.message))
+        case Miss.UNUSED | Miss.ELSEWHERE:
+            return Save(succeeded(job, seen.room.message))
 
 
-def _is_stuck(replacement: Pod | None, since: datetime) -> bool:
-    """Whether there is a replacement since then, and still no node for it."""
+def _bound(job: MigrationJob, seen: Seen, now: datetime) -> MigrationJob:
+    """`job` whose replacement has a node."""
+    if seen.room.miss is None:
+        return with_condition(job, JobConditionType.RESERVATION_BOUND, True, now)
+    return with_condition(
+        job, JobConditionType.POD_BOUND_RESERVATION, False, now, JobReason.WAIT_FOR_BINDING, seen.room.message
+    )
+
+
+def _is_stuck(job: MigrationJob, replacement: Pod | None, since: datetime) -> bool:
+    """Whether there is a replacement since then, the pod was gone by then too, and still there is no node for it."""
     if replacement is None or replacement.node_name or replacement.created_at is None:
         return False
-    return replacement.created_at <= since
+    gone = job.found(JobConditionType.EVICTION)
+    is_gone = gone is None or gone.transitioned_at is None or gone.transitioned_at <= since
+    return is_gone and replacement.created_at <= since
 
 
 def _give_up(job: MigrationJob, reason: JobReason, message: str) -> Step:

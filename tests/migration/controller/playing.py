@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.controller.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.controller.controller import Background, JobController, Surroundings
+from descheduler.migration.controller.controller import JobController
 from descheduler.migration.controller.job_keeper import JobKeeper
 from descheduler.migration.controller.settings import ControllerSettings
+from descheduler.migration.controller.surroundings import Background, Surroundings
 from descheduler.migration.controller.task import JobTask
 from descheduler.migration.jobs.machine import JobTerms
 from descheduler.migration.journal.config_map_jobs import ConfigMapJobs
@@ -66,6 +67,7 @@ class Play:
     settings: ExecutorSettings = field(default_factory=lambda: ExecutorSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
     calls: Background = field(default_factory=AtOnce)
+    clock_is_ahead: timedelta = timedelta()
 
     def __post_init__(self) -> None:
         """Makes the client."""
@@ -83,7 +85,7 @@ class Play:
         """Finishes or undoes what earlier runs left."""
         journal = self.journal()
         keeper = self.keeper(journal)
-        now = self.cluster.clock.now()
+        now = self.now()
         adopted = adopt(
             self.objects,
             journal,
@@ -136,16 +138,20 @@ class Play:
             halted=self.halted,
             may_call=lambda: "",
             clock=clock.monotonic,
-            now=clock.now,
+            now=self.now,
             sleep=clock.sleep,
         )
         port = EvictionClient(self.client)
         return JobController(journal, keeper, port, ControllerSettings(self.settings), self._new_job, around)
 
+    def now(self) -> datetime:
+        """The time of day on the machine of the run."""
+        return self.cluster.clock.now() + self.clock_is_ahead
+
     def keeper(self, journal: Journal) -> JobKeeper:
         """What takes single jobs on."""
         rooms = {self.provider: self.rooms()}
-        return JobKeeper(self.objects, journal, rooms, self.terms, now=self.cluster.clock.now)
+        return JobKeeper(self.objects, journal, rooms, self.terms, now=self.now)
 
     def journal(self) -> Journal:
         """Where jobs are kept."""

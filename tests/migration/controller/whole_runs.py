@@ -17,6 +17,7 @@ from descheduler.kube.background import BackgroundCalls
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
+from descheduler.telemetry.observer import RunObserver
 from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
 from tests.living.cluster import LivingCluster
 from tests.living.observing.observer import Observer
@@ -93,13 +94,15 @@ def live_run(
     agent: str = "us",
     deadline_seconds: float | None = 600.0,
     watch: Watch | None = None,
+    observer: RunObserver | None = None,
 ) -> RunResult:
     """One run with a Lease, whose calls go through `passage`. Raises what the program's own entry does."""
     watch = watch or watch_of(cluster, deadline_seconds)
     options = RunOptions(lease=LeaseOptions(duration_seconds=LEASE_SECONDS))
     with one_after_the_other():
         client = cluster.client(agent=agent, passage=passage)
-        return run_with(client, load_policy(policy, REGISTRY), options, watch, now=cluster.clock.now())
+        loaded, now = load_policy(policy, REGISTRY), cluster.clock.now()
+        return run_with(client, loaded, options, watch, now=now, observer=observer)
 
 
 def watch_of(cluster: LivingCluster, deadline_seconds: float | None = None) -> Watch:
